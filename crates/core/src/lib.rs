@@ -1,0 +1,12 @@
+//! The rules of Baton, as values.
+//!
+//! Everything the product promises is decided here, and nothing is done here: no files, no network, no
+//! clock, no randomness. A rule takes the state, what happened and the time, and returns the new state
+//! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
+
+pub mod actor;
+pub mod id;
+pub mod question;
+pub mod task_type;
+pub mod text;
+pub mod time;

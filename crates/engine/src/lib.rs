@@ -1,0 +1,1 @@
+//! The loop: claim, run, settle.

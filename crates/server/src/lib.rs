@@ -1,0 +1,1 @@
+//! The outside of Baton.

@@ -1,0 +1,1 @@
+//! Rows, transactions and events that outlive a crash. Filled in by the store itself.

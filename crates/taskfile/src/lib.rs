@@ -1,0 +1,1 @@
+//! Taskfile.yml, parsed and run.
