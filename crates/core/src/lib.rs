@@ -5,8 +5,14 @@
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
 pub mod actor;
+pub mod exit_reason;
 pub mod id;
+pub mod outcome;
+pub mod outcome_parser;
 pub mod question;
+pub mod recipe;
+pub mod reminder;
+pub mod run;
 pub mod task_type;
 pub mod text;
 pub mod time;

@@ -1,0 +1,186 @@
+//! A recipe as its file gives it, before anything is known to be right.
+//!
+//! Everything is optional, unknown keys are kept, and a value of the wrong shape is kept too, so that
+//! the check sees all of it and can name every fault at once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::{Faults, Gate, Recipe, Step, Transition};
+
+/// A value that has the wanted shape, or whatever stands in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Loose<T> {
+    Fits(T),
+    Misfit(Value),
+}
+
+/// A mapping in the file's order, with a key that is written twice kept twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InOrder<V>(pub Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for InOrder<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for InOrder<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+            type Value = InOrder<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder<V>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(InOrder(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+macro_rules! draft {
+    ($(#[$doc:meta])* $type:ident { $($field:ident: $shape:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $type {
+            $(
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $field: Option<Loose<$shape>>,
+            )+
+            /// The keys nobody knows.
+            #[serde(flatten)]
+            pub extra: BTreeMap<String, Value>,
+        }
+
+        impl $type {
+            pub(super) const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
+        }
+    };
+}
+
+draft!(
+    /// A recipe file.
+    RecipeDraft {
+        id: String,
+        label: String,
+        description: String,
+        initial_step: String,
+        steps: InOrder<Loose<StepDraft>>,
+        guardrails: GuardrailsDraft,
+    }
+);
+draft!(
+    /// One entry of `steps`.
+    StepDraft {
+        prompt: String,
+        outcomes: Vec<Loose<String>>,
+        on_outcome: InOrder<Loose<TransitionDraft>>,
+        fresh: bool,
+        role: String,
+        model: String,
+        gate: GateDraft,
+    }
+);
+draft!(
+    /// One entry of `on_outcome`: exactly one of the three keys.
+    TransitionDraft { next_step: String, exit: String, restart_new_session: bool }
+);
+draft!(
+    /// A step's `gate`.
+    GateDraft { question: String, yes: String, no: String }
+);
+draft!(
+    /// A recipe's `guardrails`.
+    GuardrailsDraft { max_step_visits: i64, max_total_steps: i64 }
+);
+
+impl TryFrom<RecipeDraft> for Recipe {
+    type Error = Faults;
+
+    fn try_from(draft: RecipeDraft) -> Result<Self, Faults> {
+        Self::check(draft).map_err(Faults)
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "every field of a draft is optional")]
+fn fits<T>(value: T) -> Option<Loose<T>> {
+    Some(Loose::Fits(value))
+}
+
+impl From<Recipe> for RecipeDraft {
+    fn from(recipe: Recipe) -> Self {
+        let steps = recipe.steps.into_iter().map(|step| (step.name.to_string(), Loose::Fits(step.into())));
+        Self {
+            id: fits(recipe.id.into()),
+            label: fits(recipe.label.into()),
+            description: fits(recipe.description.into()),
+            initial_step: fits(recipe.initial_step.into()),
+            steps: fits(InOrder(steps.collect())),
+            guardrails: fits(GuardrailsDraft {
+                max_step_visits: fits(recipe.guardrails.max_step_visits.into()),
+                max_total_steps: fits(recipe.guardrails.max_total_steps.into()),
+                extra: BTreeMap::new(),
+            }),
+            extra: BTreeMap::new(),
+        }
+    }
+}
+
+impl From<Step> for StepDraft {
+    fn from(step: Step) -> Self {
+        let outcomes = step.outcomes().into_iter().map(|name| Loose::Fits(name.into()));
+        let on_outcome = step
+            .transitions
+            .iter()
+            .map(|(name, transition)| (name.to_string(), Loose::Fits(TransitionDraft::from(transition))));
+        Self {
+            outcomes: fits(outcomes.collect()),
+            on_outcome: fits(InOrder(on_outcome.collect())),
+            prompt: fits(step.prompt.into()),
+            fresh: step.fresh.then_some(Loose::Fits(true)),
+            role: step.role.map(|role| Loose::Fits(role.into())),
+            model: step.model.map(Loose::Fits),
+            gate: step.gate.map(|gate| Loose::Fits(gate.into())),
+            extra: BTreeMap::new(),
+        }
+    }
+}
+
+impl From<&Transition> for TransitionDraft {
+    fn from(transition: &Transition) -> Self {
+        match transition {
+            Transition::NextStep { step } => Self { next_step: fits(step.to_string()), ..Self::default() },
+            Transition::Exit { reason } => Self { exit: fits(reason.to_string()), ..Self::default() },
+            Transition::RestartNewSession => Self { restart_new_session: fits(true), ..Self::default() },
+        }
+    }
+}
+
+impl From<Gate> for GateDraft {
+    fn from(gate: Gate) -> Self {
+        Self {
+            question: fits(gate.question.into()),
+            yes: fits(gate.yes.into()),
+            no: gate.no.map(|no| Loose::Fits(no.into())),
+            extra: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+use baton_core::exit_reason::{ExitCategory, ExitReason};
+use baton_core::outcome_parser::parse;
+use baton_core::reminder::OutcomeMistake;
+use baton_core::run::{
+    Advance, Contradiction, GateAnswer, Observed, Report, Resume, Run, RunRefusal, RunState,
+};
+use baton_core::text::NonBlank;
+
+use crate::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
+
+fn text(words: &str) -> NonBlank {
+    NonBlank::new(words).unwrap()
+}
+
+fn exit(reason: &str) -> Advance {
+    Advance::Exit { reason: ExitReason::new(reason).unwrap() }
+}
+
+#[test]
+fn implement_and_review_leads_where_it_says() {
+    let recipe = implement_and_review();
+    let cases: &[(&[&str], &str)] = &[
+        (&["no-tasks"], "no-tasks-available"),
+        (&["blocked"], "implementation-blocked"),
+        (&["other"], "user-provided-other"),
+        (&["complete", "other"], "user-provided-other"),
+        (&["complete", "issues-found", "other"], "user-provided-other"),
+        (&["complete", "no-issues", "committed"], "task-committed"),
+        (&["complete", "no-issues", "nothing-to-commit"], "no-changes-to-commit"),
+        (&["complete", "no-issues", "other"], "user-provided-other"),
+        (&["complete", "issues-found", "complete", "no-issues", "committed"], "task-committed"),
+        (
+            &["complete", "issues-found", "complete", "issues-found", "complete", "issues-found", "complete"],
+            "max-step-visits-exceeded:code-review",
+        ),
+    ];
+    for (outcomes, reason) in cases {
+        let (run, last) = after(&recipe, started(&recipe), outcomes, &Observed::default());
+        assert_eq!(last, exit(reason), "{outcomes:?}");
+        assert_eq!(run.resume(), Resume::Nothing);
+    }
+}
+
+#[test]
+fn no_tasks_ends_the_run_as_completed() {
+    let recipe = implement_and_review();
+    let outcomes = recipe.step(&step("implement")).unwrap().outcomes();
+    let outcome = parse("{\"outcome\": \"no-tasks\"}", &outcomes).unwrap();
+    let (run, last) =
+        started(&recipe).advance(&recipe, &Report::Outcome(outcome), &Observed::default()).unwrap();
+    assert_eq!(last, exit("no-tasks-available"));
+    let RunState::Exited { reason } = run.state() else { panic!("{run:?}") };
+    assert_eq!(reason.category(), ExitCategory::Completed);
+    assert_eq!(reason.message(), "No tasks available to implement");
+}
+
+#[test]
+fn a_step_is_entered_with_its_own_wish_for_a_session() {
+    let recipe = implement_and_review();
+    let (run, last) = after(&recipe, started(&recipe), &["complete"], &Observed::default());
+    let entered = Advance::EnterStep { from: step("implement"), to: step("code-review"), fresh: true };
+    assert_eq!(last, entered);
+    let (_, last) = after(&recipe, run, &["issues-found"], &Observed::default());
+    assert_eq!(last, Advance::EnterStep { from: step("code-review"), to: step("fix"), fresh: false });
+}
+
+#[test]
+fn one_reminder_per_step_then_the_run_ends() {
+    let recipe = implement_and_review();
+    let mistake = Report::Mistake(OutcomeMistake::NoneFound);
+    let seen = Observed::default();
+
+    let (run, last) = started(&recipe).advance(&recipe, &mistake, &seen).unwrap();
+    let Advance::Remind { error, text } = last else { panic!("{last:?}") };
+    assert_eq!(error, "your message has no JSON object with an \"outcome\" key");
+    assert!(text.contains("{\"outcome\": \"no-tasks\"}"), "{text}");
+    assert_eq!(run.advance(&recipe, &mistake, &seen).unwrap().1, exit("orchestration-error"));
+
+    // The next step has a reminder of its own.
+    let (run, _) = after(&recipe, run, &["complete"], &seen);
+    assert!(matches!(run.advance(&recipe, &mistake, &seen).unwrap().1, Advance::Remind { .. }));
+}
+
+#[test]
+fn an_outcome_of_another_step_is_a_mistake_too() {
+    let recipe = implement_and_review();
+    let (_, last) = started(&recipe).advance(&recipe, &said("committed"), &Observed::default()).unwrap();
+    let Advance::Remind { error, .. } = last else { panic!("{last:?}") };
+    assert!(error.starts_with("\"committed\" is not an outcome of this step"), "{error}");
+}
+
+#[test]
+fn no_tasks_while_there_is_ready_work_is_asked_again_once() {
+    let recipe = implement_and_review();
+    let seen = Observed { ready_count: 2, ..Observed::default() };
+    let (run, last) = after(&recipe, started(&recipe), &["no-tasks"], &seen);
+    let Advance::Remind { error, .. } = last else { panic!("{last:?}") };
+    assert_eq!(
+        error,
+        "you reported \"no-tasks\" (there is no task to work on), but the queue has ready work: \
+         2 tasks are ready to start, and `get_next_task` hands out the first"
+    );
+    assert_eq!(after(&recipe, run.clone(), &["no-tasks"], &seen).1, exit("no-tasks-available"));
+    // Ready work speaks against that one outcome only, and a doubt does not use up the reminder.
+    assert!(matches!(after(&recipe, run.clone(), &["complete"], &seen).1, Advance::EnterStep { .. }));
+    let mistake = Report::Mistake(OutcomeMistake::NoneFound);
+    assert!(matches!(run.advance(&recipe, &mistake, &seen).unwrap().1, Advance::Remind { .. }));
+}
+
+#[test]
+fn a_claim_that_does_not_hold_is_asked_again_once() {
+    let recipe = implement_and_review();
+    let contradiction = Contradiction {
+        claimed: text("the task is implemented"),
+        seen: text("the branch has no new commit"),
+    };
+    let seen = Observed { contradiction: Some(contradiction), ..Observed::default() };
+    let (run, last) = after(&recipe, started(&recipe), &["complete"], &seen);
+    let Advance::Remind { text, .. } = last else { panic!("{last:?}") };
+    assert!(text.contains("but the branch has no new commit"), "{text}");
+    assert_eq!(run.step(), &step("implement"));
+    let (run, _) = after(&recipe, run, &["complete"], &seen);
+    assert_eq!(run.step(), &step("code-review"));
+}
+
+#[test]
+fn a_gate_decides_and_not_the_agent() {
+    let recipe = recipe(loop_json());
+    let seen = Observed::default();
+    let (at_gate, last) = after(&recipe, started(&recipe), &["planned"], &seen);
+    let question = text("Ready to execute? [YES/NO]");
+    assert_eq!(last, Advance::AskGate { question: question.clone() });
+    assert_eq!(at_gate.resume(), Resume::AwaitGate { question: question.clone() });
+    assert_eq!(at_gate.advance(&recipe, &said("planned"), &seen), Err(RunRefusal::AwaitsGate { question }));
+
+    let (stays, last) = at_gate.answer_gate(&recipe, GateAnswer::No).unwrap();
+    assert_eq!(last, Advance::StayInPhase);
+    assert_eq!(stays.resume(), Resume::Dispatch { step: step("plan") });
+    assert_eq!(stays.visits(&step("plan")), 1);
+    assert_eq!(
+        stays.answer_gate(&recipe, GateAnswer::Yes),
+        Err(RunRefusal::NotAtGate { step: step("plan") })
+    );
+
+    let (_, last) = at_gate.answer_gate(&recipe, GateAnswer::Yes).unwrap();
+    assert_eq!(last, Advance::EnterStep { from: step("plan"), to: step("execute"), fresh: false });
+
+    // An outcome the gate does not stand for needs no answer.
+    assert_eq!(after(&recipe, started(&recipe), &["other"], &seen).1, exit("user-provided-other"));
+}
+
+fn phase(recipe: &baton_core::recipe::Recipe, run: Run, outcome: &str, answer: GateAnswer) -> (Run, Advance) {
+    let (run, _) = after(recipe, run, &[outcome], &Observed::default());
+    run.answer_gate(recipe, answer).unwrap()
+}
+
+#[test]
+fn every_round_a_human_approves_counts_afresh() {
+    let recipe = recipe(loop_json());
+    let mut run = started(&recipe);
+    for iteration in 1..=20 {
+        assert_eq!((run.iteration(), run.total_steps(), run.visits(&step("plan"))), (iteration, 1, 1));
+        (run, _) = phase(&recipe, run, "planned", GateAnswer::Yes);
+        (run, _) = phase(&recipe, run, "executed", GateAnswer::Yes);
+        assert_eq!((run.iteration(), run.total_steps()), (iteration, 3));
+        // Whichever of its two outcomes the agent reports, the answer decides.
+        (run, _) = phase(&recipe, run, "stop", GateAnswer::Yes);
+    }
+    (run, _) = phase(&recipe, run, "planned", GateAnswer::Yes);
+    (run, _) = phase(&recipe, run, "executed", GateAnswer::Yes);
+    assert_eq!(phase(&recipe, run, "continue", GateAnswer::No).1, exit("loop-complete"));
+}
+
+#[test]
+fn nothing_moves_after_the_exit() {
+    let recipe = implement_and_review();
+    let (run, last) = started(&recipe).exit(ExitReason::user_requested()).unwrap();
+    assert_eq!(last, exit("user-requested"));
+    let refusal = RunRefusal::Exited { reason: ExitReason::user_requested() };
+    assert_eq!(run.advance(&recipe, &said("complete"), &Observed::default()), Err(refusal.clone()));
+    assert_eq!(run.answer_gate(&recipe, GateAnswer::Yes), Err(refusal.clone()));
+    assert_eq!(run.exit(ExitReason::error()), Err(refusal.clone()));
+    assert_eq!(refusal.to_string(), "the run has ended (user-requested); start a new one");
+    assert_eq!(serde_json::to_string(&refusal).unwrap(), r#"{"code":"exited","reason":"user-requested"}"#);
+}
+
+#[test]
+fn a_run_keeps_to_its_recipe() {
+    let mine = implement_and_review();
+    let run = started(&mine);
+    let other = recipe(loop_json());
+    assert!(matches!(
+        run.advance(&other, &said("complete"), &Observed::default()),
+        Err(RunRefusal::OtherRecipe { .. })
+    ));
+    let mut json = crate::fixture::loop_json();
+    json["id"] = serde_json::json!("implement-and-review");
+    let changed = recipe(json);
+    assert_eq!(
+        run.advance(&changed, &said("complete"), &Observed::default()),
+        Err(RunRefusal::StepChanged { step: step("implement") })
+    );
+}
+
+#[test]
+fn a_run_is_stored_whole() {
+    let recipe = recipe(loop_json());
+    let (run, _) = after(&recipe, started(&recipe), &["planned"], &Observed::default());
+    let json = serde_json::to_string_pretty(&run).unwrap();
+    insta::assert_snapshot!(json, @r#"
+    {
+      "id": "RUN-00000001",
+      "recipe": "loop",
+      "session": "s",
+      "step": "plan",
+      "visits": {
+        "plan": 1
+      },
+      "total_steps": 1,
+      "iteration": 1,
+      "restarts": 0,
+      "reminded": false,
+      "doubted": false,
+      "state": {
+        "kind": "at_gate",
+        "reported": {
+          "name": "planned"
+        },
+        "question": "Ready to execute? [YES/NO]",
+        "progress": false
+      }
+    }
+    "#);
+    assert_eq!(serde_json::from_str::<Run>(&json).unwrap(), run);
+}
