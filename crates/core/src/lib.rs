@@ -5,8 +5,15 @@
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
 pub mod actor;
+pub mod breakdown;
+pub mod git_name;
+pub mod graph;
 pub mod id;
+pub mod priority;
+pub mod project;
 pub mod question;
+pub mod rebreakdown;
+pub mod schedule;
 pub mod task_type;
 pub mod text;
 pub mod time;
