@@ -1,0 +1,95 @@
+//! One task as the graph keeps it, with the counts that make every answer cheap.
+
+use std::collections::BTreeSet;
+
+use super::Standing;
+use super::standing::Prospect;
+use crate::id::TaskId;
+
+/// How many of the tasks something rests on are not met, and how many of those never will be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub open: usize,
+    pub dead: usize,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, prospect: Prospect) {
+        self.open += usize::from(prospect.is_open());
+        self.dead += usize::from(prospect.is_dead());
+    }
+
+    pub(super) fn remove(&mut self, prospect: Prospect) {
+        self.open -= usize::from(prospect.is_open());
+        self.dead -= usize::from(prospect.is_dead());
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub standing: Standing,
+    pub waits_on: BTreeSet<TaskId>,
+    pub dependents: BTreeSet<TaskId>,
+    /// The recycled tasks this one plans for or replaces: the stand-in edges, backwards.
+    pub stands_in_for: BTreeSet<TaskId>,
+    /// Over `waits_on`.
+    pub blockers: Tally,
+    /// Over the standing's stand-ins.
+    pub stand_ins: Tally,
+    /// What a dependency on this task is worth; always what the standing and the tallies say.
+    pub prospect: Prospect,
+}
+
+impl Node {
+    pub(super) fn open() -> Self {
+        Self {
+            standing: Standing::Open,
+            waits_on: BTreeSet::new(),
+            dependents: BTreeSet::new(),
+            stands_in_for: BTreeSet::new(),
+            blockers: Tally::default(),
+            stand_ins: Tally::default(),
+            prospect: Prospect::Live,
+        }
+    }
+
+    /// Monotone in what it rests on (dead < live < met), so one change moves each task's prospect in one
+    /// direction only and the spreading ends.
+    pub(super) fn judge(&self) -> Prospect {
+        match &self.standing {
+            Standing::Done => Prospect::Met,
+            Standing::Cancelled => Prospect::Dead,
+            // Failed is not the end: a person may say retry. So its dependents wait, and are told why.
+            Standing::Open | Standing::Failed => Prospect::dead_or(self.blockers.dead > 0, Prospect::Live),
+            // I13: met only with every replacement, and never while the breakdown is still being planned.
+            Standing::Replaced { .. } if self.stand_ins.open == 0 => Prospect::Met,
+            Standing::Recycled { .. } | Standing::Replaced { .. } => {
+                Prospect::dead_or(self.stand_ins.dead > 0, Prospect::Live)
+            }
+        }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.standing == Standing::Open && self.blockers.open == 0
+    }
+
+    /// The tasks this one's completion hangs on: its dependencies, or once it is recycled its stand-ins.
+    pub(super) fn rests_on(&self) -> impl Iterator<Item = TaskId> {
+        let (dependencies, stand_ins) = match &self.standing {
+            Standing::Open | Standing::Failed => (Some(&self.waits_on), None),
+            Standing::Recycled { .. } | Standing::Replaced { .. } => (None, Some(self.standing.stand_ins())),
+            Standing::Done | Standing::Cancelled => (None, None),
+        };
+        dependencies.into_iter().flatten().chain(stand_ins.into_iter().flatten()).copied()
+    }
+
+    /// Whether somebody still has to work on the task itself.
+    pub(super) fn is_work(&self) -> bool {
+        match self.standing {
+            Standing::Open | Standing::Failed => true,
+            Standing::Done | Standing::Cancelled | Standing::Recycled { .. } | Standing::Replaced { .. } => {
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! How a task stands, as far as those that wait on it care.
+
+use std::slice;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::TaskId;
+
+/// The small view of a task's state the graph needs. The task module makes it from the state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "standing", rename_all = "snake_case")]
+pub enum Standing {
+    /// Not finished: waiting, running, asking or up for acceptance.
+    Open,
+    Done,
+    Cancelled,
+    /// Given up on until a person says retry.
+    Failed,
+    /// Recycled, and `planning` is the breakdown that works out its replacements.
+    Recycled {
+        planning: TaskId,
+    },
+    /// Recycled, and its work is now these tasks.
+    Replaced {
+        by: Vec<TaskId>,
+    },
+}
+
+impl Standing {
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Recycled { .. } => "recycled",
+            Self::Replaced { .. } => "replaced",
+        }
+    }
+
+    /// The tasks that do this one's work in its stead.
+    pub(super) fn stand_ins(&self) -> &[TaskId] {
+        match self {
+            Self::Open | Self::Done | Self::Cancelled | Self::Failed => &[],
+            Self::Recycled { planning } => slice::from_ref(planning),
+            Self::Replaced { by } => by,
+        }
+    }
+
+    /// Replacements are a set; the same ones in another order are the same standing.
+    pub(super) fn tidied(mut self) -> Self {
+        if let Self::Replaced { by } = &mut self {
+            by.sort_unstable();
+            by.dedup();
+        }
+        self
+    }
+
+    /// I16: nothing leaves Done, and Cancelled stays. I13: a recycled task is finished by its replacements
+    /// alone, so no late result can make it done and let its dependents go early.
+    pub(super) fn may_become(&self, next: &Self) -> bool {
+        match self {
+            Self::Done | Self::Cancelled => false,
+            Self::Open | Self::Failed => true,
+            Self::Recycled { .. } => match next {
+                Self::Recycled { .. } | Self::Replaced { .. } | Self::Cancelled => true,
+                Self::Open | Self::Done | Self::Failed => false,
+            },
+            Self::Replaced { .. } => match next {
+                Self::Cancelled => true,
+                Self::Open | Self::Done | Self::Failed | Self::Recycled { .. } | Self::Replaced { .. } => {
+                    false
+                }
+            },
+        }
+    }
+}
+
+/// What a dependency on a task is worth, worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Prospect {
+    /// It can never be met.
+    Dead,
+    Live,
+    Met,
+}
+
+impl Prospect {
+    pub(super) const fn dead_or(is_dead: bool, otherwise: Self) -> Self {
+        if is_dead { Self::Dead } else { otherwise }
+    }
+
+    pub(super) const fn is_open(self) -> bool {
+        match self {
+            Self::Dead | Self::Live => true,
+            Self::Met => false,
+        }
+    }
+
+    pub(super) const fn is_dead(self) -> bool {
+        match self {
+            Self::Dead => true,
+            Self::Live | Self::Met => false,
+        }
+    }
+}

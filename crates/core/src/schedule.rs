@@ -1,0 +1,75 @@
+//! Who is next, and who may run at all.
+//!
+//! Order and admission are separate: [`ClaimRank`] and age say who is first, [`Capacity`] says how many may
+//! run, [`Intake`] says which agent is resting after failures that were nobody's fault. The store keeps
+//! the rank as a column, the engine keeps the counts; here is only the judgement.
+
+mod capacity;
+mod intake;
+mod rank;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::id::TaskId;
+use crate::text::{AgentName, Role};
+use crate::time::Timestamp;
+
+pub use capacity::{Capacity, Held, Limits, Load, admit};
+pub use intake::{FAILURES_BEFORE_PAUSE, Intake, PAUSE_MS_BASE, PAUSE_MS_MAX};
+pub use rank::{BadClaimRank, ClaimOrder, ClaimRank, Urgency};
+
+/// A task that could be claimed: its dependencies are met and its state allows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    pub task: TaskId,
+    pub rank: ClaimRank,
+    pub created_at: Timestamp,
+    pub role: Role,
+    pub agent: AgentName,
+}
+
+impl Candidate {
+    pub const fn order(&self) -> ClaimOrder {
+        ClaimOrder { rank: self.rank, created_at: self.created_at, task: self.task }
+    }
+}
+
+/// Whether this candidate may start now, and if not, what holds it.
+pub fn may_start(
+    candidate: &Candidate,
+    capacity: &Capacity,
+    load: &Load,
+    intakes: &BTreeMap<AgentName, Intake>,
+    now: Timestamp,
+) -> Result<(), Held> {
+    if let Some(until) = intakes.get(&candidate.agent).and_then(|intake| intake.paused_until(now)) {
+        return Err(Held::IntakePaused { agent: candidate.agent.clone(), until });
+    }
+    admit(&candidate.role, &candidate.agent, candidate.rank.urgency(), capacity, load)
+}
+
+/// As many candidates as may run, first come first. One that is held does not hold those behind it.
+pub fn pick<'a>(
+    candidates: impl IntoIterator<Item = &'a Candidate>,
+    capacity: &Capacity,
+    load: &Load,
+    intakes: &BTreeMap<AgentName, Intake>,
+    now: Timestamp,
+) -> Vec<&'a Candidate> {
+    let mut in_order: Vec<&Candidate> = candidates.into_iter().collect();
+    in_order.sort_by_key(|candidate| candidate.order());
+    let mut load = load.clone();
+    let mut seen = BTreeSet::new();
+    let mut chosen = Vec::new();
+    for candidate in in_order {
+        if load.total() >= capacity.total_max {
+            break;
+        }
+        // I16: a task listed twice is still started once.
+        if seen.insert(candidate.task) && may_start(candidate, capacity, &load, intakes, now).is_ok() {
+            load.start(&candidate.role, &candidate.agent);
+            chosen.push(candidate);
+        }
+    }
+    chosen
+}

@@ -1,0 +1,124 @@
+//! How many may run at once, counted in every way that matters.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::rank::Urgency;
+use crate::text::{AgentName, Role};
+use crate::time::Timestamp;
+
+/// A limit for each name, and one for the names without their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "K: Ord + Deserialize<'de>"))]
+pub struct Limits<K: Ord> {
+    pub default_max: u32,
+    #[serde(default = "BTreeMap::new")]
+    pub own_max: BTreeMap<K, u32>,
+}
+
+impl<K: Ord> Limits<K> {
+    pub const fn all(default_max: u32) -> Self {
+        Self { default_max, own_max: BTreeMap::new() }
+    }
+
+    pub fn max(&self, name: &K) -> u32 {
+        self.own_max.get(name).copied().unwrap_or(self.default_max)
+    }
+}
+
+/// The limits a person set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capacity {
+    pub total_max: u32,
+    pub per_role: Limits<Role>,
+    pub per_agent: Limits<AgentName>,
+    /// With this many tasks waiting to be accepted no new one is started: the human is the bottleneck then,
+    /// and more unread work would not help. Resumed work still runs, since it makes the pile smaller.
+    pub unaccepted_max: u32,
+}
+
+/// What runs now, and how much waits to be accepted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Load {
+    by_role: BTreeMap<Role, u32>,
+    by_agent: BTreeMap<AgentName, u32>,
+    total: u32,
+    unaccepted: u32,
+}
+
+impl Load {
+    pub fn of(running: impl IntoIterator<Item = (Role, AgentName)>, unaccepted: u32) -> Self {
+        let mut load = Self { unaccepted, ..Self::default() };
+        for (role, agent) in running {
+            load.start(&role, &agent);
+        }
+        load
+    }
+
+    pub fn start(&mut self, role: &Role, agent: &AgentName) {
+        *self.by_role.entry(role.clone()).or_default() += 1;
+        *self.by_agent.entry(agent.clone()).or_default() += 1;
+        self.total += 1;
+    }
+
+    pub const fn total(&self) -> u32 {
+        self.total
+    }
+
+    pub const fn unaccepted(&self) -> u32 {
+        self.unaccepted
+    }
+
+    pub fn of_role(&self, role: &Role) -> u32 {
+        self.by_role.get(role).copied().unwrap_or(0)
+    }
+
+    pub fn of_agent(&self, agent: &AgentName) -> u32 {
+        self.by_agent.get(agent).copied().unwrap_or(0)
+    }
+}
+
+/// What keeps a ready task from starting.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Held {
+    #[error("{max} tasks run already, the most allowed in all; wait, or raise the total limit")]
+    TotalFull { max: u32 },
+    #[error("{max} tasks of role {role} run already; wait, or raise that role's limit")]
+    RoleFull { role: Role, max: u32 },
+    #[error("agent {agent} runs {max} tasks already; wait, or raise that agent's limit")]
+    AgentFull { agent: AgentName, max: u32 },
+    #[error("{unaccepted} tasks wait to be accepted and the limit is {max}; accept or reject some first")]
+    TooManyUnaccepted { unaccepted: u32, max: u32 },
+    #[error("agent {agent} rests until {until} after failures in a row; wait, or resume it by hand")]
+    IntakePaused { agent: AgentName, until: Timestamp },
+}
+
+/// Whether one more may run: the widest limit is asked first, so the answer names the one worth raising.
+pub fn admit(
+    role: &Role,
+    agent: &AgentName,
+    urgency: Urgency,
+    capacity: &Capacity,
+    load: &Load,
+) -> Result<(), Held> {
+    if load.total() >= capacity.total_max {
+        return Err(Held::TotalFull { max: capacity.total_max });
+    }
+    let role_max = capacity.per_role.max(role);
+    if load.of_role(role) >= role_max {
+        return Err(Held::RoleFull { role: role.clone(), max: role_max });
+    }
+    let agent_max = capacity.per_agent.max(agent);
+    if load.of_agent(agent) >= agent_max {
+        return Err(Held::AgentFull { agent: agent.clone(), max: agent_max });
+    }
+    match urgency {
+        Urgency::Resumed => Ok(()),
+        Urgency::Normal if load.unaccepted() < capacity.unaccepted_max => Ok(()),
+        Urgency::Normal => {
+            Err(Held::TooManyUnaccepted { unaccepted: load.unaccepted(), max: capacity.unaccepted_max })
+        }
+    }
+}
