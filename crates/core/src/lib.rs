@@ -5,8 +5,22 @@
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
 pub mod actor;
+pub mod answer_memory;
+pub mod answer_source;
+pub mod ask_cycle;
+pub mod ask_refusal;
+pub mod choice;
+pub mod discovered;
+pub mod handoff;
 pub mod id;
+pub mod loop_refusal;
+pub mod loop_summary;
+pub mod owner_token;
+pub mod phase;
+pub mod phase_loop;
 pub mod question;
+pub mod subtask;
 pub mod task_type;
 pub mod text;
 pub mod time;
+pub mod vagueness;
