@@ -5,13 +5,25 @@
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
 pub mod actor;
+pub mod answer_memory;
+pub mod answer_source;
+pub mod ask_cycle;
+pub mod ask_refusal;
 pub mod breakdown;
+pub mod choice;
+pub mod discovered;
 pub mod exit_reason;
 pub mod git_name;
 pub mod graph;
+pub mod handoff;
 pub mod id;
+pub mod loop_refusal;
+pub mod loop_summary;
 pub mod outcome;
 pub mod outcome_parser;
+pub mod owner_token;
+pub mod phase;
+pub mod phase_loop;
 pub mod priority;
 pub mod project;
 pub mod question;
@@ -20,6 +32,8 @@ pub mod recipe;
 pub mod reminder;
 pub mod run;
 pub mod schedule;
+pub mod subtask;
 pub mod task_type;
 pub mod text;
 pub mod time;
+pub mod vagueness;

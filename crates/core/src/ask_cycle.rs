@@ -1,0 +1,257 @@
+//! An ask cycle: the stretch of a run in which one owner may ask the human.
+//!
+//! Its run owns it: one loop, or one task's execution. It holds at most one pending question, refuses
+//! whatever it may not take, and never queues. It never hands anything to the cycle that follows it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answer_memory::AnswerMemory;
+use crate::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy, fitting, fitting_from_human};
+use crate::ask_refusal::{AnswerRefusal, AskRefusal};
+use crate::choice::YesNo;
+use crate::id::{CycleId, QuestionId};
+use crate::owner_token::OwnerToken;
+use crate::question::{Question, QuestionKind};
+use crate::text::NonBlank;
+
+/// More than a long phase needs (two questions for each of ninety subtasks), and an end for an agent
+/// that only ever asks.
+pub const QUESTIONS_PER_CYCLE_MAX: u32 = 200;
+
+/// The last places of a cycle are kept for its gate, so that a phase which used up its questions can
+/// still end, and a human may decline it a few times.
+pub const GATE_PLACES_KEPT: u32 = 10;
+
+/// Which answers at the gate end the cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateRule {
+    /// NO stays in the phase and opens asking again.
+    YesPasses,
+    /// Both answers end the phase and differ in where it goes.
+    BothPass,
+}
+
+impl GateRule {
+    pub const fn passes(self, answer: YesNo) -> bool {
+        match (self, answer) {
+            (Self::YesPasses | Self::BothPass, YesNo::Yes) | (Self::BothPass, YesNo::No) => true,
+            (Self::YesPasses, YesNo::No) => false,
+        }
+    }
+}
+
+/// I6: an open cycle has room for one pending question, a closed one for none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum CycleState {
+    Open {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pending: Option<Question>,
+    },
+    /// I7: the gate was the last question. Nothing opens the cycle again.
+    GatePassed,
+    /// Ended without its gate: the human broke off, or the run is over.
+    Closed {
+        /// The question that was pending then and is not to be answered any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        withdrawn: Option<QuestionId>,
+    },
+}
+
+/// One owner's questions to the human. I6, and with its gate I7.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskCycle {
+    id: CycleId,
+    owner: OwnerToken,
+    gate_rule: GateRule,
+    #[serde(flatten)]
+    state: CycleState,
+    asked_count: u32,
+    automatic_in_a_row: u32,
+    /// Bounded by the questions a cycle may ask; kept so that a second answer is known for one.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    answered: BTreeSet<QuestionId>,
+    #[serde(default, skip_serializing_if = "AnswerMemory::is_empty")]
+    remembered: AnswerMemory,
+}
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// The question is pending in the new state of the cycle.
+    Pending { cycle: AskCycle },
+    /// The human said so before; nobody is asked, and the cycle is as it was.
+    Again { answer: NonBlank, answered_by: AnsweredBy },
+}
+
+/// An answer that was taken, with the cycle after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub cycle: AskCycle,
+    pub question: Question,
+    /// In the question's own word for it, where it offers words.
+    pub answer: NonBlank,
+    pub answered_by: AnsweredBy,
+    /// The reading of a gate's answer. The cycle is closed when its gate was passed.
+    pub gate: Option<YesNo>,
+}
+
+impl AskCycle {
+    /// `automatic_in_a_row` goes on counting from the run's cycle before this one: an unattended loop
+    /// does not earn new automatic answers by changing its phase.
+    pub fn open(id: CycleId, owner: OwnerToken, gate_rule: GateRule, automatic_in_a_row: u32) -> Self {
+        Self {
+            id,
+            owner,
+            gate_rule,
+            state: CycleState::Open { pending: None },
+            asked_count: 0,
+            automatic_in_a_row,
+            answered: BTreeSet::new(),
+            remembered: AnswerMemory::default(),
+        }
+    }
+
+    pub fn ask(&self, token: &OwnerToken, mut question: Question) -> Result<Asked, AskRefusal> {
+        if *token != self.owner {
+            return Err(AskRefusal::NotOwner);
+        }
+        match &self.state {
+            CycleState::GatePassed => return Err(AskRefusal::GatePassed { cycle: self.id }),
+            CycleState::Closed { .. } => return Err(AskRefusal::CycleClosed { cycle: self.id }),
+            CycleState::Open { pending: Some(pending) } => {
+                return Err(AskRefusal::QuestionPending { pending: pending.id });
+            }
+            CycleState::Open { pending: None } => {}
+        }
+        if self.answered.contains(&question.id) {
+            return Err(AskRefusal::IdTaken { id: question.id });
+        }
+        if let Some(known) = self.remembered.recall(&question) {
+            let (answer, answered_by) = (known.answer.clone(), known.answered_by.clone());
+            return Ok(Asked::Again { answer, answered_by });
+        }
+        let limit = match question.kind() {
+            QuestionKind::Gate => {
+                question.draft = question.draft.with_options(YesNo::OPTIONS);
+                QUESTIONS_PER_CYCLE_MAX
+            }
+            QuestionKind::Clarification
+            | QuestionKind::Confirmation
+            | QuestionKind::Permission
+            | QuestionKind::Danger
+            | QuestionKind::Escalation => QUESTIONS_PER_CYCLE_MAX - GATE_PLACES_KEPT,
+        };
+        if self.asked_count >= limit {
+            return Err(AskRefusal::LimitReached { limit });
+        }
+        let mut cycle = self.clone();
+        cycle.asked_count += 1;
+        cycle.state = CycleState::Open { pending: Some(question) };
+        Ok(Asked::Pending { cycle })
+    }
+
+    pub fn answer(
+        &self,
+        id: QuestionId,
+        answer: &NonBlank,
+        answered_by: AnsweredBy,
+    ) -> Result<Answered, AnswerRefusal> {
+        let question = self.awaiting(id)?.clone();
+        let automatic = answered_by.is_automatic();
+        if automatic && question.kind().is_human_only() {
+            return Err(AnswerRefusal::HumanOnly { id });
+        }
+        if automatic && self.automatic_in_a_row >= AUTOMATIC_IN_A_ROW_MAX {
+            return Err(AnswerRefusal::AutomationStopped { id, limit: AUTOMATIC_IN_A_ROW_MAX });
+        }
+        let read = if automatic { fitting } else { fitting_from_human };
+        let unreadable = |why| AnswerRefusal::Unreadable { id, why };
+        let answer = read(&question, answer).map_err(unreadable)?;
+        let gate = match question.kind() {
+            QuestionKind::Gate => Some(YesNo::read(answer.as_str()).map_err(unreadable)?),
+            QuestionKind::Clarification
+            | QuestionKind::Confirmation
+            | QuestionKind::Permission
+            | QuestionKind::Danger
+            | QuestionKind::Escalation => None,
+        };
+        let mut cycle = self.clone();
+        cycle.answered.insert(id);
+        cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
+        cycle.state = match gate {
+            Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
+            Some(_) | None => CycleState::Open { pending: None },
+        };
+        cycle.remembered.keep(&question, &answer, &answered_by);
+        Ok(Answered { cycle, question, answer, answered_by, gate })
+    }
+
+    /// Ends the cycle without its gate. The pending question is withdrawn; a closed cycle stays as it is.
+    pub fn close(&self) -> Self {
+        let mut cycle = self.clone();
+        if let CycleState::Open { pending } = &self.state {
+            cycle.state = CycleState::Closed { withdrawn: pending.as_ref().map(|question| question.id) };
+        }
+        cycle
+    }
+
+    /// A new attempt goes on with the work of one that died: it may ask, the dead one's secret may not
+    /// any more, and the pending question stays.
+    pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
+        match &self.state {
+            CycleState::Open { .. } => Ok(Self { owner, ..self.clone() }),
+            CycleState::GatePassed => Err(AskRefusal::GatePassed { cycle: self.id }),
+            CycleState::Closed { .. } => Err(AskRefusal::CycleClosed { cycle: self.id }),
+        }
+    }
+
+    fn awaiting(&self, id: QuestionId) -> Result<&Question, AnswerRefusal> {
+        if self.answered.contains(&id) {
+            return Err(AnswerRefusal::AlreadyAnswered { id });
+        }
+        match &self.state {
+            CycleState::Open { pending: Some(question) } if question.id == id => Ok(question),
+            CycleState::Closed { withdrawn: Some(withdrawn) } if *withdrawn == id => {
+                Err(AnswerRefusal::Withdrawn { id })
+            }
+            CycleState::Open { .. } | CycleState::GatePassed | CycleState::Closed { .. } => {
+                Err(AnswerRefusal::UnknownQuestion { id })
+            }
+        }
+    }
+
+    pub fn id(&self) -> CycleId {
+        self.id
+    }
+
+    pub fn owner(&self) -> &OwnerToken {
+        &self.owner
+    }
+
+    pub fn state(&self) -> &CycleState {
+        &self.state
+    }
+
+    pub fn pending(&self) -> Option<&Question> {
+        match &self.state {
+            CycleState::Open { pending } => pending.as_ref(),
+            CycleState::GatePassed | CycleState::Closed { .. } => None,
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, CycleState::Open { .. })
+    }
+
+    pub fn asked_count(&self) -> u32 {
+        self.asked_count
+    }
+
+    pub fn automatic_in_a_row(&self) -> u32 {
+        self.automatic_in_a_row
+    }
+}

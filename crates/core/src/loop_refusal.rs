@@ -1,0 +1,56 @@
+//! Why a loop does not move. The loop is then as it was before.
+
+use serde::Serialize;
+
+use crate::ask_refusal::{AnswerRefusal, RefusalForm};
+use crate::id::QuestionId;
+use crate::phase::{NoSuchEdge, Phase};
+use crate::phase_loop::ITERATIONS_MAX;
+
+/// Why the loop does not move.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(into = "RefusalForm")]
+pub enum LoopRefusal {
+    #[error(transparent)]
+    NoSuchEdge(#[from] NoSuchEdge),
+    #[error(transparent)]
+    Answer(#[from] AnswerRefusal),
+    #[error("question {id} is not the gate of the {phase} phase")]
+    NotTheGate { id: QuestionId, phase: Phase },
+    #[error("these are not the results of the {phase} phase")]
+    WrongResults { phase: Phase },
+    #[error("the next cycle must have an id and an owner of its own, and one of them was used before")]
+    NotFresh,
+    #[error("the loop has had its {ITERATIONS_MAX} iterations")]
+    IterationLimit,
+}
+
+impl LoopRefusal {
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchEdge(_) => "no_such_edge",
+            Self::Answer(refusal) => refusal.code(),
+            Self::NotTheGate { .. } => "not_the_gate",
+            Self::WrongResults { .. } => "wrong_results",
+            Self::NotFresh => "not_fresh",
+            Self::IterationLimit => "iteration_limit",
+        }
+    }
+
+    pub fn next(&self) -> String {
+        match self {
+            Self::NoSuchEdge(_) => "Look at the phase the loop is in, and choose what it allows.".to_owned(),
+            Self::Answer(refusal) => refusal.next(),
+            Self::NotTheGate { .. } => "Answer it as an ordinary question.".to_owned(),
+            Self::WrongResults { .. } => "Answer the gate with the results of the phase it ends.".to_owned(),
+            Self::NotFresh => "Make a new cycle id and a new secret for the next phase.".to_owned(),
+            Self::IterationLimit => "Answer NO to see the summary, then start a new loop.".to_owned(),
+        }
+    }
+}
+
+impl From<LoopRefusal> for RefusalForm {
+    fn from(refusal: LoopRefusal) -> Self {
+        Self { code: refusal.code(), message: refusal.to_string(), next: refusal.next() }
+    }
+}
