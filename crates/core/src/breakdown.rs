@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::priority::Priority;
 use crate::text::NonBlank;
 
-pub use check::title_key;
 pub use draft::{ItemDraft, PlanDraft};
 
 /// A larger plan is a project of its own, and more than a person will read before saying yes.
@@ -307,13 +306,6 @@ mod tests {
     fn no_unchecked_plan_comes_in_through_json() {
         let refusal = serde_json::from_value::<Plan>(json!({ "items": [] })).unwrap_err();
         assert!(refusal.to_string().contains("the plan is empty"), "{refusal}");
-    }
-
-    #[test]
-    fn titles_are_the_same_when_a_reader_would_say_so() {
-        assert_eq!(title_key(" Fix  the Bug. "), title_key("fix-the-bug"));
-        assert_ne!(title_key("Fix bug 1"), title_key("Fix bug 2"));
-        assert_ne!(title_key("???"), title_key("!!!"));
     }
 
     fn any_draft() -> impl Strategy<Value = PlanDraft> {

@@ -12,21 +12,10 @@ use crate::graph::{Graph, GraphError};
 use crate::id::TaskId;
 use crate::priority::Priority;
 use crate::text::NonBlank;
+use crate::title::normalised_title;
 
 /// Longest piece of what was sent that is quoted back.
 const QUOTED_CHARS_MAX: usize = 60;
-
-/// The form in which two titles are the same: letters and digits in lower case, all else one space.
-pub fn title_key(title: &str) -> String {
-    let spaced: String = title
-        .chars()
-        .flat_map(char::to_lowercase)
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
-    let key = one_line(&spaced);
-    // A title of signs alone is compared sign by sign; else all of those would be one.
-    if key.is_empty() { one_line(title) } else { key }
-}
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -137,7 +126,7 @@ fn check_list(number: usize, field: PlanField, sent: Vec<String>, faults: &mut F
 fn check_titles(drafts: &[(usize, ItemDraft)], faults: &mut Faults) {
     let mut first_with: BTreeMap<String, usize> = BTreeMap::new();
     for (number, item) in drafts {
-        let key = title_key(&item.title);
+        let key = normalised_title(&item.title);
         if key.is_empty() {
             continue;
         }

@@ -6,7 +6,7 @@ use baton_core::text::NonBlank;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::fixture::{
+use crate::recipes::fixture::{
     after, implement_and_review, implement_and_review_json, loop_json, recipe, restarting_json, said,
     started, step,
 };

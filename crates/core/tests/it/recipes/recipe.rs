@@ -7,7 +7,7 @@ use baton_core::text::{OutcomeName, Role};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::fixture::{
+use crate::recipes::fixture::{
     draft, implement_and_review, implement_and_review_json, loop_json, recipe, restarting_json, step,
 };
 

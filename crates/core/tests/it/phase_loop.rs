@@ -1,9 +1,4 @@
 //! The loop: every phase with everything that can happen in it, and the whole walk.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test helper that cannot go on says so by panicking"
-)]
 
 use baton_core::answer_source::AnsweredBy;
 use baton_core::ask_cycle::CycleState;

@@ -6,7 +6,7 @@ use baton_core::run::{
 };
 use baton_core::text::NonBlank;
 
-use crate::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
+use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
 
 fn text(words: &str) -> NonBlank {
     NonBlank::new(words).unwrap()
@@ -193,7 +193,7 @@ fn a_run_keeps_to_its_recipe() {
         run.advance(&other, &said("complete"), &Observed::default()),
         Err(RunRefusal::OtherRecipe { .. })
     ));
-    let mut json = crate::fixture::loop_json();
+    let mut json = crate::recipes::fixture::loop_json();
     json["id"] = serde_json::json!("implement-and-review");
     let changed = recipe(json);
     assert_eq!(

@@ -1,7 +1,7 @@
 use baton_core::exit_reason::{BadExitReason, ExitCategory, ExitReason};
 use proptest::prelude::*;
 
-use crate::fixture::step;
+use crate::recipes::fixture::step;
 
 fn of(reason: &str) -> (ExitCategory, String) {
     let reason = ExitReason::new(reason).unwrap();

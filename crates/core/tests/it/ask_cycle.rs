@@ -1,9 +1,4 @@
 //! The ask cycle, rule by rule.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test helper that cannot go on says so by panicking"
-)]
 
 use baton_core::answer_memory::REMEMBERED_MAX;
 use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};

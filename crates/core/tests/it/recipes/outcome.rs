@@ -4,7 +4,7 @@ use baton_core::reminder::OutcomeMistake;
 use baton_core::text::OutcomeName;
 use proptest::prelude::*;
 
-use crate::fixture::names;
+use crate::recipes::fixture::names;
 
 fn allowed() -> Vec<OutcomeName> {
     names(&["complete", "no-tasks", "blocked", "other"])

@@ -1,0 +1,172 @@
+//! What can be done to a task. Each command is the input of one transition; nothing else changes a task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::answer_source::AnsweredBy;
+use crate::attempt::AttemptEnd;
+use crate::id::{AttemptId, QuestionId, TaskId};
+use crate::recycle::RecycleReason;
+use crate::text::{AgentName, NonBlank};
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// An agent takes the task. `open_blockers` is what the store counted in the same transaction.
+    Claim {
+        attempt: AttemptId,
+        agent: AgentName,
+        open_blockers: u32,
+    },
+    /// The attempt ended; the guard decides what that means.
+    Settle {
+        attempt: AttemptId,
+        end: AttemptEnd,
+    },
+    /// The attempt's process is gone or out of reach. Nobody's fault.
+    ExpireLease {
+        attempt: AttemptId,
+    },
+    Reply {
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    },
+    /// Nobody answers and the policy is to fail rather than to guess.
+    FailClosed {
+        question: QuestionId,
+        reason: NonBlank,
+    },
+    Accept {
+        force: bool,
+    },
+    Reject {
+        reason: NonBlank,
+    },
+    Recycle {
+        reason: RecycleReason,
+    },
+    /// Merging the accepted work failed.
+    ReportConflict {
+        detail: NonBlank,
+    },
+    /// A human, or a policy they set, lets an agent plan a breakdown.
+    Release,
+    /// A human wrote the plan of a breakdown.
+    SubmitPlan,
+    /// The human approved the plan of a breakdown.
+    ApprovePlan,
+    /// The approved subtasks stand in for a recycled task.
+    Replace {
+        by: Vec<TaskId>,
+    },
+    Retry,
+    Cancel {
+        reason: Option<NonBlank>,
+    },
+}
+
+/// A command without its contents; the columns of the transition table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandName {
+    Claim,
+    Settle,
+    ExpireLease,
+    Reply,
+    FailClosed,
+    Accept,
+    Reject,
+    Recycle,
+    ReportConflict,
+    Release,
+    SubmitPlan,
+    ApprovePlan,
+    Replace,
+    Retry,
+    Cancel,
+}
+
+impl CommandName {
+    pub const ALL: [Self; 15] = [
+        Self::Claim,
+        Self::Settle,
+        Self::ExpireLease,
+        Self::Reply,
+        Self::FailClosed,
+        Self::Accept,
+        Self::Reject,
+        Self::Recycle,
+        Self::ReportConflict,
+        Self::Release,
+        Self::SubmitPlan,
+        Self::ApprovePlan,
+        Self::Replace,
+        Self::Retry,
+        Self::Cancel,
+    ];
+
+    /// As a person would say it; used in refusals and on diagrams.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Settle => "settle",
+            Self::ExpireLease => "expire lease",
+            Self::Reply => "reply",
+            Self::FailClosed => "fail closed",
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Recycle => "recycle",
+            Self::ReportConflict => "report conflict",
+            Self::Release => "release",
+            Self::SubmitPlan => "submit plan",
+            Self::ApprovePlan => "approve plan",
+            Self::Replace => "replace",
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+impl std::fmt::Display for CommandName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Command {
+    pub const fn name(&self) -> CommandName {
+        match self {
+            Self::Claim { .. } => CommandName::Claim,
+            Self::Settle { .. } => CommandName::Settle,
+            Self::ExpireLease { .. } => CommandName::ExpireLease,
+            Self::Reply { .. } => CommandName::Reply,
+            Self::FailClosed { .. } => CommandName::FailClosed,
+            Self::Accept { .. } => CommandName::Accept,
+            Self::Reject { .. } => CommandName::Reject,
+            Self::Recycle { .. } => CommandName::Recycle,
+            Self::ReportConflict { .. } => CommandName::ReportConflict,
+            Self::Release => CommandName::Release,
+            Self::SubmitPlan => CommandName::SubmitPlan,
+            Self::ApprovePlan => CommandName::ApprovePlan,
+            Self::Replace { .. } => CommandName::Replace,
+            Self::Retry => CommandName::Retry,
+            Self::Cancel { .. } => CommandName::Cancel,
+        }
+    }
+}
+
+/// Everything a transition may need from the world, handed in: the time, who asks, and unused ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    pub now: Timestamp,
+    pub actor: Actor,
+    pub fresh: Fresh,
+}
+
+/// Ids nobody has used yet. A transition that needs none leaves them unused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fresh {
+    pub question: QuestionId,
+    pub breakdown: TaskId,
+}

@@ -1,0 +1,240 @@
+//! Events: every change as one line of an append-only history. Clients read nothing else.
+//!
+//! The forms are stable: programs outside depend on them, and a snapshot test holds them still.
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::answer_source::AnsweredBy;
+use crate::attempt::AttemptEnd;
+use crate::breakdown::Plan;
+use crate::exit_reason::ExitReason;
+use crate::guard::RequeueReason;
+use crate::handoff::Handoff;
+use crate::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::question::Question;
+use crate::recycle::RecycleReason;
+use crate::state::{AcceptedBy, Mark};
+use crate::task::TaskSpec;
+use crate::text::{AgentName, NonBlank, OutcomeName, RecipeId, StepName};
+use crate::time::Timestamp;
+
+/// One line of the history, before the store gives it its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Timestamp,
+    pub by: Actor,
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventBody {
+    ProjectCreated {
+        project: ProjectId,
+        title: NonBlank,
+    },
+    ProjectCompleted {
+        project: ProjectId,
+    },
+    SessionOpened {
+        session: SessionId,
+        project: Option<ProjectId>,
+    },
+    MessagePosted {
+        session: SessionId,
+        text: NonBlank,
+        task: Option<TaskId>,
+    },
+
+    TaskCreated {
+        spec: Box<TaskSpec>,
+        depends_on: Vec<TaskId>,
+    },
+    TaskClaimed {
+        task: TaskId,
+        attempt: AttemptId,
+        agent: AgentName,
+        resumes: Option<AttemptId>,
+    },
+    AttemptEnded {
+        task: TaskId,
+        attempt: AttemptId,
+        end: Box<AttemptEnd>,
+    },
+    TaskProvisional {
+        task: TaskId,
+        mark: Mark,
+        question: Option<NonBlank>,
+    },
+    TaskDone {
+        task: TaskId,
+        accepted_by: AcceptedBy,
+    },
+    TaskContinues {
+        task: TaskId,
+        after: AttemptId,
+    },
+    TaskRequeued {
+        task: TaskId,
+        attempt: AttemptId,
+        reason: RequeueReason,
+    },
+    TaskRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+    TaskConflicted {
+        task: TaskId,
+        detail: NonBlank,
+    },
+    TaskRecycled {
+        task: TaskId,
+        reason: RecycleReason,
+        breakdown: TaskId,
+    },
+    TaskReplaced {
+        task: TaskId,
+        replaced_by: Vec<TaskId>,
+    },
+    TaskFailed {
+        task: TaskId,
+        error: NonBlank,
+    },
+    TaskRetried {
+        task: TaskId,
+    },
+    TaskCancelled {
+        task: TaskId,
+        reason: Option<NonBlank>,
+    },
+    DependentsRewired {
+        from: TaskId,
+        to: Vec<TaskId>,
+    },
+
+    BreakdownReleased {
+        task: TaskId,
+    },
+    PlanSubmitted {
+        task: TaskId,
+        plan: Box<Plan>,
+    },
+    PlanApproved {
+        task: TaskId,
+        subtasks: Vec<TaskId>,
+    },
+    PlanRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+
+    QuestionAsked {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: Box<Question>,
+    },
+    QuestionAnswered {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    },
+    QuestionWithdrawn {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        reason: NonBlank,
+    },
+
+    RunStarted {
+        run: RunId,
+        recipe: RecipeId,
+        session: SessionId,
+        task: Option<TaskId>,
+        step: StepName,
+        step_count: u32,
+    },
+    StepStarted {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        step_count: u32,
+    },
+    StepLeft {
+        run: RunId,
+        session: SessionId,
+        from: StepName,
+        to: StepName,
+        outcome: OutcomeName,
+    },
+    OutcomeRefused {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        error: NonBlank,
+    },
+    RunExited {
+        run: RunId,
+        session: SessionId,
+        reason: ExitReason,
+    },
+
+    PhaseHandedOff {
+        session: SessionId,
+        handoff: Box<Handoff>,
+    },
+
+    IntakePaused {
+        agent: AgentName,
+        until: Timestamp,
+        reason: NonBlank,
+    },
+    IntakeResumed {
+        agent: AgentName,
+    },
+}
+
+impl EventBody {
+    /// The task an event is about, for the task's own history.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::TaskCreated { spec, .. } => Some(spec.id),
+            Self::DependentsRewired { from, .. } => Some(*from),
+            Self::TaskClaimed { task, .. }
+            | Self::AttemptEnded { task, .. }
+            | Self::TaskProvisional { task, .. }
+            | Self::TaskDone { task, .. }
+            | Self::TaskContinues { task, .. }
+            | Self::TaskRequeued { task, .. }
+            | Self::TaskRejected { task, .. }
+            | Self::TaskConflicted { task, .. }
+            | Self::TaskRecycled { task, .. }
+            | Self::TaskReplaced { task, .. }
+            | Self::TaskFailed { task, .. }
+            | Self::TaskRetried { task }
+            | Self::TaskCancelled { task, .. }
+            | Self::BreakdownReleased { task }
+            | Self::PlanSubmitted { task, .. }
+            | Self::PlanApproved { task, .. }
+            | Self::PlanRejected { task, .. } => Some(*task),
+            Self::MessagePosted { task, .. }
+            | Self::QuestionAsked { task, .. }
+            | Self::QuestionAnswered { task, .. }
+            | Self::QuestionWithdrawn { task, .. }
+            | Self::RunStarted { task, .. } => *task,
+            Self::ProjectCreated { .. }
+            | Self::ProjectCompleted { .. }
+            | Self::SessionOpened { .. }
+            | Self::StepStarted { .. }
+            | Self::StepLeft { .. }
+            | Self::OutcomeRefused { .. }
+            | Self::RunExited { .. }
+            | Self::PhaseHandedOff { .. }
+            | Self::IntakePaused { .. }
+            | Self::IntakeResumed { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! From a claim to the end of its attempt: what the guard decided becomes the task's next state.
+
+use crate::attempt::{Attempt, AttemptEnd};
+use crate::attempt_record::Closing;
+use crate::effect::{Effect, Notice};
+use crate::event::EventBody;
+use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown};
+use crate::id::AttemptId;
+use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
+use crate::refusal::Refusal;
+use crate::state::{AcceptedBy, Mark, Provisional, TaskState};
+use crate::task::{Note, Purpose};
+use crate::text::{AgentName, NonBlank};
+
+use super::step::Step;
+
+impl Step<'_> {
+    pub(super) fn claim(
+        &mut self,
+        attempt: AttemptId,
+        agent: AgentName,
+        open_blockers: u32,
+    ) -> Result<(), Refusal> {
+        let task = self.before.id();
+        if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
+            return Err(Refusal::SplitByHand { task });
+        }
+        if !self.before.state.is_claimable() {
+            return Err(Refusal::NotReleased { task });
+        }
+        if open_blockers > 0 {
+            return Err(Refusal::WaitingOn { task, open_blockers });
+        }
+        if let TaskState::NeedsContinuation { after } = self.before.state {
+            self.task.ledger.resumes = Some(after);
+        }
+        self.open_attempt(attempt, agent);
+        Ok(())
+    }
+
+    pub(super) fn settle(&mut self, attempt: Attempt, end: AttemptEnd) {
+        let Judgement { verdict, output } = match self.before.spec.purpose {
+            Purpose::Work => judge(self.before.spec.task_type, &end),
+            Purpose::Breakdown { .. } => judge_breakdown(&end),
+        };
+        let id = attempt.id;
+        self.task.ledger.is_ahead = false;
+        if !output.trim().is_empty() {
+            self.task.ledger.output = Some(output);
+        }
+        self.task.ledger.last_end = Some(end.clone());
+        self.say(EventBody::AttemptEnded { task: self.task.id(), attempt: id, end: Box::new(end.clone()) });
+        let at = self.task.updated_at;
+        self.close_attempt(attempt, Closing::Ended { at, end: Box::new(end) });
+        match verdict {
+            Verdict::Done => self.done(id),
+            Verdict::Provisional { mark, question } => self.provisional(id, mark, question),
+            Verdict::Await { question } => self.ask(question, Some(id)),
+            Verdict::Block { question } => self.block(question, Some(id)),
+            Verdict::Continue => self.go_on(id),
+            Verdict::Requeue { reason } => self.requeue(id, reason),
+            Verdict::Fail { error } => self.fail(id, error),
+        }
+    }
+
+    pub(super) fn expire_lease(&mut self, attempt: Attempt) {
+        let id = attempt.id;
+        let at = self.task.updated_at;
+        self.close_attempt(attempt, Closing::Lost { at });
+        self.effect(Effect::StopAgent { attempt: id });
+        self.requeue(id, RequeueReason::LeaseExpired);
+    }
+
+    fn done(&mut self, attempt: AttemptId) {
+        self.task.state = TaskState::Done { accepted_by: AcceptedBy::Output };
+        self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: AcceptedBy::Output });
+        self.effect(Effect::RetireWorktree { attempt });
+    }
+
+    fn provisional(&mut self, attempt: AttemptId, mark: Mark, question: Option<NonBlank>) {
+        self.task.ledger.tries += 1;
+        // A breakdown that came to nothing is not split further; a human decides (I14).
+        if self.before.is_breakdown() && mark.is_too_large() {
+            self.escalate(Some(attempt), "No plan came of it.");
+            return;
+        }
+        self.say(EventBody::TaskProvisional {
+            task: self.task.id(),
+            mark: mark.clone(),
+            question: question.clone(),
+        });
+        self.task.state = TaskState::Provisional(Provisional { attempt: Some(attempt), mark, question });
+    }
+
+    fn go_on(&mut self, attempt: AttemptId) {
+        if self.task.ledger.continuations >= CONTINUATIONS_MAX {
+            self.provisional(attempt, Mark::NotConverging, None);
+        } else {
+            self.task.ledger.continuations += 1;
+            self.task.state = TaskState::NeedsContinuation { after: attempt };
+            self.say(EventBody::TaskContinues { task: self.task.id(), after: attempt });
+        }
+    }
+
+    fn requeue(&mut self, attempt: AttemptId, reason: RequeueReason) {
+        let at = self.task.updated_at;
+        let is_blamed = reason.is_blamed();
+        if is_blamed && self.task.ledger.tries + 1 >= TRIES_MAX {
+            self.task.ledger.note(Note::Requeued { at, reason });
+            self.provisional(attempt, Mark::NotConverging, None);
+            return;
+        }
+        self.say(EventBody::TaskRequeued { task: self.task.id(), attempt, reason: reason.clone() });
+        self.task.ledger.note(Note::Requeued { at, reason });
+        if is_blamed {
+            self.task.ledger.tries += 1;
+            self.effect(Effect::RetireWorktree { attempt });
+        } else {
+            // Nobody's fault: the next attempt goes on from this one where it can.
+            self.task.ledger.resumes = Some(attempt);
+        }
+        self.send_home();
+    }
+
+    fn fail(&mut self, attempt: AttemptId, error: NonBlank) {
+        self.task.ledger.tries += 1;
+        self.effect(Effect::RetireWorktree { attempt });
+        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.say(EventBody::TaskFailed { task: self.task.id(), error: error.clone() });
+        self.task.state = TaskState::Failed { error };
+    }
+
+    /// I14: a human decides what becomes of it.
+    pub(super) fn escalate(&mut self, after: Option<AttemptId>, what_happened: &str) {
+        let draft = escalation(self.before.id(), self.before.spec.title.as_str(), what_happened);
+        self.ask(draft, after);
+    }
+}

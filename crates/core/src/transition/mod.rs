@@ -1,0 +1,96 @@
+//! The one function that changes a task: (task, command, context) → new task, events and effects, or a refusal.
+//!
+//! The `match` here is the whole machine. Straight-line work is in the files beside it; the table of
+//! what may follow what, which the diagrams are drawn from, is [`table`].
+
+mod judged;
+mod reply;
+mod step;
+pub mod table;
+mod verdicts;
+
+pub use step::Transition;
+
+use crate::command::{Command, Context};
+use crate::refusal::Refusal;
+use crate::state::TaskState as State;
+use crate::task::Task;
+use step::Step;
+
+impl Task {
+    /// Carries out `command`, or says why not. A refusal leaves the task as it is.
+    pub fn apply(&self, command: Command, context: &Context) -> Result<Transition, Refusal> {
+        let name = command.name();
+        let mut step = Step::new(self, context);
+        match (&self.state, command) {
+            (
+                State::Incoming | State::NeedsContinuation { .. } | State::Breakdown { .. },
+                Command::Claim { attempt, agent, open_blockers },
+            ) => step.claim(attempt, agent, open_blockers)?,
+            (State::Breakdown { .. }, Command::Release) => step.release()?,
+            (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
+
+            (State::Claimed { attempt: live }, Command::Settle { attempt, end }) => {
+                step.fence(attempt, Some(live.id))?;
+                step.settle(live.clone(), end);
+            }
+            (State::Claimed { attempt: live }, Command::ExpireLease { attempt }) => {
+                step.fence(attempt, Some(live.id))?;
+                step.expire_lease(live.clone());
+            }
+            // Whatever an attempt sends after its task moved on is stale, not wrong.
+            (_, Command::Settle { attempt, .. } | Command::ExpireLease { attempt }) => {
+                step.fence(attempt, None)?;
+            }
+
+            (State::AwaitingResponse { waiting }, Command::Reply { question, answer, answered_by }) => {
+                step.reply(&waiting.question, waiting.after, question, answer, answered_by)?;
+            }
+            (State::Blocked { waiting }, Command::Reply { question, answer, answered_by }) => {
+                let pending = waiting.question.question();
+                step.reply(pending, waiting.after, question, answer, answered_by)?;
+            }
+            (State::AwaitingResponse { waiting }, Command::FailClosed { question, reason }) => {
+                step.fail_closed(&waiting.question, question, reason)?;
+            }
+            (State::Blocked { waiting }, Command::FailClosed { question, reason }) => {
+                step.fail_closed(waiting.question.question(), question, reason)?;
+            }
+
+            (State::Provisional(work), Command::Accept { force }) => step.accept(work, force)?,
+            (State::Provisional(work), Command::Reject { reason }) => step.reject(work, reason)?,
+            (State::Provisional(work), Command::Recycle { reason }) => step.recycle(work, reason)?,
+            (State::Provisional(work), Command::ReportConflict { detail }) => {
+                step.report_conflict(work, &detail)?;
+            }
+            (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
+
+            (State::Recycled { replaced_by }, Command::Replace { by }) => step.replace(replaced_by, by)?,
+            (State::Failed { .. }, Command::Retry) => step.retry()?,
+            (
+                State::Incoming
+                | State::Breakdown { .. }
+                | State::Claimed { .. }
+                | State::NeedsContinuation { .. }
+                | State::AwaitingResponse { .. }
+                | State::Blocked { .. }
+                | State::Provisional(_)
+                | State::Recycled { .. }
+                | State::Failed { .. },
+                Command::Cancel { reason },
+            ) => step.cancel(reason)?,
+
+            (state, _) => {
+                return Err(Refusal::WrongState { task: self.id(), state: state.name(), command: name });
+            }
+        }
+        let transition = step.finish();
+        debug_assert!(
+            table::next_states(self.state.name(), name).contains(&transition.task.state.name()),
+            "{} --{name}--> {} is not in the table",
+            self.state.name(),
+            transition.task.state.name(),
+        );
+        Ok(transition)
+    }
+}

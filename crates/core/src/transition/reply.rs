@@ -1,0 +1,109 @@
+//! An answer arrives, or is given up on.
+
+use crate::answer_source::AnsweredBy;
+use crate::choice::SplitRetryCancel;
+use crate::effect::{Effect, Notice};
+use crate::event::EventBody;
+use crate::id::{AttemptId, QuestionId};
+use crate::question::{Question, QuestionKind};
+use crate::question_record::QuestionState;
+use crate::recycle::RecycleReason;
+use crate::refusal::Refusal;
+use crate::state::TaskState;
+use crate::task::Purpose;
+use crate::text::NonBlank;
+
+use super::step::Step;
+
+impl Step<'_> {
+    pub(super) fn reply(
+        &mut self,
+        pending: &Question,
+        after: Option<AttemptId>,
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    ) -> Result<(), Refusal> {
+        self.is_pending(pending, question)?;
+        if pending.kind().is_human_only() && answered_by.is_automatic() {
+            return Err(Refusal::HumanOnly { question });
+        }
+        let choice = match pending.kind() {
+            QuestionKind::Escalation => Some(read_choice(question, &answer)?),
+            QuestionKind::Clarification
+            | QuestionKind::Confirmation
+            | QuestionKind::Gate
+            | QuestionKind::Permission
+            | QuestionKind::Danger => None,
+        };
+        let at = self.task.updated_at;
+        let state = QuestionState::Answered { at, answer: answer.clone(), answered_by: answered_by.clone() };
+        self.close_question(pending, state);
+        self.say(EventBody::QuestionAnswered {
+            session: self.before.spec.session_id.clone(),
+            task: Some(self.before.id()),
+            question,
+            answer,
+            answered_by,
+        });
+        self.task.ledger.conflicts = 0;
+        match choice {
+            None => self.resume(after),
+            Some(SplitRetryCancel::Retry) => {
+                self.clear_count();
+                self.resume(None);
+            }
+            Some(SplitRetryCancel::Cancel) => self.end_cancelled(None),
+            Some(SplitRetryCancel::Split) => self.split_by_hand(),
+        }
+        Ok(())
+    }
+
+    pub(super) fn fail_closed(
+        &mut self,
+        pending: &Question,
+        question: QuestionId,
+        reason: NonBlank,
+    ) -> Result<(), Refusal> {
+        self.is_pending(pending, question)?;
+        if pending.kind().is_human_only() {
+            return Err(Refusal::HumanOnly { question });
+        }
+        self.withdraw_question(reason.clone());
+        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
+        self.task.state = TaskState::Failed { error: reason };
+        Ok(())
+    }
+
+    fn is_pending(&self, pending: &Question, asked: QuestionId) -> Result<(), Refusal> {
+        if pending.id == asked {
+            Ok(())
+        } else {
+            Err(Refusal::OtherQuestion { task: self.before.id(), asked, pending: pending.id })
+        }
+    }
+
+    /// Back to the queue, ahead of other work, with history, worktree and agent session kept.
+    fn resume(&mut self, after: Option<AttemptId>) {
+        self.task.ledger.is_ahead = true;
+        self.task.ledger.resumes = after;
+        self.send_home();
+    }
+
+    /// The human wants smaller tasks and writes them; no agent breaks down a second time (I14).
+    fn split_by_hand(&mut self) {
+        match self.before.spec.purpose {
+            Purpose::Work => self.recycle_into(RecycleReason::TooLarge, true),
+            Purpose::Breakdown { .. } => self.task.state = TaskState::Breakdown { released: false },
+        }
+    }
+}
+
+fn read_choice(question: QuestionId, answer: &NonBlank) -> Result<SplitRetryCancel, Refusal> {
+    SplitRetryCancel::read(answer.as_str()).map_err(|_| Refusal::UnreadableChoice {
+        question,
+        answer: answer.to_string(),
+        choices: "SPLIT, RETRY, CANCEL".to_owned(),
+    })
+}

@@ -1,0 +1,220 @@
+//! One transition in the making: the task as it will be, and what is to be said and done about it.
+
+use crate::actor::Actor;
+use crate::attempt::Attempt;
+use crate::attempt_record::{AttemptRecord, Closing};
+use crate::command::Context;
+use crate::effect::{Effect, Notice, Timer};
+use crate::event::{Event, EventBody};
+use crate::id::AttemptId;
+use crate::question::{DangerQuestion, Draft, Question};
+use crate::question_record::{QuestionRecord, QuestionState};
+use crate::refusal::Refusal;
+use crate::state::{StateName, TaskState, Waiting};
+use crate::task::{Purpose, Task};
+use crate::text::{AgentName, NonBlank};
+
+/// What a command does, as values. The store writes it in one transaction; the engine then carries out the effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    pub task: Task,
+    /// Tasks that came into being with this transition.
+    pub created: Vec<Task>,
+    pub attempts: Vec<AttemptRecord>,
+    pub questions: Vec<QuestionRecord>,
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+}
+
+pub(super) struct Step<'a> {
+    pub(super) before: &'a Task,
+    pub(super) context: &'a Context,
+    pub(super) task: Task,
+    pub(super) created: Vec<Task>,
+    attempts: Vec<AttemptRecord>,
+    questions: Vec<QuestionRecord>,
+    events: Vec<Event>,
+    effects: Vec<Effect>,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn new(before: &'a Task, context: &'a Context) -> Self {
+        let mut task = before.clone();
+        // A clock that went backwards must not make a change look older than the one before it.
+        task.updated_at = context.now.max(before.updated_at);
+        Self {
+            before,
+            context,
+            task,
+            created: Vec::new(),
+            attempts: Vec::new(),
+            questions: Vec::new(),
+            events: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> Transition {
+        Transition {
+            task: self.task,
+            created: self.created,
+            attempts: self.attempts,
+            questions: self.questions,
+            events: self.events,
+            effects: self.effects,
+        }
+    }
+
+    pub(super) fn say(&mut self, body: EventBody) {
+        self.events.push(Event { at: self.task.updated_at, by: self.context.actor.clone(), body });
+    }
+
+    pub(super) fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// I16: only the current attempt's word counts.
+    pub(super) fn fence(&self, attempt: AttemptId, current: Option<AttemptId>) -> Result<(), Refusal> {
+        if current == Some(attempt) {
+            Ok(())
+        } else {
+            Err(Refusal::Stale { task: self.before.id(), attempt, current })
+        }
+    }
+
+    pub(super) fn require_human(&self) -> Result<(), Refusal> {
+        match self.context.actor {
+            Actor::Human { .. } => Ok(()),
+            Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
+                Err(Refusal::NeedsHuman { task: self.before.id() })
+            }
+        }
+    }
+
+    pub(super) fn require_human_or_policy(&self) -> Result<(), Refusal> {
+        match self.context.actor {
+            Actor::Human { .. } | Actor::Policy { .. } => Ok(()),
+            Actor::Agent { .. } | Actor::Baton => Err(Refusal::NotYours { task: self.before.id() }),
+        }
+    }
+
+    /// The queue a task goes back to: work to be done, or work to be planned.
+    pub(super) fn send_home(&mut self) {
+        self.task.state = match self.task.spec.purpose {
+            Purpose::Work => TaskState::Incoming,
+            Purpose::Breakdown { .. } => TaskState::Breakdown { released: true },
+        };
+    }
+
+    /// I1: the task waits, holding the question it waits on.
+    pub(super) fn ask(&mut self, draft: Draft, after: Option<AttemptId>) {
+        let question = self.record_question(draft);
+        let asked_at = self.task.updated_at;
+        self.task.state = TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } };
+    }
+
+    /// I2: a task that may not be blocked is left waiting for a response instead.
+    pub(super) fn block(&mut self, draft: Draft, after: Option<AttemptId>) {
+        let question = self.record_question(draft);
+        let asked_at = self.task.updated_at;
+        self.task.state = match DangerQuestion::for_task(self.task.spec.task_type, question.clone()) {
+            Some(danger) => TaskState::Blocked { waiting: Waiting { question: danger, asked_at, after } },
+            None => TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } },
+        };
+    }
+
+    fn record_question(&mut self, draft: Draft) -> Question {
+        let question = draft.with_id(self.context.fresh.question);
+        let spec = &self.task.spec;
+        self.questions.push(QuestionRecord {
+            question: question.clone(),
+            session_id: spec.session_id.clone(),
+            task_id: Some(spec.id),
+            asked_at: self.task.updated_at,
+            state: QuestionState::Pending,
+        });
+        self.say(EventBody::QuestionAsked {
+            session: self.task.spec.session_id.clone(),
+            task: Some(self.task.id()),
+            question: Box::new(question.clone()),
+        });
+        self.effect(Effect::Notify { about: Notice::Question(question.id) });
+        if let Some(at) = question.draft.expires_at {
+            self.effect(Effect::ScheduleTimer { timer: Timer::QuestionExpires(question.id), at });
+        }
+        question
+    }
+
+    /// The question the task waited on is settled, one way or the other.
+    pub(super) fn close_question(&mut self, question: &Question, state: QuestionState) {
+        let asked_at = match &self.before.state {
+            TaskState::AwaitingResponse { waiting } => waiting.asked_at,
+            TaskState::Blocked { waiting } => waiting.asked_at,
+            TaskState::Incoming
+            | TaskState::Breakdown { .. }
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::Provisional(_)
+            | TaskState::Recycled { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Cancelled { .. } => self.task.updated_at,
+        };
+        if question.draft.expires_at.is_some() {
+            self.effect(Effect::CancelTimer { timer: Timer::QuestionExpires(question.id) });
+        }
+        self.questions.push(QuestionRecord {
+            question: question.clone(),
+            session_id: self.task.spec.session_id.clone(),
+            task_id: Some(self.task.id()),
+            asked_at,
+            state,
+        });
+    }
+
+    pub(super) fn withdraw_question(&mut self, reason: NonBlank) {
+        if let Some(question) = self.before.state.pending_question() {
+            let at = self.task.updated_at;
+            self.close_question(question, QuestionState::Withdrawn { at, reason: reason.clone() });
+            self.say(EventBody::QuestionWithdrawn {
+                session: self.before.spec.session_id.clone(),
+                task: Some(self.before.id()),
+                question: question.id,
+                reason,
+            });
+        }
+    }
+
+    pub(super) fn open_attempt(&mut self, id: AttemptId, agent: AgentName) {
+        self.task.ledger.started += 1;
+        let attempt = Attempt {
+            id,
+            number: self.task.ledger.started,
+            agent,
+            started_at: self.task.updated_at,
+            resumes: self.task.ledger.resumes.take(),
+        };
+        self.attempts.push(AttemptRecord {
+            task_id: self.task.id(),
+            attempt: attempt.clone(),
+            closing: None,
+        });
+        self.say(EventBody::TaskClaimed {
+            task: self.task.id(),
+            attempt: id,
+            agent: attempt.agent.clone(),
+            resumes: attempt.resumes,
+        });
+        self.effect(Effect::StartAgent { task: self.task.id(), attempt: id });
+        self.task.state = TaskState::Claimed { attempt };
+    }
+
+    pub(super) fn close_attempt(&mut self, attempt: Attempt, closing: Closing) {
+        self.attempts.push(AttemptRecord { task_id: self.task.id(), attempt, closing: Some(closing) });
+    }
+
+    pub(super) fn wrong_state(&self, command: crate::command::CommandName) -> Refusal {
+        let state: StateName = self.before.state.name();
+        Refusal::WrongState { task: self.before.id(), state, command }
+    }
+}

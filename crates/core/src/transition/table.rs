@@ -1,0 +1,67 @@
+//! What may follow what. The diagrams are drawn from this table; a test holds it against [`crate::task::Task::apply`]
+//! in both directions, for every pair.
+
+use crate::command::CommandName as C;
+use crate::state::StateName as S;
+
+/// The states `command` can lead to from `state`; none means it is refused there.
+pub const fn next_states(state: S, command: C) -> &'static [S] {
+    match (state, command) {
+        (S::Incoming | S::NeedsContinuation | S::Breakdown, C::Claim) => &[S::Claimed],
+
+        (S::Breakdown, C::Release) => &[S::Breakdown],
+        (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
+
+        (S::Claimed, C::Settle) => &[
+            S::Done,
+            S::Provisional,
+            S::AwaitingResponse,
+            S::Blocked,
+            S::NeedsContinuation,
+            S::Incoming,
+            S::Breakdown,
+            S::Failed,
+        ],
+        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown],
+
+        (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled],
+        (S::AwaitingResponse, C::FailClosed) => &[S::Failed],
+        (S::Blocked, C::Reply) => &[S::Incoming],
+
+        (S::Provisional, C::Accept | C::ApprovePlan) => &[S::Done],
+        (S::Provisional, C::Reject) => &[S::Incoming, S::Breakdown, S::Recycled, S::AwaitingResponse],
+        (S::Provisional, C::Recycle) => &[S::Recycled, S::AwaitingResponse],
+        (S::Provisional, C::ReportConflict) => &[S::Incoming, S::AwaitingResponse],
+
+        (S::Recycled, C::Replace) => &[S::Recycled],
+        (S::Failed, C::Retry) => &[S::Incoming, S::Breakdown],
+
+        (
+            S::Incoming
+            | S::Breakdown
+            | S::Claimed
+            | S::NeedsContinuation
+            | S::AwaitingResponse
+            | S::Blocked
+            | S::Provisional
+            | S::Recycled
+            | S::Failed,
+            C::Cancel,
+        ) => &[S::Cancelled],
+
+        // I16: nothing leaves Done; Cancelled is never overwritten.
+        (S::Done | S::Cancelled, _) => &[],
+        (
+            S::Incoming
+            | S::Breakdown
+            | S::Claimed
+            | S::NeedsContinuation
+            | S::AwaitingResponse
+            | S::Blocked
+            | S::Provisional
+            | S::Recycled
+            | S::Failed,
+            _,
+        ) => &[],
+    }
+}

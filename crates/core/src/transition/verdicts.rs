@@ -1,0 +1,243 @@
+//! What people decide about a task: accept, reject, recycle, approve, retry, cancel.
+
+use crate::actor::Actor;
+use crate::attempt_record::Closing;
+use crate::command::CommandName;
+use crate::effect::Effect;
+use crate::event::EventBody;
+use crate::id::{AttemptId, TaskId};
+use crate::question::{Draft, QuestionKind};
+use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
+use crate::refusal::Refusal;
+use crate::state::{AcceptedBy, Mark, Provisional, ReplacedBy, TaskState};
+use crate::task::{Note, Purpose, Task, TaskSpec};
+use crate::text::{NonBlank, Role};
+
+use super::step::Step;
+
+impl Step<'_> {
+    pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        let task = self.before.id();
+        match &work.mark {
+            Mark::Plan => return Err(Refusal::IsPlan { task }),
+            // I14: never silently. Only a human who says so twice.
+            Mark::BurnedOut | Mark::NotConverging if !force => return Err(Refusal::TooLarge { task }),
+            Mark::BurnedOut | Mark::NotConverging | Mark::NoChanges { .. } => self.require_human()?,
+            // A policy does not answer what the agent still wanted to know.
+            Mark::Ready if work.question.is_some() => self.require_human()?,
+            Mark::Ready => {}
+        }
+        let accepted_by = AcceptedBy::Actor { actor: self.context.actor.clone() };
+        self.end_done(work.attempt, accepted_by);
+        Ok(())
+    }
+
+    pub(super) fn approve_plan(&mut self, work: &Provisional) -> Result<(), Refusal> {
+        self.require_human()?;
+        match work.mark {
+            Mark::Plan => {}
+            Mark::Ready | Mark::NoChanges { .. } | Mark::BurnedOut | Mark::NotConverging => {
+                return Err(Refusal::NotBreakdown { task: self.before.id() });
+            }
+        }
+        let accepted_by = AcceptedBy::PlanApproved { actor: self.context.actor.clone() };
+        self.end_done(work.attempt, accepted_by);
+        Ok(())
+    }
+
+    fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
+        self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
+        self.task.state = TaskState::Done { accepted_by };
+        self.retire(attempt);
+    }
+
+    pub(super) fn reject(&mut self, work: &Provisional, reason: NonBlank) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        let (task, at) = (self.task.id(), self.task.updated_at);
+        let is_out_of_tries = self.task.ledger.tries >= TRIES_MAX;
+        self.task.ledger.is_ahead = true;
+        self.task.ledger.note(Note::Rejected { at, reason: reason.clone() });
+        self.retire(work.attempt);
+        match work.mark {
+            Mark::Plan => {
+                self.say(EventBody::PlanRejected { task, reason });
+                if is_out_of_tries {
+                    self.escalate(work.attempt, "Its plans were rejected too often.");
+                } else {
+                    self.task.state = TaskState::Breakdown { released: false };
+                }
+            }
+            Mark::Ready | Mark::NoChanges { .. } | Mark::BurnedOut | Mark::NotConverging => {
+                self.say(EventBody::TaskRejected { task, reason });
+                if is_out_of_tries {
+                    self.recycle_or_escalate(work.attempt, RecycleReason::CumulativeFailures);
+                } else {
+                    self.send_home();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn recycle(&mut self, work: &Provisional, reason: RecycleReason) -> Result<(), Refusal> {
+        let task = self.before.id();
+        let looks_too_large = work.mark.is_too_large() || self.before.ledger.tries >= TRIES_MAX;
+        match (&self.context.actor, &work.mark) {
+            (_, Mark::Plan) => return Err(Refusal::IsPlan { task }),
+            (Actor::Agent { .. }, _) => return Err(Refusal::NotYours { task }),
+            (Actor::Baton | Actor::Policy { .. }, _) if !looks_too_large => {
+                return Err(Refusal::NotTooLarge { task });
+            }
+            (Actor::Human { .. } | Actor::Policy { .. } | Actor::Baton, _) => {}
+        }
+        self.retire(work.attempt);
+        self.recycle_or_escalate(work.attempt, reason);
+        Ok(())
+    }
+
+    fn recycle_or_escalate(&mut self, attempt: Option<AttemptId>, reason: RecycleReason) {
+        match self.before.spec.depth {
+            Depth::Original => self.recycle_into(reason, false),
+            Depth::BrokenDown => {
+                let what_happened = match reason {
+                    RecycleReason::TooLarge => "It used up its turns and has too little to show.",
+                    RecycleReason::CumulativeFailures => "It was tried too often without being accepted.",
+                };
+                self.escalate(attempt, what_happened);
+            }
+        }
+    }
+
+    /// The task steps aside for a breakdown that is to find its replacements.
+    pub(super) fn recycle_into(&mut self, reason: RecycleReason, by_hand: bool) {
+        let old = &self.before.spec;
+        let breakdown = TaskSpec {
+            id: self.context.fresh.breakdown,
+            title: NonBlank::led_by("Re-breakdown: ", old.title.as_str()),
+            role: Role::breakdown(),
+            recipe: None,
+            purpose: Purpose::Breakdown { replaces_task_id: Some(old.id), reason: Some(reason), by_hand },
+            depth: Depth::BrokenDown,
+            created_at: self.task.updated_at,
+            ..old.clone()
+        };
+        self.say(EventBody::TaskRecycled { task: old.id, reason, breakdown: breakdown.id });
+        self.say(EventBody::TaskCreated { spec: Box::new(breakdown.clone()), depends_on: Vec::new() });
+        self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown.id) };
+        self.created.push(Task::create(breakdown));
+    }
+
+    /// I13: from now on the subtasks stand in for the task. Once only.
+    pub(super) fn replace(&mut self, replaced_by: &ReplacedBy, by: Vec<TaskId>) -> Result<(), Refusal> {
+        self.require_human()?;
+        match replaced_by {
+            ReplacedBy::Planning(_) if by.is_empty() || by.contains(&self.before.id()) => {
+                Err(Refusal::BadReplacement { task: self.before.id() })
+            }
+            ReplacedBy::Planning(_) => {
+                self.say(EventBody::TaskReplaced { task: self.task.id(), replaced_by: by.clone() });
+                self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Tasks(by) };
+                Ok(())
+            }
+            ReplacedBy::Tasks(_) => Err(self.wrong_state(CommandName::Replace)),
+        }
+    }
+
+    /// A first conflict is the agent's to mend, on the same branch; a second one is a question. No commit is lost.
+    pub(super) fn report_conflict(&mut self, work: &Provisional, detail: &NonBlank) -> Result<(), Refusal> {
+        let (task, at) = (self.task.id(), self.task.updated_at);
+        if work.mark == Mark::Plan {
+            return Err(Refusal::IsPlan { task });
+        }
+        self.say(EventBody::TaskConflicted { task, detail: detail.clone() });
+        self.task.ledger.note(Note::Conflict { at, detail: detail.clone() });
+        self.task.ledger.conflicts += 1;
+        if self.task.ledger.conflicts == 1 {
+            self.task.ledger.is_ahead = true;
+            self.task.ledger.resumes = work.attempt;
+            self.send_home();
+        } else {
+            let text = NonBlank::led_by(
+                "The work conflicts with the branch it is to be merged into, and an attempt to mend that did not help. \
+                 How should the agent resolve it?\n\n",
+                detail.as_str(),
+            );
+            self.ask(Draft::new(QuestionKind::Clarification, text), work.attempt);
+        }
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        match self.before.spec.purpose {
+            Purpose::Breakdown { by_hand: true, .. } => {
+                return Err(Refusal::SplitByHand { task: self.before.id() });
+            }
+            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work => {}
+        }
+        self.say(EventBody::BreakdownReleased { task: self.task.id() });
+        self.task.state = TaskState::Breakdown { released: true };
+        Ok(())
+    }
+
+    pub(super) fn submit_plan(&mut self) -> Result<(), Refusal> {
+        self.require_human()?;
+        self.say(EventBody::TaskProvisional { task: self.task.id(), mark: Mark::Plan, question: None });
+        self.task.state =
+            TaskState::Provisional(Provisional { attempt: None, mark: Mark::Plan, question: None });
+        Ok(())
+    }
+
+    pub(super) fn retry(&mut self) -> Result<(), Refusal> {
+        self.require_human()?;
+        self.clear_count();
+        self.say(EventBody::TaskRetried { task: self.task.id() });
+        self.send_home();
+        Ok(())
+    }
+
+    /// A human who says "again" gives the task its full number of tries.
+    pub(super) fn clear_count(&mut self) {
+        self.task.ledger.tries = 0;
+        self.task.ledger.continuations = 0;
+        self.task.ledger.resumes = None;
+    }
+
+    pub(super) fn cancel(&mut self, reason: Option<NonBlank>) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        self.withdraw_question(NonBlank::fixed("the task was cancelled"));
+        match &self.before.state {
+            TaskState::Claimed { attempt } => {
+                let at = self.task.updated_at;
+                self.close_attempt(attempt.clone(), Closing::Stopped { at });
+                self.effect(Effect::StopAgent { attempt: attempt.id });
+                self.retire(Some(attempt.id));
+            }
+            TaskState::Provisional(work) => self.retire(work.attempt),
+            TaskState::NeedsContinuation { after } => self.retire(Some(*after)),
+            TaskState::AwaitingResponse { waiting } => self.retire(waiting.after),
+            TaskState::Blocked { waiting } => self.retire(waiting.after),
+            // Nothing runs and nothing is checked out for these.
+            TaskState::Incoming
+            | TaskState::Breakdown { .. }
+            | TaskState::Recycled { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Cancelled { .. } => self.retire(self.before.ledger.resumes),
+        }
+        self.end_cancelled(reason);
+        Ok(())
+    }
+
+    pub(super) fn end_cancelled(&mut self, reason: Option<NonBlank>) {
+        self.say(EventBody::TaskCancelled { task: self.task.id(), reason: reason.clone() });
+        self.task.state = TaskState::Cancelled { by: self.context.actor.clone(), reason };
+    }
+
+    fn retire(&mut self, attempt: Option<AttemptId>) {
+        if let Some(attempt) = attempt {
+            self.effect(Effect::RetireWorktree { attempt });
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The forms other programs depend on: what events, effects and tasks look like as JSON. A change here is a
+//! change of the product's outside and is meant to be seen in review.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_core::actor::Actor;
+use baton_core::attempt::ResultKind;
+use baton_core::breakdown::{Plan, PlanDraft};
+use baton_core::command::{Command, CommandName};
+use baton_core::effect::{Effect, Notice, Timer};
+use baton_core::event::{Event, EventBody};
+use baton_core::exit_reason::ExitReason;
+use baton_core::id::{CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::owner_token::OwnerToken;
+use baton_core::phase::PhaseStart;
+use baton_core::phase_loop::{FreshCycle, PhaseLoop};
+use baton_core::state::StateName;
+use baton_core::task::Task;
+use baton_core::time::Timestamp;
+use serde_json::Value;
+
+use crate::samples::{SAYS, attempt, commands, context, drive, ended, evidence, in_state, text};
+
+/// The first example of each kind of event and effect that transitions produce.
+fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+    let (mut events, mut effects) = (BTreeMap::new(), BTreeMap::new());
+    for state in StateName::ALL {
+        for task in in_state(state) {
+            for name in CommandName::ALL {
+                for command in commands(name, &task) {
+                    let Ok(transition) = task.apply(command, &context(Actor::human("mia"))) else { continue };
+                    for event in transition.events {
+                        let form = serde_json::to_value(&event).unwrap();
+                        assert_eq!(serde_json::from_value::<Event>(form.clone()).unwrap(), event);
+                        events.entry(form["event"].as_str().unwrap().to_owned()).or_insert(form);
+                    }
+                    for effect in transition.effects {
+                        let form = serde_json::to_value(&effect).unwrap();
+                        assert_eq!(serde_json::from_value::<Effect>(form.clone()).unwrap(), effect);
+                        effects.entry(form["effect"].as_str().unwrap().to_owned()).or_insert(form);
+                    }
+                }
+            }
+        }
+    }
+    (events, effects)
+}
+
+/// The events no transition of a task produces.
+fn other_events() -> Vec<EventBody> {
+    let session: SessionId = "session".parse().unwrap();
+    let (task, part) = (TaskId::from_bits(0xA), TaskId::from_bits(0xB));
+    let (run, project) = (RunId::from_bits(0xC), ProjectId::from_bits(0xD));
+    let step = |name: &str| name.parse().unwrap();
+    let plan: PlanDraft =
+        serde_json::from_value(serde_json::json!({ "items": [{ "title": "first part" }] })).unwrap();
+    let handoff = PhaseLoop::new(session.clone())
+        .start(
+            PhaseStart::Plan,
+            FreshCycle { id: CycleId::from_bits(1), owner: OwnerToken::from_digest([7; 32]) },
+        )
+        .unwrap()
+        .handoff;
+    vec![
+        EventBody::ProjectCreated { project, title: text("Share links") },
+        EventBody::ProjectCompleted { project },
+        EventBody::SessionOpened { session: session.clone(), project: Some(project) },
+        EventBody::MessagePosted { session: session.clone(), text: text("Fix it"), task: Some(task) },
+        EventBody::DependentsRewired { from: task, to: vec![part] },
+        EventBody::PlanSubmitted { task, plan: Box::new(Plan::check(plan).unwrap()) },
+        EventBody::PlanApproved { task, subtasks: vec![part] },
+        EventBody::RunStarted {
+            run,
+            recipe: "implement-and-review".parse().unwrap(),
+            session: session.clone(),
+            task: Some(task),
+            step: step("implement"),
+            step_count: 1,
+        },
+        EventBody::StepStarted { run, session: session.clone(), step: step("code-review"), step_count: 2 },
+        EventBody::StepLeft {
+            run,
+            session: session.clone(),
+            from: step("implement"),
+            to: step("code-review"),
+            outcome: "complete".parse().unwrap(),
+        },
+        EventBody::OutcomeRefused {
+            run,
+            session: session.clone(),
+            step: step("fix"),
+            error: text("no outcome"),
+        },
+        EventBody::RunExited {
+            run,
+            session: session.clone(),
+            reason: ExitReason::new("no-tasks-available").unwrap(),
+        },
+        EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
+        EventBody::IntakePaused {
+            agent: "claude".parse().unwrap(),
+            until: Timestamp::from_ms(60_000),
+            reason: text("rate limit"),
+        },
+        EventBody::IntakeResumed { agent: "claude".parse().unwrap() },
+    ]
+}
+
+/// A new kind of event does not compile here until it has a number, and the test below wants an example of it.
+const fn number(body: &EventBody) -> usize {
+    match body {
+        EventBody::ProjectCreated { .. } => 0,
+        EventBody::ProjectCompleted { .. } => 1,
+        EventBody::SessionOpened { .. } => 2,
+        EventBody::MessagePosted { .. } => 3,
+        EventBody::TaskCreated { .. } => 4,
+        EventBody::TaskClaimed { .. } => 5,
+        EventBody::AttemptEnded { .. } => 6,
+        EventBody::TaskProvisional { .. } => 7,
+        EventBody::TaskDone { .. } => 8,
+        EventBody::TaskContinues { .. } => 9,
+        EventBody::TaskRequeued { .. } => 10,
+        EventBody::TaskRejected { .. } => 11,
+        EventBody::TaskConflicted { .. } => 12,
+        EventBody::TaskRecycled { .. } => 13,
+        EventBody::TaskReplaced { .. } => 14,
+        EventBody::TaskFailed { .. } => 15,
+        EventBody::TaskRetried { .. } => 16,
+        EventBody::TaskCancelled { .. } => 17,
+        EventBody::DependentsRewired { .. } => 18,
+        EventBody::BreakdownReleased { .. } => 19,
+        EventBody::PlanSubmitted { .. } => 20,
+        EventBody::PlanApproved { .. } => 21,
+        EventBody::PlanRejected { .. } => 22,
+        EventBody::QuestionAsked { .. } => 23,
+        EventBody::QuestionAnswered { .. } => 24,
+        EventBody::QuestionWithdrawn { .. } => 25,
+        EventBody::RunStarted { .. } => 26,
+        EventBody::StepStarted { .. } => 27,
+        EventBody::StepLeft { .. } => 28,
+        EventBody::OutcomeRefused { .. } => 29,
+        EventBody::RunExited { .. } => 30,
+        EventBody::PhaseHandedOff { .. } => 31,
+        EventBody::IntakePaused { .. } => 32,
+        EventBody::IntakeResumed { .. } => 33,
+    }
+}
+
+#[test]
+fn the_forms_of_the_other_events_are_stable() {
+    let mut forms = BTreeMap::new();
+    let mut numbers: BTreeSet<usize> = BTreeSet::new();
+    for body in other_events() {
+        numbers.insert(number(&body));
+        let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
+        let form = serde_json::to_value(&event).unwrap();
+        assert_eq!(serde_json::from_value::<Event>(form.clone()).unwrap(), event);
+        forms.insert(form["event"].as_str().unwrap().to_owned(), form);
+    }
+    for form in examples().0.into_values() {
+        numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
+    }
+    assert_eq!(numbers, (0..34).collect(), "some kind of event has no example");
+    insta::assert_snapshot!(lines(forms), @r#"
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"dependents_rewired","from":"TASK-0000000a","to":["TASK-0000000b"]}
+    {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
+    {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_resumed"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"message_posted","session":"session","task":"TASK-0000000a","text":"Fix it"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"no outcome","event":"outcome_refused","run":"RUN-0000000c","session":"session","step":"fix"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"phase_handed_off","handoff":{"decision":"started","from":"hub","iteration":1,"prompt":"Iteration 1, plan phase. Take the next task with get_next_task. Rate how vague it is and clear up with the human what is missing. Then break it into subtasks and show them. When the plan stands, ask the gate; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.","results":{"kind":"started"},"to":"plan"},"session":"session"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_approved","subtasks":["TASK-0000000b"],"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_submitted","plan":{"items":[{"title":"first part"}]},"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}
+    "#);
+}
+
+#[test]
+fn the_forms_of_timers_and_notices_are_stable() {
+    let forms = [
+        Effect::ScheduleTimer {
+            timer: Timer::QuestionExpires(QuestionId::from_bits(1)),
+            at: Timestamp::from_ms(60_000),
+        },
+        Effect::CancelTimer { timer: Timer::IntakeResumes("claude".parse().unwrap()) },
+        Effect::Notify { about: Notice::Failed(TaskId::from_bits(1)) },
+        Effect::Notify { about: Notice::RunExited(RunId::from_bits(1)) },
+    ]
+    .map(|effect| serde_json::to_string(&effect).unwrap());
+    insta::assert_snapshot!(forms.join("\n"), @r#"
+    {"effect":"schedule_timer","timer":{"question_expires":"Q-00000001"},"at":"1970-01-01T00:01:00.000Z"}
+    {"effect":"cancel_timer","timer":{"intake_resumes":"claude"}}
+    {"effect":"notify","about":{"failed":"TASK-00000001"}}
+    {"effect":"notify","about":{"run_exited":"RUN-00000001"}}
+    "#);
+}
+
+fn lines(forms: BTreeMap<String, Value>) -> String {
+    forms.into_values().map(|form| form.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_forms_of_events_are_stable() {
+    insta::assert_snapshot!(lines(examples().0), @r#"
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"end":{"reported":{"output":"","result":"COMPLETE"},"verified":{"checks":[],"commits":0,"cost_micro_usd":0,"deletions":0,"duration_ms":0,"files_changed":0,"input_tokens":0,"insertions":0,"output_tokens":0,"turns":5,"turns_max":50,"uncommitted_changes":false}},"event":"attempt_ended","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"breakdown_released","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"plan_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
+    {"answer":"SPLIT","answered_by":{"by":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_answered","question":"Q-000000f1","session":"session","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_asked","question":{"id":"Q-000000f1","kind":"clarification","options":["YES","NO"],"text":"YES/NO: Do you permit code changes for this task?\nThe agent stopped without saying what it needs. YES sends it back with permission to change code; NO sends it back to finish without changing any. You may also write what it should know."},"session":"session","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_withdrawn","question":"Q-000000f1","reason":"nobody was there","session":"session","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_cancelled","reason":null,"task":"TASK-0000000a"}
+    {"agent":"scripted","at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"human","name":"mia"},"event":"task_claimed","resumes":null,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"detail":"src/login.rs","event":"task_conflicted","task":"TASK-0000000a"}
+    {"after":"ATT-0000000000000001","at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_continues","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"depends_on":[],"event":"task_created","spec":{"created_at":"1970-01-01T00:00:01.000Z","depth":1,"description":"It fails on Mondays.","id":"TASK-000000f2","priority":"P2","purpose":{"by_hand":true,"purpose":"breakdown","reason":"too_large","replaces_task_id":"TASK-0000000a"},"role":"breakdown","session_id":"session","task_type":"IMPLEMENTATION","title":"Re-breakdown: Fix the login"}}
+    {"accepted_by":{"by":"output"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_done","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"no such file","event":"task_failed","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_provisional","mark":{"mark":"plan"},"question":null,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","breakdown":"TASK-000000f2","by":{"kind":"human","name":"mia"},"event":"task_recycled","reason":"too_large","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_replaced","replaced_by":["TASK-0000000c"],"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
+    "#);
+}
+
+#[test]
+fn the_forms_of_effects_are_stable() {
+    insta::assert_snapshot!(lines(examples().1), @r#"
+    {"about":{"question":"Q-000000f1"},"effect":"notify"}
+    {"attempt":"ATT-0000000000000001","effect":"retire_worktree"}
+    {"attempt":"ATT-0000000000000007","effect":"start_agent","task":"TASK-0000000a"}
+    {"attempt":"ATT-0000000000000001","effect":"stop_agent"}
+    "#);
+}
+
+#[test]
+fn the_form_of_a_task_is_stable() {
+    let end = ended(ResultKind::Complete, SAYS, evidence(2, 20));
+    let task = drive(in_state(StateName::Incoming).remove(6), attempt(1, end));
+    insta::assert_snapshot!(serde_json::to_string_pretty(&task).unwrap(), @r#"
+    {
+      "spec": {
+        "id": "TASK-0000000a",
+        "session_id": "session",
+        "task_type": "IMPLEMENTATION",
+        "title": "Fix the login",
+        "description": "It fails on Mondays.",
+        "priority": "P2",
+        "role": "implement",
+        "purpose": {
+          "purpose": "work"
+        },
+        "depth": 0,
+        "created_at": "1970-01-01T00:00:00.010Z"
+      },
+      "state": {
+        "name": "provisional",
+        "attempt": "ATT-0000000000000001",
+        "mark": {
+          "mark": "ready"
+        }
+      },
+      "ledger": {
+        "started": 1,
+        "tries": 1,
+        "continuations": 0,
+        "conflicts": 0,
+        "is_ahead": false,
+        "output": "The login works on every day of the week.",
+        "last_end": {
+          "reported": {
+            "result": "COMPLETE",
+            "output": "The login works on every day of the week."
+          },
+          "verified": {
+            "commits": 2,
+            "uncommitted_changes": false,
+            "turns": 20,
+            "turns_max": 50,
+            "files_changed": 0,
+            "insertions": 0,
+            "deletions": 0,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cost_micro_usd": 0,
+            "duration_ms": 0,
+            "checks": []
+          }
+        }
+      },
+      "updated_at": "1970-01-01T00:00:01.000Z"
+    }
+    "#);
+}
+
+#[test]
+fn every_state_reads_back_as_it_was_written() {
+    for state in StateName::ALL {
+        for task in in_state(state) {
+            let written = serde_json::to_string(&task).unwrap();
+            assert_eq!(serde_json::from_str::<Task>(&written).unwrap(), task, "{state}");
+        }
+    }
+}
+
+#[test]
+fn a_row_that_breaks_a_rule_is_refused_when_it_is_read() {
+    let blocked = in_state(StateName::Blocked).remove(0);
+    let mut row = serde_json::to_value(&blocked).unwrap();
+    row["spec"]["task_type"] = "IMPLEMENTATION".into();
+    let refusal = serde_json::from_value::<Task>(row).unwrap_err();
+    assert!(refusal.to_string().contains("only DANGEROUS_OP may be"), "{refusal}");
+
+    let mut row = serde_json::to_value(in_state(StateName::Recycled).remove(1)).unwrap();
+    row["state"]["replaced_by"]["tasks"] = serde_json::json!([]);
+    assert!(serde_json::from_value::<Task>(row).unwrap_err().to_string().contains("replaced by no task"));
+
+    let mut row = serde_json::to_value(in_state(StateName::AwaitingResponse).remove(0)).unwrap();
+    row["state"]["waiting"]["question"]["text"] = "  ".into();
+    assert!(serde_json::from_value::<Task>(row).unwrap_err().to_string().contains("blank"));
+
+    let mut row = serde_json::to_value(in_state(StateName::Incoming).remove(0)).unwrap();
+    row["state"] = serde_json::json!({ "name": "breakdown", "released": true });
+    assert!(serde_json::from_value::<Task>(row).is_err());
+}
+
+#[test]
+fn cancelling_running_work_ends_its_agent() {
+    let claimed = in_state(StateName::Claimed).remove(0);
+    let transition = claimed.apply(Command::Cancel { reason: None }, &context(Actor::human("mia"))).unwrap();
+    assert!(transition.effects.iter().any(|effect| matches!(effect, Effect::StopAgent { .. })));
+}

@@ -1,0 +1,20 @@
+//! Core's tests that need more than one module: the tables, the invariants, the stable forms.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test helper that cannot go on says so by panicking"
+)]
+
+mod ask_cycle;
+mod asking;
+mod forms;
+mod graph;
+mod phase_loop;
+mod recipes;
+mod results;
+mod samples;
+mod schedule;
+mod states_doc;
+mod transitions;
+mod world;
+mod world_properties;

@@ -1,0 +1,222 @@
+//! Every (type of task, reported result) pair, under every kind of evidence that changes the answer.
+
+use baton_core::asking_text::asks;
+use baton_core::attempt::{AttemptResult, BlockReason, ResultKind};
+use baton_core::fallback::Fallback;
+use baton_core::guard::{Judgement, Verdict, judge, judge_breakdown};
+use baton_core::state::Mark;
+use baton_core::task_type::{Deliverable, TaskType};
+use proptest::prelude::*;
+
+use crate::samples::{ASKS, SAYS, ended, ends, evidence};
+
+/// The evidence that changes an answer, by column: what the agent wrote, and whether git shows work.
+/// The last column is an attempt that used 45 of its 50 turns.
+const COLUMNS: [(&str, u32, u32); 6] =
+    [(SAYS, 0, 5), (ASKS, 0, 5), ("", 0, 5), (SAYS, 2, 5), (ASKS, 2, 5), (SAYS, 0, 45)];
+
+/// One letter for each verdict, for the tables below.
+fn letter(verdict: &Verdict) -> char {
+    match verdict {
+        Verdict::Done => 'D',
+        Verdict::Provisional { mark: Mark::Ready, .. } => 'P',
+        Verdict::Provisional { mark: Mark::NoChanges { .. }, .. } => 'N',
+        Verdict::Provisional { mark: Mark::BurnedOut, .. } => 'B',
+        Verdict::Provisional { mark: Mark::NotConverging, .. } => '!',
+        Verdict::Provisional { mark: Mark::Plan, .. } => 'L',
+        Verdict::Await { .. } => 'A',
+        Verdict::Block { .. } => 'X',
+        Verdict::Continue => 'C',
+        Verdict::Requeue { reason } if reason.is_blamed() => 'R',
+        Verdict::Requeue { .. } => 'S',
+        Verdict::Fail { .. } => 'F',
+    }
+}
+
+/// What the product promises, written by hand and independent of the code.
+///
+/// Columns: says, asks, silent, says + commits, asks + commits, says + burned out.
+/// D done · P provisional · N provisional, no changes · B provisional, burned out · A awaiting response ·
+/// X blocked · C continues · R back, blamed · S back, not blamed · F failed.
+const fn promised(deliverable: Deliverable, result: ResultKind) -> &'static str {
+    match (deliverable, result) {
+        (
+            Deliverable::Output,
+            ResultKind::Complete
+            | ResultKind::Incomplete
+            | ResultKind::NoEvidence
+            | ResultKind::NoChanges
+            | ResultKind::TurnLimit,
+        ) => "DAADAD",
+        (Deliverable::Output, ResultKind::Blocked) => "AAAAAA",
+
+        (Deliverable::Code, ResultKind::Complete | ResultKind::NoEvidence) => "RARPPB",
+        (Deliverable::Code, ResultKind::Incomplete) => "AAACPA",
+        (Deliverable::Code, ResultKind::NoChanges) => "NNNPPB",
+        (Deliverable::Code, ResultKind::Blocked) => "AAAAAA",
+        (Deliverable::Code, ResultKind::TurnLimit) => "BBBCCB",
+
+        (Deliverable::Danger, ResultKind::Complete) => "RARPAB",
+        (Deliverable::Danger, ResultKind::Incomplete | ResultKind::NoEvidence | ResultKind::TurnLimit) => {
+            "AAAAAA"
+        }
+        (Deliverable::Danger, ResultKind::NoChanges) => "NNNPPB",
+        (Deliverable::Danger, ResultKind::Blocked) => "XXXXXX",
+
+        (Deliverable::Output | Deliverable::Code | Deliverable::Danger, ResultKind::Asked) => "AAAAAA",
+        (Deliverable::Output | Deliverable::Code | Deliverable::Danger, ResultKind::SystemicError) => {
+            "SSSSSS"
+        }
+        (Deliverable::Output | Deliverable::Code | Deliverable::Danger, ResultKind::OwnError) => "FFFFFF",
+    }
+}
+
+fn verdict(task_type: TaskType, result: ResultKind, column: (&str, u32, u32)) -> Judgement {
+    let (output, commits, turns) = column;
+    judge(task_type, &ended(result, output, evidence(commits, turns)))
+}
+
+#[test]
+fn every_pair_of_type_and_result_ends_as_promised() {
+    for task_type in TaskType::ALL {
+        for result in ResultKind::ALL {
+            let row: String =
+                COLUMNS.iter().map(|column| letter(&verdict(task_type, result, *column).verdict)).collect();
+            assert_eq!(row, promised(task_type.deliverable(), result), "{task_type} × {result:?}");
+        }
+    }
+}
+
+/// Adding a result or a type does not compile here until it is in the list the table is made from.
+#[test]
+fn the_lists_of_types_and_results_are_complete() {
+    for (place, result) in ResultKind::ALL.into_iter().enumerate() {
+        let expected = match result {
+            ResultKind::Complete => 0,
+            ResultKind::Incomplete => 1,
+            ResultKind::NoEvidence => 2,
+            ResultKind::NoChanges => 3,
+            ResultKind::Asked => 4,
+            ResultKind::Blocked => 5,
+            ResultKind::SystemicError => 6,
+            ResultKind::OwnError => 7,
+            ResultKind::TurnLimit => 8,
+        };
+        assert_eq!(place, expected);
+    }
+    for (place, task_type) in TaskType::ALL.into_iter().enumerate() {
+        let expected = match task_type {
+            TaskType::ReadInfo => 0,
+            TaskType::Report => 1,
+            TaskType::LightEdit => 2,
+            TaskType::Implementation => 3,
+            TaskType::ReviewResponse => 4,
+            TaskType::ConfigCiChange => 5,
+            TaskType::DangerousOp => 6,
+        };
+        assert_eq!(place, expected);
+    }
+}
+
+#[test]
+fn i1_whoever_waits_holds_a_question_that_the_shown_output_asks() {
+    for task_type in TaskType::ALL {
+        for end in ends() {
+            let Judgement { verdict, output } = judge(task_type, &end);
+            if let Verdict::Await { question } | Verdict::Block { question } = verdict {
+                assert!(!question.text.as_str().trim().is_empty());
+                assert!(asks(&output), "{task_type}: {output:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn i2_only_a_dangerous_operation_is_ever_blocked() {
+    for task_type in TaskType::ALL {
+        for end in ends() {
+            let is_blocked = matches!(judge(task_type, &end).verdict, Verdict::Block { .. });
+            assert!(!is_blocked || task_type == TaskType::DangerousOp, "{task_type}");
+        }
+    }
+}
+
+#[test]
+fn a_silent_block_gets_the_question_that_fits_its_reason() {
+    let cases = [
+        (TaskType::Report, BlockReason::Unstated, Fallback::Default),
+        (TaskType::Implementation, BlockReason::Unstated, Fallback::Implementation),
+        (TaskType::Implementation, BlockReason::Other("disk".to_owned()), Fallback::Implementation),
+        (TaskType::Implementation, BlockReason::Timeout, Fallback::Timeout),
+        (TaskType::LightEdit, BlockReason::InteractivePrompt, Fallback::Interactive),
+        (TaskType::DangerousOp, BlockReason::Timeout, Fallback::Dangerous),
+    ];
+    for (task_type, reason, fallback) in cases {
+        let mut end = ended(ResultKind::Blocked, " \n", evidence(0, 5));
+        end.reported.result = AttemptResult::Blocked { reason: reason.clone() };
+        let judged = judge(task_type, &end);
+        assert_eq!(judged.output, fallback.question().text.as_str(), "{task_type} {reason:?}");
+    }
+}
+
+#[test]
+fn an_output_without_a_question_gets_one_appended() {
+    let judged =
+        judge(TaskType::Implementation, &ended(ResultKind::Blocked, "I cannot go on.", evidence(0, 5)));
+    assert!(
+        judged.output.starts_with("I cannot go on.\n\nWhat does the agent need to know"),
+        "{}",
+        judged.output
+    );
+}
+
+#[test]
+fn a_breakdown_delivers_a_plan_or_says_why_not() {
+    let planned = |kind, is_planned: bool, output, turns| {
+        let mut end = ended(kind, output, evidence(0, turns));
+        end.reported.plan_submitted = is_planned;
+        letter(&judge_breakdown(&end).verdict)
+    };
+    let mut rows = Vec::new();
+    for kind in ResultKind::ALL {
+        let row: String = [
+            planned(kind, true, SAYS, 5),
+            planned(kind, false, SAYS, 5),
+            planned(kind, false, ASKS, 5),
+            planned(kind, false, SAYS, 45),
+        ]
+        .into_iter()
+        .collect();
+        rows.push(format!("{kind:?}: {row}"));
+    }
+    insta::assert_snapshot!(rows.join("\n"), @r"
+    Complete: LRAB
+    Incomplete: LRAB
+    NoEvidence: LRAB
+    NoChanges: LRAB
+    Asked: AAAA
+    Blocked: LAAA
+    SystemicError: SSSS
+    OwnError: FFFF
+    TurnLimit: LBBB
+    ");
+}
+
+proptest! {
+    /// I15: whatever the agent writes about commits, only what Baton counted decides.
+    #[test]
+    fn i15_claims_in_the_output_do_not_make_work(claim in "[a-zA-Z0-9 .]{1,80}", commits in 1_u32..99) {
+        let boast = format!("{claim}. I made {commits} commits.");
+        let judged = judge(TaskType::Implementation, &ended(ResultKind::Complete, &boast, evidence(0, 5)));
+        prop_assert_eq!(letter(&judged.verdict), 'R');
+    }
+
+    /// The guard is total: any output at all is judged, and I1 holds for it.
+    #[test]
+    fn any_output_is_judged(output in any::<String>(), kind in 0_usize..9, task_type in 0_usize..7, commits in 0_u32..3, turns in 0_u32..60) {
+        let judged = judge(TaskType::ALL[task_type], &ended(ResultKind::ALL[kind], &output, evidence(commits, turns)));
+        if let Verdict::Await { question } | Verdict::Block { question } = judged.verdict {
+            prop_assert!(!question.text.as_str().trim().is_empty());
+        }
+    }
+}

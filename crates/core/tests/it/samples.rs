@@ -1,0 +1,320 @@
+//! Tasks in every state, reached the way a real one would get there, and commands of every kind.
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_core::attempt::{
+    AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
+};
+use baton_core::command::{Command, CommandName, Context, Fresh};
+use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::recycle::{Depth, RecycleReason};
+use baton_core::state::StateName;
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{NonBlank, Role};
+use baton_core::time::Timestamp;
+
+pub fn text(text: &str) -> NonBlank {
+    NonBlank::new(text).unwrap()
+}
+
+pub fn actors() -> [Actor; 4] {
+    [
+        Actor::human("mia"),
+        Actor::policy("nightly"),
+        Actor::Agent { attempt: AttemptId::from_bits(1) },
+        Actor::Baton,
+    ]
+}
+
+pub fn context(actor: Actor) -> Context {
+    Context {
+        now: Timestamp::from_ms(1_000),
+        actor,
+        fresh: Fresh { question: QuestionId::from_bits(0xF1), breakdown: TaskId::from_bits(0xF2) },
+    }
+}
+
+pub fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
+    TaskSpec {
+        id: TaskId::from_bits(0xA),
+        session_id: "session".parse().unwrap(),
+        project_id: None,
+        task_type,
+        title: text("Fix the login"),
+        description: "It fails on Mondays.".to_owned(),
+        priority: Priority::default(),
+        role: Role::implement(),
+        recipe: None,
+        purpose: Purpose::Work,
+        depth,
+        created_at: Timestamp::from_ms(10),
+    }
+}
+
+pub fn breakdown_spec(by_hand: bool) -> TaskSpec {
+    let purpose = Purpose::Breakdown {
+        replaces_task_id: Some(TaskId::from_bits(0xB)),
+        reason: Some(RecycleReason::TooLarge),
+        by_hand,
+    };
+    TaskSpec { purpose, role: Role::breakdown(), ..spec(TaskType::Implementation, Depth::BrokenDown) }
+}
+
+pub fn result(kind: ResultKind) -> AttemptResult {
+    match kind {
+        ResultKind::Complete => AttemptResult::Complete,
+        ResultKind::Incomplete => AttemptResult::Incomplete,
+        ResultKind::NoEvidence => AttemptResult::NoEvidence,
+        ResultKind::NoChanges => AttemptResult::NoChanges { reason: "it was there already".to_owned() },
+        ResultKind::Asked => AttemptResult::Asked {
+            question: Draft::new(QuestionKind::Clarification, text("Which port should it use?")),
+        },
+        ResultKind::Blocked => AttemptResult::Blocked { reason: BlockReason::Unstated },
+        ResultKind::SystemicError => {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message: "rate limit".to_owned() }
+        }
+        ResultKind::OwnError => {
+            AttemptResult::Error { cause: ErrorCause::Own, message: "no such file".to_owned() }
+        }
+        ResultKind::TurnLimit => AttemptResult::TurnLimit,
+    }
+}
+
+pub const SAYS: &str = "The login works on every day of the week.";
+pub const ASKS: &str = "Should Sunday count as a weekday?";
+
+pub fn evidence(commits: u32, turns: u32) -> Evidence {
+    Evidence { commits, turns, turns_max: 50, ..Evidence::default() }
+}
+
+pub fn ended(kind: ResultKind, output: &str, verified: Evidence) -> AttemptEnd {
+    AttemptEnd { reported: Reported::new(result(kind), output), verified }
+}
+
+/// Every kind of end worth telling apart.
+pub fn ends() -> Vec<AttemptEnd> {
+    let failed_check = Check { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+    let kinds_of_evidence = [
+        evidence(0, 5),
+        evidence(0, 45),
+        evidence(2, 20),
+        Evidence { uncommitted_changes: true, ..evidence(0, 50) },
+        Evidence { checks: vec![failed_check], ..evidence(1, 5) },
+    ];
+    let mut ends = Vec::new();
+    for kind in ResultKind::ALL {
+        for output in ["", SAYS, ASKS] {
+            for verified in &kinds_of_evidence {
+                for plan_submitted in [false, true] {
+                    let mut end = ended(kind, output, verified.clone());
+                    end.reported.plan_submitted = plan_submitted;
+                    ends.push(end);
+                }
+            }
+        }
+    }
+    ends
+}
+
+/// Applies commands one after the other, as a human would give them.
+pub fn drive(mut task: Task, commands: impl IntoIterator<Item = Command>) -> Task {
+    for command in commands {
+        task = task.apply(command, &context(Actor::human("mia"))).unwrap().task;
+    }
+    task
+}
+
+pub fn claim(number: u64) -> Command {
+    Command::Claim {
+        attempt: AttemptId::from_bits(number),
+        agent: "scripted".parse().unwrap(),
+        open_blockers: 0,
+    }
+}
+
+pub fn settle(number: u64, end: AttemptEnd) -> Command {
+    Command::Settle { attempt: AttemptId::from_bits(number), end }
+}
+
+/// One attempt from claim to end.
+pub fn attempt(number: u64, end: AttemptEnd) -> [Command; 2] {
+    [claim(number), settle(number, end)]
+}
+
+fn work_tasks() -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for task_type in TaskType::ALL {
+        for depth in [Depth::Original, Depth::BrokenDown] {
+            tasks.push(Task::create(spec(task_type, depth)));
+        }
+    }
+    tasks
+}
+
+fn code_tasks() -> Vec<Task> {
+    work_tasks().into_iter().filter(|task| task.spec().task_type == TaskType::Implementation).collect()
+}
+
+fn breakdown_task() -> Task {
+    drive(Task::create(breakdown_spec(false)), [Command::Release])
+}
+
+fn reject() -> Command {
+    Command::Reject { reason: text("the tests are missing") }
+}
+
+/// Tasks in `state`, in as many varieties as lead to different answers.
+pub fn in_state(state: StateName) -> Vec<Task> {
+    let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
+    let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
+    let tasks: Vec<Task> = match state {
+        StateName::Incoming => work_tasks(),
+        StateName::Breakdown => {
+            vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
+        }
+        StateName::Claimed => {
+            work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)])).collect()
+        }
+        StateName::NeedsContinuation => {
+            let limit = || ended(ResultKind::TurnLimit, "", evidence(1, 50));
+            code_tasks().into_iter().map(|task| drive(task, attempt(1, limit()))).collect()
+        }
+        StateName::AwaitingResponse => {
+            let escalated =
+                code_tasks().into_iter().filter(|task| task.spec().depth == Depth::BrokenDown).map(|task| {
+                    let burned = ended(ResultKind::TurnLimit, "", evidence(0, 50));
+                    let task = drive(task, attempt(1, burned));
+                    drive(task, [Command::Recycle { reason: RecycleReason::TooLarge }])
+                });
+            let waiting = work_tasks()
+                .into_iter()
+                .chain([breakdown_task()])
+                .map(|task| drive(task, attempt(1, asked())));
+            waiting.chain(escalated).collect()
+        }
+        StateName::Blocked => {
+            let blocked = ended(ResultKind::Blocked, "", evidence(0, 5));
+            vec![drive(Task::create(spec(TaskType::DangerousOp, Depth::Original)), attempt(1, blocked))]
+        }
+        StateName::Provisional => {
+            let mut tasks = Vec::new();
+            for task in code_tasks() {
+                let once = drive(task.clone(), attempt(1, ready()));
+                let conflicted =
+                    drive(once.clone(), [Command::ReportConflict { detail: text("src/login.rs") }]);
+                let thrice = drive(
+                    once.clone(),
+                    [reject()]
+                        .into_iter()
+                        .chain(attempt(2, ready()))
+                        .chain([reject()])
+                        .chain(attempt(3, ready())),
+                );
+                tasks.push(drive(conflicted, attempt(2, ready())));
+                tasks.extend([once, thrice]);
+                for kind in [ResultKind::TurnLimit, ResultKind::NoChanges] {
+                    tasks.push(drive(task.clone(), attempt(1, ended(kind, "", evidence(0, 5)))));
+                }
+            }
+            let mut planned = ended(ResultKind::Complete, SAYS, evidence(0, 5));
+            planned.reported.plan_submitted = true;
+            let once = drive(breakdown_task(), attempt(1, planned.clone()));
+            let again = |task: Task, number| {
+                drive(task, [reject(), Command::Release].into_iter().chain(attempt(number, planned.clone())))
+            };
+            let thrice = again(again(once.clone(), 2), 3);
+            tasks.extend([once, thrice]);
+            tasks
+        }
+        StateName::Recycled => {
+            let burned = ended(ResultKind::TurnLimit, "", evidence(0, 50));
+            let task =
+                drive(Task::create(spec(TaskType::Implementation, Depth::Original)), attempt(1, burned));
+            let planning = drive(task, [Command::Recycle { reason: RecycleReason::TooLarge }]);
+            let replaced = drive(planning.clone(), [Command::Replace { by: vec![TaskId::from_bits(0xC)] }]);
+            vec![planning, replaced]
+        }
+        StateName::Done => {
+            let accepted = attempt(1, ready()).into_iter().chain([Command::Accept { force: false }]);
+            let reported = ended(ResultKind::Complete, SAYS, evidence(0, 3));
+            vec![
+                drive(Task::create(spec(TaskType::Implementation, Depth::Original)), accepted),
+                drive(Task::create(spec(TaskType::Report, Depth::Original)), attempt(1, reported)),
+            ]
+        }
+        StateName::Failed => {
+            let failed = || ended(ResultKind::OwnError, "", evidence(0, 5));
+            let all = work_tasks().into_iter().chain([breakdown_task()]);
+            all.map(|task| drive(task, attempt(1, failed()))).collect()
+        }
+        StateName::Cancelled => {
+            work_tasks().into_iter().map(|task| drive(task, [Command::Cancel { reason: None }])).collect()
+        }
+    };
+    for task in &tasks {
+        assert_eq!(task.state().name(), state);
+    }
+    tasks
+}
+
+/// Commands of one kind, right and wrong ones, for a task as it stands.
+pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
+    let stranger = AttemptId::from_bits(999);
+    let live = task.state().live_attempt().map_or(stranger, |attempt| attempt.id);
+    let pending = task.state().pending_question().map_or(QuestionId::from_bits(9), |question| question.id);
+    match name {
+        CommandName::Claim => {
+            let waiting = Command::Claim {
+                attempt: AttemptId::from_bits(7),
+                agent: "scripted".parse().unwrap(),
+                open_blockers: 1,
+            };
+            vec![claim(7), waiting]
+        }
+        CommandName::Settle => {
+            let mine = ends().into_iter().map(|end| Command::Settle { attempt: live, end });
+            let late =
+                Command::Settle { attempt: stranger, end: ended(ResultKind::Complete, SAYS, evidence(1, 1)) };
+            mine.chain([late]).collect()
+        }
+        CommandName::ExpireLease => {
+            vec![Command::ExpireLease { attempt: live }, Command::ExpireLease { attempt: stranger }]
+        }
+        CommandName::Reply => {
+            let answers = ["SPLIT", "RETRY", "CANCEL", "Port 80, please."];
+            let sources = [AnsweredBy::human("mia"), AnsweredBy::Queued, AnsweredBy::Expiry];
+            let mut replies = Vec::new();
+            for question in [pending, QuestionId::from_bits(9)] {
+                for answer in answers {
+                    for answered_by in sources.clone() {
+                        replies.push(Command::Reply { question, answer: text(answer), answered_by });
+                    }
+                }
+            }
+            replies
+        }
+        CommandName::FailClosed => {
+            vec![Command::FailClosed { question: pending, reason: text("nobody was there") }]
+        }
+        CommandName::Accept => vec![Command::Accept { force: false }, Command::Accept { force: true }],
+        CommandName::Reject => vec![reject()],
+        CommandName::Recycle => vec![
+            Command::Recycle { reason: RecycleReason::TooLarge },
+            Command::Recycle { reason: RecycleReason::CumulativeFailures },
+        ],
+        CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
+        CommandName::Release => vec![Command::Release],
+        CommandName::SubmitPlan => vec![Command::SubmitPlan],
+        CommandName::ApprovePlan => vec![Command::ApprovePlan],
+        CommandName::Replace => {
+            vec![Command::Replace { by: vec![] }, Command::Replace { by: vec![TaskId::from_bits(0xC)] }]
+        }
+        CommandName::Retry => vec![Command::Retry],
+        CommandName::Cancel => {
+            vec![Command::Cancel { reason: None }, Command::Cancel { reason: Some(text("changed my mind")) }]
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Every (state, command) pair: the table says what may follow, the function does exactly that.
+
+use std::collections::BTreeSet;
+
+use baton_core::actor::Actor;
+use baton_core::attempt::ResultKind;
+use baton_core::command::{Command, CommandName};
+use baton_core::recycle::{Depth, RecycleReason};
+use baton_core::refusal::Refusal;
+use baton_core::state::{Mark, Queue, StateName, Status, TaskState};
+use baton_core::task::Task;
+use baton_core::task_type::TaskType;
+use baton_core::transition::table::next_states;
+
+use crate::samples::{
+    ASKS, SAYS, actors, attempt, claim, commands, context, drive, ended, evidence, in_state, settle, spec,
+    text,
+};
+
+/// Everything `command` leads to from `state`, over all samples and all actors.
+fn reached(state: StateName, command: CommandName) -> BTreeSet<StateName> {
+    let mut reached = BTreeSet::new();
+    for task in in_state(state) {
+        for command in commands(command, &task) {
+            for actor in actors() {
+                if let Ok(transition) = task.apply(command.clone(), &context(actor)) {
+                    assert!(!transition.events.is_empty(), "{state} {command:?} happened without an event");
+                    reached.insert(transition.task.state().name());
+                }
+            }
+        }
+    }
+    reached
+}
+
+#[test]
+fn every_pair_of_state_and_command_does_what_the_table_says() {
+    for state in StateName::ALL {
+        for command in CommandName::ALL {
+            let allowed: BTreeSet<StateName> = next_states(state, command).iter().copied().collect();
+            assert_eq!(reached(state, command), allowed, "{state} × {command}");
+        }
+    }
+}
+
+/// Adding a state or a command does not compile here until it is in the list the tables are made from.
+#[test]
+fn the_lists_of_states_and_commands_are_complete() {
+    for (place, state) in StateName::ALL.into_iter().enumerate() {
+        let expected = match state {
+            StateName::Incoming => 0,
+            StateName::Breakdown => 1,
+            StateName::Claimed => 2,
+            StateName::NeedsContinuation => 3,
+            StateName::AwaitingResponse => 4,
+            StateName::Blocked => 5,
+            StateName::Provisional => 6,
+            StateName::Recycled => 7,
+            StateName::Done => 8,
+            StateName::Failed => 9,
+            StateName::Cancelled => 10,
+        };
+        assert_eq!(place, expected);
+    }
+    for (place, command) in CommandName::ALL.into_iter().enumerate() {
+        let expected = match command {
+            CommandName::Claim => 0,
+            CommandName::Settle => 1,
+            CommandName::ExpireLease => 2,
+            CommandName::Reply => 3,
+            CommandName::FailClosed => 4,
+            CommandName::Accept => 5,
+            CommandName::Reject => 6,
+            CommandName::Recycle => 7,
+            CommandName::ReportConflict => 8,
+            CommandName::Release => 9,
+            CommandName::SubmitPlan => 10,
+            CommandName::ApprovePlan => 11,
+            CommandName::Replace => 12,
+            CommandName::Retry => 13,
+            CommandName::Cancel => 14,
+        };
+        assert_eq!(place, expected);
+    }
+}
+
+#[test]
+fn the_two_faces_of_every_state() {
+    let mut faces = Vec::new();
+    for state in StateName::ALL {
+        let shown: BTreeSet<String> = in_state(state)
+            .iter()
+            .map(|task| format!("{:?} / {:?}", task.state().queue(), task.state().status()))
+            .collect();
+        faces.push(format!("{state}: {}", shown.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    insta::assert_snapshot!(faces.join("\n"), @r"
+    Incoming: Incoming / Queued
+    Breakdown: Breakdown / Queued
+    Claimed: Claimed / Running
+    NeedsContinuation: NeedsContinuation / Queued
+    AwaitingResponse: Claimed / AwaitingResponse, Escalated / AwaitingResponse
+    Blocked: Claimed / Blocked
+    Provisional: Provisional / Running
+    Recycled: Recycled / WaitingChildren
+    Done: Done / Complete
+    Failed: Failed / Error
+    Cancelled: Rejected / Cancelled
+    ");
+}
+
+#[test]
+fn the_reply_box_is_shown_exactly_while_a_question_is_pending() {
+    for state in StateName::ALL {
+        for task in in_state(state) {
+            let shown = task.state().status().shows_reply_ui();
+            assert_eq!(shown, task.state().pending_question().is_some(), "{state}");
+            assert_eq!(shown, matches!(task.state().status(), Status::AwaitingResponse | Status::Blocked));
+        }
+    }
+}
+
+fn human_does(task: &Task, command: Command) -> Result<Task, Refusal> {
+    task.apply(command, &context(Actor::human("mia"))).map(|transition| transition.task)
+}
+
+fn code_task(depth: Depth) -> Task {
+    Task::create(spec(TaskType::Implementation, depth))
+}
+
+#[test]
+fn a_late_result_is_stale_whatever_became_of_the_task() {
+    let end = || ended(ResultKind::Complete, SAYS, evidence(3, 10));
+    for state in StateName::ALL {
+        for task in in_state(state) {
+            let refusal = task.apply(settle(999, end()), &context(Actor::Baton)).unwrap_err();
+            assert!(matches!(refusal, Refusal::Stale { .. }), "{state}: {refusal:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reply_goes_on_from_the_attempt_that_asked_and_ahead_of_other_work() {
+    let asked =
+        drive(code_task(Depth::Original), attempt(1, ended(ResultKind::Incomplete, ASKS, evidence(0, 5))));
+    let question = asked.state().pending_question().unwrap();
+    assert_eq!(question.text().as_str(), ASKS);
+    let reply = Command::Reply {
+        question: question.id,
+        answer: text("No."),
+        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+    };
+    let replied = human_does(&asked, reply).unwrap();
+    assert_eq!(replied.state().queue(), Queue::Incoming);
+    assert!(replied.claim_rank() < code_task(Depth::Original).claim_rank());
+    let again = human_does(&replied, claim(2)).unwrap();
+    let live = again.state().live_attempt().unwrap();
+    assert_eq!((live.number, live.resumes.map(|id| id.bits())), (2, Some(1)));
+}
+
+#[test]
+fn no_commits_send_a_task_back_twice_and_then_it_is_not_converging() {
+    let nothing = || ended(ResultKind::Complete, SAYS, evidence(0, 5));
+    let mut task = code_task(Depth::Original);
+    for number in 1..=2 {
+        task = drive(task, attempt(number, nothing()));
+        assert_eq!(task.state().queue(), Queue::Incoming);
+    }
+    task = drive(task, attempt(3, nothing()));
+    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == Mark::NotConverging));
+}
+
+#[test]
+fn errors_of_the_system_are_never_held_against_the_task() {
+    let systemic = || ended(ResultKind::SystemicError, "", evidence(0, 0));
+    let mut task = code_task(Depth::Original);
+    for number in 1..=10 {
+        task = drive(task, attempt(number, systemic()));
+        assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
+    }
+}
+
+#[test]
+fn the_fourth_continuation_is_not_granted() {
+    let limit = || ended(ResultKind::TurnLimit, "", evidence(1, 50));
+    let mut task = code_task(Depth::Original);
+    for number in 1..=3 {
+        task = drive(task, attempt(number, limit()));
+        assert_eq!(task.state().queue(), Queue::NeedsContinuation);
+    }
+    task = drive(task, attempt(4, limit()));
+    assert!(matches!(task.state(), TaskState::Provisional(work) if work.mark == Mark::NotConverging));
+}
+
+#[test]
+fn the_third_rejection_recycles_at_depth_0_and_escalates_at_depth_1() {
+    let ready = || ended(ResultKind::Complete, SAYS, evidence(1, 10));
+    let reject = || Command::Reject { reason: text("no tests") };
+    for (depth, expected) in [(Depth::Original, Queue::Recycled), (Depth::BrokenDown, Queue::Escalated)] {
+        let mut task = code_task(depth);
+        for number in 1..=2 {
+            task = drive(task, attempt(number, ready()).into_iter().chain([reject()]));
+            assert_eq!(task.state().queue(), Queue::Incoming);
+        }
+        task = drive(task, attempt(3, ready()).into_iter().chain([reject()]));
+        assert_eq!(task.state().queue(), expected);
+    }
+}
+
+#[test]
+fn i14_a_burned_out_task_is_accepted_only_by_a_human_who_forces_it() {
+    for depth in [Depth::Original, Depth::BrokenDown] {
+        let burned = drive(code_task(depth), attempt(1, ended(ResultKind::TurnLimit, "", evidence(0, 50))));
+        for actor in actors() {
+            for force in [false, true] {
+                let accepted = burned.apply(Command::Accept { force }, &context(actor.clone())).is_ok();
+                assert_eq!(accepted, force && actor.is_human(), "{actor:?} force={force}");
+            }
+        }
+    }
+}
+
+#[test]
+fn i14_a_human_splits_a_part_that_failed_and_no_agent_may_plan_it() {
+    let burned =
+        drive(code_task(Depth::BrokenDown), attempt(1, ended(ResultKind::TurnLimit, "", evidence(0, 50))));
+    let escalated = drive(burned, [Command::Recycle { reason: RecycleReason::TooLarge }]);
+    let split = Command::Reply {
+        question: escalated.state().pending_question().unwrap().id,
+        answer: text("split"),
+        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+    };
+    let transition = escalated.apply(split, &context(Actor::human("mia"))).unwrap();
+    let breakdown = &transition.created[0];
+    assert_eq!(transition.task.state().queue(), Queue::Recycled);
+    assert!(matches!(human_does(breakdown, Command::Release), Err(Refusal::SplitByHand { .. })));
+    assert!(matches!(human_does(breakdown, claim(5)), Err(Refusal::SplitByHand { .. })));
+    assert_eq!(human_does(breakdown, Command::SubmitPlan).unwrap().state().queue(), Queue::Provisional);
+}
+
+#[test]
+fn a_breakdown_waits_for_a_human_or_a_policy_to_release_it() {
+    let breakdown = Task::create(crate::samples::breakdown_spec(false));
+    assert!(matches!(human_does(&breakdown, claim(5)), Err(Refusal::NotReleased { .. })));
+    assert!(matches!(
+        breakdown.apply(Command::Release, &context(Actor::Baton)),
+        Err(Refusal::NotYours { .. })
+    ));
+    let released = breakdown.apply(Command::Release, &context(Actor::policy("nightly"))).unwrap().task;
+    assert!(human_does(&released, claim(5)).is_ok());
+}
+
+#[test]
+fn a_failing_check_sends_the_work_back_with_its_output_as_the_reason() {
+    let mut end = ended(ResultKind::Complete, SAYS, evidence(2, 10));
+    end.verified.checks.push(baton_core::attempt::Check {
+        name: text("test"),
+        exit_code: 101,
+        output_tail: "login_on_monday ... FAILED".to_owned(),
+    });
+    let task = drive(code_task(Depth::Original), attempt(1, end));
+    assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 1));
+    let note = serde_json::to_string(&task.ledger().notes).unwrap();
+    assert!(note.contains("login_on_monday"), "{note}");
+}
+
+#[test]
+fn every_refusal_says_what_to_do_next() {
+    let mut seen = BTreeSet::new();
+    for state in StateName::ALL {
+        for task in in_state(state) {
+            for name in CommandName::ALL {
+                for command in commands(name, &task) {
+                    for actor in actors() {
+                        if let Err(refusal) = task.apply(command.clone(), &context(actor)) {
+                            assert!(!refusal.hint().trim().is_empty() && !refusal.to_string().is_empty());
+                            let form = serde_json::to_value(&refusal).unwrap();
+                            seen.insert(form["code"].as_str().unwrap().to_owned());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    insta::assert_debug_snapshot!(seen, @r#"
+    {
+        "bad_replacement",
+        "human_only",
+        "is_plan",
+        "needs_human",
+        "not_breakdown",
+        "not_released",
+        "not_too_large",
+        "not_yours",
+        "other_question",
+        "split_by_hand",
+        "stale",
+        "too_large",
+        "unreadable_choice",
+        "waiting_on",
+        "wrong_state",
+    }
+    "#);
+}

@@ -1,0 +1,247 @@
+//! The invariants over random histories: one task, and graphs of tasks with recycling and approval.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_core::attempt::AttemptEnd;
+use baton_core::command::Command;
+use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::recycle::{Depth, RecycleReason};
+use baton_core::refusal::Refusal;
+use baton_core::state::{Mark, Status, TaskState};
+use baton_core::task::{Purpose, Task};
+use baton_core::task_type::TaskType;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::samples::{actors, ends, text};
+use crate::world::World;
+
+/// Sequences per property. The promise is ten thousand in all; each property runs that many.
+const SEQUENCES: u32 = 10_000;
+const EVENTS_MAX: usize = 200;
+
+/// One random happening: what, to which task, with which details.
+type Happening = (u8, u32, u32);
+
+/// What can happen. The weights lean towards progress, so that histories reach deep states.
+fn happen(world: &mut World, (what, place, detail): Happening, ends: &[AttemptEnd]) {
+    let actor = actors()[(detail >> 8) as usize % 4].clone();
+    let human = Actor::human("mia");
+    if what < 12 || world.tasks.is_empty() {
+        let wanted = (detail >> 16) % 3;
+        let depends_on: BTreeSet<TaskId> =
+            (0..wanted).filter_map(|nth| world.nth(place.wrapping_mul(31).wrapping_add(nth * 7))).collect();
+        world.create(TaskType::ALL[detail as usize % 7], &depends_on);
+        return;
+    }
+    let Some(id) = world.nth(place) else { return };
+    let task = world.tasks[&id].value.clone();
+    let before = task.state().clone();
+    let outcome = match what {
+        12..=70 => forward(world, &task, detail, ends),
+        71..=90 => {
+            let attempt = AttemptId::from_bits(u64::from(detail % 400));
+            world.command(
+                id,
+                Command::Settle { attempt, end: ends[detail as usize % ends.len()].clone() },
+                Actor::Baton,
+            )
+        }
+        91..=110 => {
+            let question = QuestionId::from_bits(detail % 400);
+            let answered_by = [AnsweredBy::human("mia"), AnsweredBy::Queued, AnsweredBy::Expiry]
+                [place as usize % 3]
+                .clone();
+            world.command(id, Command::Reply { question, answer: text("RETRY"), answered_by }, actor)
+        }
+        111..=125 => world.command(id, Command::Accept { force: detail & 1 == 1 }, actor),
+        126..=140 => world.command(id, Command::Reject { reason: text("no") }, actor),
+        141..=160 => world.command(id, Command::Recycle { reason: RecycleReason::TooLarge }, actor),
+        161..=170 => world.command(id, Command::ReportConflict { detail: text("a.rs") }, Actor::Baton),
+        171..=180 => world.command(id, Command::Release, actor),
+        181..=185 => world.command(id, Command::SubmitPlan, actor),
+        186..=205 => {
+            world.approve(id, 1 + detail % 4, detail);
+            Ok(())
+        }
+        206..=212 => world.command(id, Command::Retry, actor),
+        213..=216 => world.command(id, Command::Cancel { reason: None }, actor),
+        217..=222 => {
+            let question =
+                task.state().pending_question().map_or(QuestionId::from_bits(1), |pending| pending.id);
+            world.command(id, Command::FailClosed { question, reason: text("nobody") }, actor)
+        }
+        223..=230 => {
+            let session = format!("chat-{}", detail % 3).parse().unwrap();
+            let of_session = |world: &World| {
+                world.tasks.values().filter(|stored| stored.value.spec().session_id == session).count()
+            };
+            let count = of_session(world);
+            world.chat(&session);
+            // I3: exactly one more, and the group exists.
+            assert_eq!(of_session(world), count + 1);
+            assert!(world.sessions.contains_key(&session));
+            Ok(())
+        }
+        231..=240 => {
+            if detail % 16 == 0 {
+                world.crash_and_restart();
+            }
+            Ok(())
+        }
+        _ => world.command(id, Command::Replace { by: vec![id] }, human),
+    };
+    let after = &world.tasks[&id].value;
+    // I16: nothing leaves Done, and Cancelled is not overwritten.
+    if matches!(before, TaskState::Done { .. } | TaskState::Cancelled { .. }) {
+        assert_eq!(after.state(), &before);
+    }
+    if outcome.is_err() {
+        assert_eq!(after, &task, "a refusal changed the task");
+    }
+}
+
+/// The next thing a working system would do with this task.
+fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> Result<(), Refusal> {
+    let id = task.id();
+    let human = Actor::human("mia");
+    match task.state() {
+        TaskState::Incoming | TaskState::NeedsContinuation { .. } => {
+            let claimed = world.claim(id, Actor::Baton);
+            if claimed.is_ok() {
+                // I13: whatever it was asked to wait on is done, or replaced by tasks that all are.
+                for on in &world.asked_to_wait_on[&id] {
+                    assert!(world.is_satisfied(*on), "{id} started before {on}");
+                }
+            }
+            claimed.map(|_| ())
+        }
+        TaskState::Breakdown { released: false } => world.command(id, Command::Release, human),
+        TaskState::Breakdown { released: true } => world.claim(id, Actor::Baton).map(|_| ()),
+        TaskState::Claimed { attempt } if detail % 11 == 0 => {
+            world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
+        }
+        TaskState::Claimed { attempt } => {
+            let end = ends[detail as usize % ends.len()].clone();
+            let settle = Command::Settle { attempt: attempt.id, end: end.clone() };
+            world.command(id, settle.clone(), Actor::Baton)?;
+            // I15: what counts is what was measured. I16: the same result again is stale.
+            assert_eq!(
+                world.tasks[&id].value.ledger().last_end.as_ref().map(|last| &last.verified),
+                Some(&end.verified)
+            );
+            assert!(world.command(id, settle, Actor::Baton).is_err());
+            Ok(())
+        }
+        TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. } => {
+            let question = task.state().pending_question().unwrap().id;
+            let answer = text(["SPLIT", "RETRY", "RETRY", "CANCEL"][detail as usize % 4]);
+            let reply = Command::Reply { question, answer, answered_by: AnsweredBy::human("mia") };
+            world.command(id, reply.clone(), human.clone())?;
+            assert!(world.command(id, reply, human).is_err(), "the second answer was taken");
+            Ok(())
+        }
+        TaskState::Provisional(work) if work.mark == Mark::Plan => {
+            assert!(world.approve(id, 1 + detail % 4, detail) || replaced_is_gone(world, task));
+            Ok(())
+        }
+        TaskState::Provisional(work) if work.mark.is_too_large() => {
+            world.command(id, Command::Recycle { reason: RecycleReason::TooLarge }, Actor::Baton)
+        }
+        TaskState::Provisional(_) => world.command(id, Command::Accept { force: false }, human),
+        TaskState::Failed { .. } => world.command(id, Command::Retry, human),
+        TaskState::Recycled { .. } | TaskState::Done { .. } | TaskState::Cancelled { .. } => Ok(()),
+    }
+}
+
+/// The human cancelled the recycled task while its plan was made; the plan can no longer be approved.
+fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
+    match breakdown.spec().purpose {
+        Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
+            !matches!(world.tasks[&replaced].value.state(), TaskState::Recycled { .. })
+        }
+        Purpose::Breakdown { .. } | Purpose::Work => false,
+    }
+}
+
+/// What must be true of every task at every moment.
+fn check_task(world: &World, task: &Task, pending: &[&QuestionRecord], open_attempts: usize) {
+    let id = task.id();
+    let status = task.state().status();
+    // I1: exactly one pending question while it waits, and none otherwise.
+    let expected = usize::from(matches!(status, Status::AwaitingResponse | Status::Blocked));
+    assert_eq!(pending.len(), expected, "{id} is {status:?}");
+    for question in pending {
+        assert!(!question.question.text().as_str().trim().is_empty());
+        assert_eq!(task.state().pending_question(), Some(&question.question));
+    }
+    // I2
+    assert!(status != Status::Blocked || task.spec().task_type == TaskType::DangerousOp);
+    // I16: the live attempt is the only open one of its task.
+    assert_eq!(open_attempts, usize::from(task.state().live_attempt().is_some()), "{id}");
+    // I14: an agent's breakdown only ever replaces a task that was not itself a part.
+    if let Purpose::Breakdown { replaces_task_id: Some(replaced), by_hand, .. } = task.spec().purpose {
+        let replaced = &world.tasks[&replaced].value;
+        assert!(by_hand || replaced.spec().depth == Depth::Original);
+        // I4: lineage stays within the session.
+        assert_eq!(replaced.spec().session_id, task.spec().session_id);
+    }
+}
+
+fn check_world(world: &World) {
+    let mut pending: BTreeMap<TaskId, Vec<&QuestionRecord>> = BTreeMap::new();
+    for question in world.questions.values().filter(|question| question.state == QuestionState::Pending) {
+        pending.entry(question.task_id.unwrap()).or_default().push(question);
+    }
+    let mut open_attempts: BTreeMap<TaskId, usize> = BTreeMap::new();
+    for attempt in world.attempts.values().filter(|attempt| attempt.closing.is_none()) {
+        *open_attempts.entry(attempt.task_id).or_default() += 1;
+    }
+    for (id, stored) in &world.tasks {
+        let pending = pending.get(id).map_or(&[][..], Vec::as_slice);
+        check_task(world, &stored.value, pending, open_attempts.get(id).copied().unwrap_or_default());
+        // Readiness by counters is readiness by looking.
+        let open = world.graph.waits_on(*id).filter(|on| !world.is_satisfied(*on)).count();
+        assert_eq!(world.open_blockers(*id) as usize, open, "{id}");
+    }
+    assert!(world.closings.values().all(|count| *count == 1), "an attempt ended twice");
+}
+
+fn run(sequences: u32, happenings: impl Strategy<Value = Vec<Happening>>, first: impl Fn(&mut World)) {
+    let ends = ends();
+    let mut runner =
+        TestRunner::new(Config { cases: sequences, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&happenings, |happenings| {
+            let mut world = World::default();
+            first(&mut world);
+            for (number, happening) in happenings.into_iter().enumerate() {
+                happen(&mut world, happening, &ends);
+                // Looking at everything after every step would cost more than it finds: what a step broke stays broken.
+                if number % 16 == 0 {
+                    check_world(&world);
+                }
+            }
+            check_world(&world);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn i1_to_i5_and_i13_to_i16_hold_over_graphs_of_tasks() {
+    let happenings = proptest::collection::vec((any::<u8>(), any::<u32>(), any::<u32>()), 1..=EVENTS_MAX);
+    run(SEQUENCES, happenings, |_| {});
+}
+
+#[test]
+fn i1_to_i5_and_i14_to_i16_hold_over_the_life_of_one_task() {
+    // No creations and no chat: everything that happens, happens to the one task and what comes of it.
+    let happenings = proptest::collection::vec((12_u8..223, any::<u32>(), any::<u32>()), 1..=EVENTS_MAX);
+    run(SEQUENCES, happenings, |world| {
+        world.create(TaskType::Implementation, &BTreeSet::new());
+    });
+}
