@@ -33,6 +33,17 @@ pub enum AnsweredBy {
     Expiry,
 }
 
+impl fmt::Display for AnsweredBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queued => f.write_str("an answer given beforehand"),
+            Self::Policy { name } => write!(f, "policy {name}"),
+            Self::Human { name } => f.write_str(name),
+            Self::Expiry => f.write_str("the default, as nobody answered in time"),
+        }
+    }
+}
+
 impl AnsweredBy {
     pub fn human(name: impl Into<String>) -> Self {
         Self::Human { name: name.into() }

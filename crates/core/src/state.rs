@@ -194,7 +194,37 @@ pub enum Status {
     Cancelled,
 }
 
+impl Queue {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Incoming => "incoming",
+            Self::Breakdown => "breakdown",
+            Self::Claimed => "claimed",
+            Self::NeedsContinuation => "needs_continuation",
+            Self::Escalated => "escalated",
+            Self::Provisional => "provisional",
+            Self::Recycled => "recycled",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
 impl Status {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "QUEUED",
+            Self::Running => "RUNNING",
+            Self::AwaitingResponse => "AWAITING_RESPONSE",
+            Self::Blocked => "BLOCKED",
+            Self::WaitingChildren => "WAITING_CHILDREN",
+            Self::Complete => "COMPLETE",
+            Self::Error => "ERROR",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
     /// The reply box is shown exactly then.
     pub const fn shows_reply_ui(self) -> bool {
         match self {

@@ -56,6 +56,17 @@ impl Load {
         load
     }
 
+    /// The same from counts, as a store keeps them.
+    pub fn of_counts(running: impl IntoIterator<Item = (Role, AgentName, u32)>, unaccepted: u32) -> Self {
+        let mut load = Self { unaccepted, ..Self::default() };
+        for (role, agent, count) in running {
+            *load.by_role.entry(role).or_default() += count;
+            *load.by_agent.entry(agent).or_default() += count;
+            load.total += count;
+        }
+        load
+    }
+
     pub fn start(&mut self, role: &Role, agent: &AgentName) {
         *self.by_role.entry(role.clone()).or_default() += 1;
         *self.by_agent.entry(agent.clone()).or_default() += 1;

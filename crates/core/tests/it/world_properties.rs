@@ -87,7 +87,7 @@ fn happen(world: &mut World, (what, place, detail): Happening, ends: &[AttemptEn
             Ok(())
         }
         231..=240 => {
-            if detail % 16 == 0 {
+            if detail.is_multiple_of(16) {
                 world.crash_and_restart();
             }
             Ok(())
@@ -121,7 +121,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
         }
         TaskState::Breakdown { released: false } => world.command(id, Command::Release, human),
         TaskState::Breakdown { released: true } => world.claim(id, Actor::Baton).map(|_| ()),
-        TaskState::Claimed { attempt } if detail % 11 == 0 => {
+        TaskState::Claimed { attempt } if detail.is_multiple_of(11) => {
             world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
         }
         TaskState::Claimed { attempt } => {
@@ -221,7 +221,7 @@ fn run(sequences: u32, happenings: impl Strategy<Value = Vec<Happening>>, first:
             for (number, happening) in happenings.into_iter().enumerate() {
                 happen(&mut world, happening, &ends);
                 // Looking at everything after every step would cost more than it finds: what a step broke stays broken.
-                if number % 16 == 0 {
+                if number.is_multiple_of(16) {
                     check_world(&world);
                 }
             }
