@@ -1,1 +1,20 @@
-//! Rows, transactions and events that outlive a crash. Filled in by the store itself.
+//! Rows that outlive a crash: one small trait, two backends, the same promises.
+//!
+//! The store keeps what core made. It writes a [`Change`](baton_core::change::Change) whole or not at all,
+//! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
+//! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
+
+pub mod claim;
+mod columns;
+pub mod commit;
+pub mod error;
+pub mod lease;
+pub mod outbox;
+pub mod query;
+pub mod recorded;
+pub mod sqlite;
+pub mod store;
+
+pub use error::StoreError;
+pub use sqlite::{SqliteOptions, SqliteStore};
+pub use store::Store;

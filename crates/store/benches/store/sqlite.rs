@@ -1,0 +1,112 @@
+//! SQLite's part of the table.
+
+use std::time::Duration;
+
+use baton_store::{SqliteOptions, SqliteStore, Store};
+use tempfile::TempDir;
+
+use crate::table::{head, line, p50_p99, per_second};
+use crate::{raw_sqlite, work};
+
+const CLIENTS: u32 = 64;
+const CYCLES: u32 = 20_000;
+const SMALL: u32 = 10_000;
+const FAN: u32 = 100_000;
+const CALLS: u32 = 1_000;
+
+fn open(folder: &TempDir, name: &str) -> SqliteStore {
+    SqliteStore::open(&folder.path().join(name), SqliteOptions::default()).unwrap()
+}
+
+pub async fn measure() {
+    let folder = TempDir::new().unwrap();
+    let large =
+        std::env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
+    head("SQLite, WAL, synchronous = FULL");
+    throughput(&folder).await;
+    if large == 0 {
+        return;
+    }
+    let (small, at_scale) = latencies(&folder, large).await;
+    let names = ["claim one", "ready, the first 20", "empty poll"];
+    let goals = ["claim within 2×", "< 1 ms", "microseconds"];
+    for ((name, goal), (small, large_one)) in names.iter().zip(goals).zip(small.iter().zip(at_scale)) {
+        let ratio = large_one.0.as_secs_f64() / small.0.as_secs_f64();
+        let (what, ratio) =
+            (format!("{name}: {large} tasks beside {SMALL}, p50 (p99)"), format!("{ratio:.2}×"));
+        let show = |(p50, p99): (Duration, Duration)| format!("{p50:.1?} ({p99:.1?})");
+        line(&what, &show(large_one), &show(*small), &ratio, goal);
+    }
+    let store = open(&folder, "fan.db");
+    let (worst, took) = work::fan(&store, 0, FAN).await;
+    line(
+        &format!("fan of {FAN}: slowest commit meanwhile"),
+        &format!("{worst:.1?}"),
+        &format!("all told after {took:.1?}"),
+        "–",
+        "≤ 50 ms",
+    );
+    store.close().await.unwrap();
+}
+
+async fn throughput(folder: &TempDir) {
+    let mut rates = Vec::new();
+    // In turn, three times over: the machine may be busier in one minute than in the next.
+    for round in 0..3 {
+        let store = open(folder, &format!("cycles-{round}.db"));
+        work::fill(&store, 0, CYCLES + CLIENTS, &[]).await;
+        let ours = work::cycles(&store, CLIENTS, CYCLES).await;
+        store.close().await.unwrap();
+        let store = open(folder, &format!("raw-{round}.db"));
+        work::fill(&store, 0, CYCLES + CLIENTS, &[]).await;
+        store.close().await.unwrap();
+        let path = folder.path().join(format!("raw-{round}.db"));
+        let raw = raw_sqlite::cycles(&path, i64::from(CLIENTS), i64::from(CYCLES));
+        rates.push((per_second(CYCLES, ours), per_second(CYCLES, raw)));
+    }
+    rates.sort_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
+    let (ours, raw) = rates[1];
+    let what = format!("claim → done cycles, {CLIENTS} clients waiting");
+    line(
+        &what,
+        &format!("{ours:.0}/s"),
+        &format!("{raw:.0}/s raw"),
+        &format!("{:.0} %", 100.0 * ours / raw),
+        "≥ 60 %",
+    );
+}
+
+/// The middle and the worst of the hundred, of a claim, of the ready list and of an empty poll.
+type Latencies = [(Duration, Duration); 3];
+
+/// In a small store and in one of `large` ready tasks, call by call in turn, so that both meet the same machine.
+async fn latencies(folder: &TempDir, large: u32) -> (Latencies, Latencies) {
+    let mut stores = Vec::new();
+    for count in [SMALL, large] {
+        let name = format!("tasks-{count}.db");
+        let store = open(folder, &name);
+        work::fill(&store, 0, count, &[]).await;
+        // Opened anew, with its log put away.
+        store.close().await.unwrap();
+        let store = open(folder, &name);
+        drop(store.ready(20).await.unwrap());
+        stores.push(store);
+    }
+    let mut times = [[Vec::new(), Vec::new(), Vec::new()], [Vec::new(), Vec::new(), Vec::new()]];
+    for _ in 0..CALLS {
+        for (store, [claims, ready, polls]) in stores.iter().zip(&mut times) {
+            claims.push(
+                work::time(async { assert_eq!(store.claim(work::request(1)).await.unwrap().len(), 1) }).await,
+            );
+            ready.push(work::time(async { assert_eq!(store.ready(20).await.unwrap().len(), 20) }).await);
+            let mut nothing = work::request(1);
+            nothing.agents = [("nobody".parse().unwrap(), "claude".parse().unwrap())].into();
+            polls.push(work::time(async { assert_eq!(store.claim(nothing).await.unwrap().len(), 0) }).await);
+        }
+    }
+    for store in stores {
+        store.close().await.unwrap();
+    }
+    let [small, large] = times.map(|each| each.map(|mut times| p50_p99(&mut times)));
+    (small, large)
+}

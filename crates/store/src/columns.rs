@@ -1,0 +1,110 @@
+//! What a row shows beside its body: the columns that lists, claims and counters are made of.
+//!
+//! Every one is core's word about the record, taken when the record is written. SQL compares them; it never
+//! works one out.
+
+use baton_core::change::Record;
+use baton_core::graph::Standing;
+use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::question_record::QuestionState;
+use baton_core::state::Queue;
+use baton_core::task::Task;
+use serde::Serialize;
+
+/// The columns of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a column of its own; core's states are the machine"
+)]
+pub struct TaskColumns {
+    pub id: TaskId,
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub queue: &'static str,
+    pub status: &'static str,
+    pub title: String,
+    pub role: String,
+    /// An agent may be set on it as soon as nothing blocks it.
+    pub is_claimable: bool,
+    pub rank: i64,
+    pub created_ms: i64,
+    pub updated_ms: i64,
+    /// Its dependents' edges to it are met.
+    pub is_done: bool,
+    /// Nothing more happens to it, so its old history may be forgotten.
+    pub is_finished: bool,
+    /// It waits to be accepted; counted for backpressure.
+    pub is_provisional: bool,
+    /// Edges added to it from now on go to these instead.
+    pub replaced_by: Vec<TaskId>,
+}
+
+impl TaskColumns {
+    pub fn of(task: &Task) -> Self {
+        let standing = task.standing();
+        let (is_done, is_finished) = match &standing {
+            Standing::Done => (true, true),
+            Standing::Cancelled | Standing::Replaced { .. } => (false, true),
+            Standing::Open | Standing::Failed | Standing::Recycled { .. } => (false, false),
+        };
+        let replaced_by = match standing {
+            Standing::Replaced { by } => by,
+            Standing::Open
+            | Standing::Done
+            | Standing::Cancelled
+            | Standing::Failed
+            | Standing::Recycled { .. } => Vec::new(),
+        };
+        let spec = task.spec();
+        let queue = task.state().queue();
+        Self {
+            id: spec.id,
+            session: spec.session_id.clone(),
+            project: spec.project_id,
+            queue: queue.as_str(),
+            status: task.state().status().as_str(),
+            title: spec.title.to_string(),
+            role: spec.role.to_string(),
+            is_claimable: task.is_claimable(),
+            rank: i64::from(task.claim_rank().number()),
+            created_ms: spec.created_at.ms(),
+            updated_ms: task.updated_at().ms(),
+            is_done,
+            is_finished,
+            is_provisional: queue == Queue::Provisional,
+            replaced_by,
+        }
+    }
+}
+
+/// The table a record lives in and the key it has there.
+pub fn kind_and_key(record: &Record) -> (&'static str, String) {
+    match record {
+        Record::Project(project) => ("project", project.id.to_string()),
+        Record::Session(session) => ("session", session.id.to_string()),
+        Record::Message(message) => ("message", format!("{}#{}", message.session_id, message.number)),
+        Record::Task(task) => ("task", task.id().to_string()),
+        Record::Attempt(attempt) => ("attempt", attempt.attempt.id.to_string()),
+        Record::Question(question) => ("question", question.question.id.to_string()),
+        Record::Plan(plan) => ("plan", plan.task_id.to_string()),
+        Record::Run(run) => ("run", run.id().to_string()),
+        Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
+    }
+}
+
+pub const fn is_pending(state: &QuestionState) -> bool {
+    match state {
+        QuestionState::Pending => true,
+        QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => false,
+    }
+}
+
+/// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
+pub fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
+    serde_json::to_string(value).map_err(|error| crate::StoreError::BadRow {
+        kind,
+        key: String::new(),
+        detail: error.to_string(),
+    })
+}

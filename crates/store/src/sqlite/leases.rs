@@ -1,0 +1,61 @@
+//! Leases: renewed by their workers, read by whoever looks after lost ones.
+
+use baton_core::id::AttemptId;
+use baton_core::time::Timestamp;
+use rusqlite::{Connection, Params};
+
+use super::batch::Batch;
+use super::fault::Fault;
+use super::rows::{attempt_id, name, of_attempt, task_id};
+use crate::lease::Lease;
+
+/// A lease that has run out but was taken back by nobody is still its worker's to renew.
+pub fn renew(
+    batch: &Batch<'_>,
+    worker: &str,
+    attempts: &[AttemptId],
+    lease_ms: i64,
+) -> Result<Vec<AttemptId>, Fault> {
+    let expires_ms = batch.now.plus_ms(lease_ms).ms();
+    let sql = "UPDATE leases SET expires_ms = ?3 WHERE attempt = ?1 AND worker = ?2";
+    let mut statement = batch.conn.prepare_cached(sql)?;
+    let mut lost = Vec::new();
+    for attempt in attempts {
+        if statement.execute((of_attempt(*attempt), worker, expires_ms))? == 0 {
+            lost.push(*attempt);
+        }
+    }
+    Ok(lost)
+}
+
+pub fn all(conn: &Connection) -> Result<Vec<Lease>, Fault> {
+    list(
+        conn,
+        "SELECT attempt, task, worker, role, agent, expires_ms FROM leases ORDER BY expires_ms, attempt",
+        [],
+    )
+}
+
+/// There are only ever as many leases as there are agents at work, so they are looked at one by one.
+pub fn expired(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<Lease>, Fault> {
+    let sql = "SELECT attempt, task, worker, role, agent, expires_ms FROM leases
+        WHERE expires_ms <= ?1 ORDER BY expires_ms, attempt LIMIT ?2";
+    list(conn, sql, (now.ms(), limit))
+}
+
+fn list(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Lease>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut leases = Vec::new();
+    while let Some(row) = rows.next()? {
+        leases.push(Lease {
+            attempt: attempt_id(row.get(0)?),
+            task: task_id(row.get(1)?)?,
+            worker: row.get(2)?,
+            role: name(row.get_ref(3)?.as_str(), "lease")?,
+            agent: name(row.get_ref(4)?.as_str(), "lease")?,
+            expires_at: Timestamp::from_ms(row.get(5)?),
+        });
+    }
+    Ok(leases)
+}

@@ -1,0 +1,181 @@
+//! A task's row and what hangs on it: its place among the ready ones, its group, the counters.
+
+use baton_core::change::{EdgeChange, Put};
+use baton_core::task::Task;
+use rusqlite::{OptionalExtension, params};
+
+use super::apply::{next_version, run};
+use super::batch::{Batch, ReadyKey};
+use super::fault::Fault;
+use super::rows::of_task;
+use crate::columns::{TaskColumns, body};
+
+/// What the rest of a change has to know about the tasks it wrote.
+#[derive(Default)]
+pub struct Written {
+    /// Became done with this change; their dependents are to be told.
+    pub done: Vec<i64>,
+    /// New and claimable, but about to get edges: whether they are ready is known after those.
+    pub held_back: Vec<ReadyKey>,
+}
+
+struct Before {
+    version: u64,
+    open_blockers: i64,
+    is_claimable: bool,
+    is_done: bool,
+    is_provisional: bool,
+    rank: i64,
+}
+
+pub fn put(
+    batch: &mut Batch<'_>,
+    put: &Put,
+    task: &Task,
+    edges: &[EdgeChange],
+    written: &mut Written,
+) -> Result<(), Fault> {
+    let columns = TaskColumns::of(task);
+    let before = before(batch, &columns)?;
+    let next = next_version(put, before.as_ref().map(|before| before.version))?;
+    let (was_done, was_provisional) =
+        before.as_ref().map_or((false, false), |row| (row.is_done, row.is_provisional));
+    batch.counters.unaccepted += i64::from(columns.is_provisional) - i64::from(was_provisional);
+    if columns.is_done && !was_done {
+        written.done.push(of_task(columns.id));
+    }
+    match before {
+        None => insert(batch, next, task, &columns, edges, written),
+        Some(before) => update(batch, next, task, &columns, &before),
+    }
+}
+
+/// Once a change's edges are in place: what was held back is ready if nothing blocks it.
+pub fn settle(batch: &mut Batch<'_>, held_back: &[ReadyKey]) -> Result<(), Fault> {
+    for key in held_back {
+        let open: i64 = batch
+            .conn
+            .prepare_cached("SELECT open_blockers FROM tasks WHERE id = ?1")?
+            .query_row([key.task], |row| row.get(0))?;
+        if open == 0 {
+            batch.set_ready(key, true)?;
+        }
+    }
+    Ok(())
+}
+
+fn before(batch: &Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fault> {
+    let sql =
+        "SELECT version, open_blockers, is_claimable, is_done, is_provisional, rank FROM tasks WHERE id = ?1";
+    let row = batch.conn.prepare_cached(sql)?.query_row([of_task(columns.id)], |row| {
+        Ok(Before {
+            version: row.get::<_, i64>(0)?.cast_unsigned(),
+            open_blockers: row.get(1)?,
+            is_claimable: row.get(2)?,
+            is_done: row.get(3)?,
+            is_provisional: row.get(4)?,
+            rank: row.get(5)?,
+        })
+    });
+    Ok(row.optional()?)
+}
+
+fn insert(
+    batch: &mut Batch<'_>,
+    version: i64,
+    task: &Task,
+    columns: &TaskColumns,
+    edges: &[EdgeChange],
+    written: &mut Written,
+) -> Result<(), Fault> {
+    let sql =
+        "INSERT INTO tasks (id, version, open_blockers, is_claimable, is_done, is_finished, is_provisional,
+            is_replaced, rank, created_ms, updated_ms, project, queue, status, role, session, title, body)
+        VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    let values = params![
+        of_task(columns.id),
+        version,
+        columns.is_claimable,
+        columns.is_done,
+        columns.is_finished,
+        columns.is_provisional,
+        !columns.replaced_by.is_empty(),
+        columns.rank,
+        columns.created_ms,
+        columns.updated_ms,
+        columns.project.map(|project| i64::from(project.bits())),
+        columns.queue,
+        columns.status,
+        columns.role,
+        columns.session.as_str(),
+        columns.title,
+        body("task", task)?,
+    ];
+    run(batch, sql, values)?;
+    join_group(batch, columns)?;
+    if columns.is_claimable {
+        let key = key_of(columns, columns.rank);
+        let has_edges = edges.iter().any(|edge| match edge {
+            EdgeChange::Add { task, .. } => *task == columns.id,
+            EdgeChange::Rewire { .. } => false,
+        });
+        if has_edges {
+            written.held_back.push(key);
+        } else {
+            batch.set_ready(&key, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// A task's specification never changes, so neither do the columns made of it.
+fn update(
+    batch: &mut Batch<'_>,
+    version: i64,
+    task: &Task,
+    columns: &TaskColumns,
+    before: &Before,
+) -> Result<(), Fault> {
+    let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
+            is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12
+        WHERE id = ?1";
+    let values = params![
+        of_task(columns.id),
+        version,
+        columns.is_claimable,
+        columns.is_done,
+        columns.is_finished,
+        columns.is_provisional,
+        !columns.replaced_by.is_empty(),
+        columns.rank,
+        columns.updated_ms,
+        columns.queue,
+        columns.status,
+        body("task", task)?,
+    ];
+    run(batch, sql, values)?;
+    if before.open_blockers > 0
+        || (before.is_claimable == columns.is_claimable && before.rank == columns.rank)
+    {
+        return Ok(());
+    }
+    if before.is_claimable {
+        batch.set_ready(&key_of(columns, before.rank), false)?;
+    }
+    if columns.is_claimable {
+        batch.set_ready(&key_of(columns, columns.rank), true)?;
+    }
+    Ok(())
+}
+
+fn key_of(columns: &TaskColumns, rank: i64) -> ReadyKey {
+    ReadyKey { role: columns.role.clone(), rank, created_ms: columns.created_ms, task: of_task(columns.id) }
+}
+
+/// The oldest task of a session gives its group a place in the list and its first words.
+fn join_group(batch: &Batch<'_>, columns: &TaskColumns) -> Result<(), Fault> {
+    let sql = "INSERT INTO task_groups (session, created_ms, first_task) VALUES (?1, ?2, ?3)
+        ON CONFLICT (session) DO UPDATE SET created_ms = ?2, first_task = ?3
+        WHERE (?2, ?3) < (created_ms, first_task)";
+    run(batch, sql, params![columns.session.as_str(), columns.created_ms, of_task(columns.id)])
+}

@@ -1,0 +1,142 @@
+//! The trait both backends implement, and the whole of what the engine may ask of a store.
+
+use std::future::Future;
+use std::path::Path;
+
+use baton_core::attempt_record::AttemptRecord;
+use baton_core::change::{Change, Stored};
+use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::phase_loop::PhaseLoop;
+use baton_core::plan_record::PlanRecord;
+use baton_core::project::Project;
+use baton_core::question_record::QuestionRecord;
+use baton_core::run::Run;
+use baton_core::session::{Message, Session};
+use baton_core::task::Task;
+use baton_core::time::Timestamp;
+use tokio::sync::watch;
+
+use crate::claim::{ClaimRequest, Claimed};
+use crate::commit::Commit;
+use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::outbox::PendingEffect;
+use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
+use crate::recorded::Recorded;
+
+type Answer<T> = Result<T, StoreError>;
+
+/// A store. Cheap to clone; every clone speaks to the same rows.
+pub trait Store: Clone + Send + Sync + 'static {
+    /// The store's own clock. Leases are judged by it alone, whatever the workers' clocks say.
+    fn now(&self) -> impl Future<Output = Answer<Timestamp>> + Send;
+
+    /// Writes all of `change` or none of it, durably before it returns. A row that moved on meanwhile is an
+    /// answer, not an error: read again and decide again.
+    fn commit(&self, change: Change) -> impl Future<Output = Answer<Commit>> + Send;
+
+    /// Claims as much ready work as core's order and limits allow, in one transaction.
+    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Answer<Vec<Claimed>>> + Send;
+
+    /// Renews the leases still held by `worker` and returns the attempts whose lease it no longer holds. One that
+    /// has run out but was taken back by nobody is still held.
+    fn renew(
+        &self,
+        worker: &str,
+        attempts: &[AttemptId],
+        lease_ms: i64,
+    ) -> impl Future<Output = Answer<Vec<AttemptId>>> + Send;
+    fn leases(&self) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
+    fn expired_leases(&self, limit: u32) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
+
+    fn project(&self, id: ProjectId) -> impl Future<Output = Answer<Option<Stored<Project>>>> + Send;
+    fn projects(
+        &self,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Page<Project>>> + Send;
+    fn session(&self, id: &SessionId) -> impl Future<Output = Answer<Option<Stored<Session>>>> + Send;
+    /// In the order they were said, after the message of number `after`.
+    fn messages(
+        &self,
+        session: &SessionId,
+        after: u32,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<Message>>> + Send;
+
+    fn task(&self, id: TaskId) -> impl Future<Output = Answer<Option<Stored<Task>>>> + Send;
+    /// Oldest first.
+    fn tasks(
+        &self,
+        filter: &TaskFilter,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Page<Stored<Task>>>> + Send;
+    /// What could be claimed now, in claim order.
+    fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
+    fn ready_count(&self) -> impl Future<Output = Answer<u64>> + Send;
+    /// Every task whose id begins with `prefix`, up to `limit`: two are enough to know it is not unique.
+    fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Answer<Vec<TaskId>>> + Send;
+    /// What `task` waits on, met or not, in id order.
+    fn dependencies(&self, task: TaskId) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
+    /// What waits on `task`, in id order, after `after`.
+    fn dependents(
+        &self,
+        task: TaskId,
+        after: Option<TaskId>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
+    /// Oldest first; a group is as old as its first task.
+    fn task_groups(
+        &self,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Page<TaskGroup>>> + Send;
+
+    /// All attempts of a task, first to last.
+    fn attempts(&self, task: TaskId) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
+    fn attempt(&self, id: AttemptId) -> impl Future<Output = Answer<Option<AttemptRecord>>> + Send;
+    fn question(&self, id: QuestionId)
+    -> impl Future<Output = Answer<Option<Stored<QuestionRecord>>>> + Send;
+    /// Oldest first.
+    fn questions(
+        &self,
+        filter: &QuestionFilter,
+        cursor: Option<Cursor>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Page<Stored<QuestionRecord>>>> + Send;
+    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Answer<Option<Stored<PlanRecord>>>> + Send;
+    fn run(&self, id: RunId) -> impl Future<Output = Answer<Option<Stored<Run>>>> + Send;
+    /// Runs that have not exited.
+    fn open_runs(&self) -> impl Future<Output = Answer<Vec<Stored<Run>>>> + Send;
+    fn phase_loop(
+        &self,
+        session: &SessionId,
+    ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
+
+    /// The history after `seq`, oldest first, without gaps: a reader that goes on from the last number it saw
+    /// misses nothing and sees nothing twice. Only what `prune` removed is missing; no number is given again.
+    fn events_after(&self, seq: u64, limit: u32) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
+    /// The history of one task.
+    fn task_events(
+        &self,
+        task: TaskId,
+        after: u64,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
+    /// The highest event number known here. It changes soon after any commit, by this process or another, and
+    /// it is marked as changed, with the same number, when work became ready without an event.
+    fn subscribe(&self) -> watch::Receiver<u64>;
+
+    /// Effects not yet carried out, oldest first.
+    fn pending_effects(&self, limit: u32) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
+    /// Marks effects as carried out. Doing so twice is as good as once.
+    fn finish_effects(&self, ids: &[EffectId]) -> impl Future<Output = Answer<()>> + Send;
+
+    /// Removes old history that nobody needs, a bounded piece at a time.
+    fn prune(&self, retention: &Retention) -> impl Future<Output = Answer<Pruned>> + Send;
+    /// A consistent copy while work goes on, where the backend can make one itself.
+    fn backup(&self, to: &Path) -> impl Future<Output = Answer<()>> + Send;
+    /// Waits for what is being written, then lets go of the files or connections.
+    fn close(&self) -> impl Future<Output = Answer<()>> + Send;
+}

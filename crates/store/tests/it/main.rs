@@ -1,0 +1,13 @@
+//! The store's tests: one suite that every backend passes, and what is special to each.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on says so by ending"
+)]
+
+mod kill;
+mod sqlite;
+mod sqlite_file;
+mod suite;

@@ -1,0 +1,65 @@
+//! Leases: the store's clock judges them, and a lost attempt's word counts for nothing.
+
+use baton_core::actor::Actor;
+use baton_core::command::Command;
+use baton_core::state::StateName;
+use baton_store::Store;
+use baton_store::commit::Conflict;
+
+use super::Fixture;
+use super::make::{
+    attempt_ids, claim_one, complete, conflict, context, created, load, request, settled, task_id,
+    transition, write,
+};
+
+pub async fn a_lease_ends_by_the_stores_clock<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    write(&store, created(1, &[])).await;
+    let mut wanted = request("worker", 1);
+    wanted.lease_ms = 400;
+    let before = store.now().await.unwrap();
+    let claimed = store.claim(wanted).await.unwrap().remove(0);
+    assert!(claimed.lease.expires_at >= before.plus_ms(400));
+    assert_eq!(store.expired_leases(10).await.unwrap(), []);
+    place.advance(500).await;
+    assert_eq!(store.expired_leases(10).await.unwrap(), [claimed.lease]);
+    assert_eq!(store.expired_leases(0).await.unwrap(), []);
+}
+
+pub async fn a_renewed_lease_lives_on_and_a_lost_one_is_named<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    write(&store, created(1, &[])).await;
+    let mut wanted = request("worker", 1);
+    wanted.lease_ms = 400;
+    let attempt = store.claim(wanted).await.unwrap().remove(0).lease.attempt;
+    place.advance(500).await;
+    let unknown = attempt_ids(1)[0];
+    assert_eq!(store.renew("worker", &[attempt, unknown], 60_000).await.unwrap(), [unknown]);
+    assert_eq!(store.expired_leases(10).await.unwrap(), [], "late, but nobody had taken it back");
+    assert_eq!(store.renew("somebody else", &[attempt], 60_000).await.unwrap(), [attempt]);
+
+    let task = load(&store, task_id(1)).await;
+    write(&store, transition(&task, Command::ExpireLease { attempt }, &context(Actor::Baton, 0))).await;
+    assert_eq!(store.leases().await.unwrap(), []);
+    assert_eq!(store.renew("worker", &[attempt], 60_000).await.unwrap(), [attempt], "taken back by now");
+}
+
+pub async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    write(&store, created(1, &[])).await;
+    let lost = claim_one(&store).await;
+    let attempt = lost.lease.attempt;
+    write(&store, transition(&lost.task, Command::ExpireLease { attempt }, &context(Actor::Baton, 0))).await;
+    let current = claim_one(&store).await;
+    assert_ne!(current.lease.attempt, attempt);
+
+    let late = settled(&lost, complete(), 10);
+    assert!(matches!(conflict(&store, late).await, Conflict::Moved { .. }), "I16");
+    assert_eq!(load(&store, task_id(1)).await, current.task);
+    assert_eq!(store.leases().await.unwrap(), std::slice::from_ref(&current.lease));
+    write(&store, settled(&current, complete(), 20)).await;
+    assert_eq!(load(&store, task_id(1)).await.value.state().name(), StateName::Done);
+}

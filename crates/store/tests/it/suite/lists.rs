@@ -1,0 +1,154 @@
+//! Lists: filtered, in pages, and steady while rows come and go.
+
+use std::collections::BTreeMap;
+
+use baton_core::command::Command;
+use baton_core::id::{ProjectId, TaskId};
+use baton_core::state::{Queue, Status};
+use baton_core::task::TaskSpec;
+use baton_core::text::NonBlank;
+use baton_store::Store;
+use baton_store::query::{Cursor, QuestionFilter, TaskFilter};
+
+use super::Fixture;
+use super::make::{
+    at, claim_one, complete, create, created, human, load, settled, spec, task_id, text, transition, write,
+};
+
+async fn listed<S: Store>(store: &S, filter: TaskFilter) -> Vec<TaskId> {
+    let page = store.tasks(&filter, None, 100).await.unwrap();
+    assert_eq!(page.next, None);
+    page.items.iter().map(|task| task.value.id()).collect()
+}
+
+pub async fn pages_hold_while_rows_come_and_go<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    // Two of every age, so that the id has to decide.
+    let aged = |number: u32| TaskSpec { created_at: at(i64::from(number / 2)), ..spec(number) };
+    for number in (10..30).rev() {
+        write(&store, create(aged(number), &[])).await;
+    }
+    let mut seen = Vec::new();
+    let mut cursor: Option<Cursor> = None;
+    loop {
+        let page = store.tasks(&TaskFilter::default(), cursor.clone(), 3).await.unwrap();
+        seen.extend(page.items.iter().map(|task| task.value.id()));
+        // One older than the place, one younger: only the younger is still to come.
+        let round = u32::try_from(seen.len()).unwrap();
+        write(&store, create(TaskSpec { created_at: at(0), ..spec(1_000 + round) }, &[])).await;
+        let Some(next) = page.next else { break };
+        cursor = Some(next.to_string().parse().unwrap());
+    }
+    assert_eq!(seen, (10..30).map(task_id).collect::<Vec<_>>());
+    let filter = TaskFilter { title: Some("TASK 1".to_owned()), ..TaskFilter::default() };
+    let exact = store.tasks(&filter, None, 10).await.unwrap();
+    assert_eq!(exact.items.len(), 10);
+    assert!(exact.next.is_some());
+}
+
+pub async fn filters_hold_together<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let project = Some(ProjectId::from_bits(5));
+    write(&store, create(TaskSpec { project_id: project, ..spec(1) }, &[])).await;
+    write(&store, create(TaskSpec { title: text("Grüße ÄNDERN 50%_off"), ..spec(2) }, &[])).await;
+    let elsewhere = "other".parse().unwrap();
+    write(&store, create(TaskSpec { session_id: elsewhere, project_id: project, ..spec(3) }, &[])).await;
+    claim_one(&store).await;
+
+    let all = TaskFilter::default;
+    assert_eq!(listed(&store, all()).await, [task_id(1), task_id(2), task_id(3)]);
+    assert_eq!(listed(&store, TaskFilter { project, ..all() }).await, [task_id(1), task_id(3)]);
+    assert_eq!(listed(&store, TaskFilter { queue: Some(Queue::Claimed), ..all() }).await, [task_id(1)]);
+    assert_eq!(
+        listed(&store, TaskFilter { status: Some(Status::Queued), ..all() }).await,
+        [task_id(2), task_id(3)]
+    );
+    assert_eq!(
+        listed(&store, TaskFilter { session: Some("other".parse().unwrap()), ..all() }).await,
+        [task_id(3)]
+    );
+    let both = TaskFilter { project, status: Some(Status::Queued), ..all() };
+    assert_eq!(listed(&store, both).await, [task_id(3)]);
+    for (part, found) in [("ändern", true), ("50%_", true), ("5_%", false), ("GRÜSSE", false)] {
+        let filter = TaskFilter { title: Some(part.to_owned()), ..all() };
+        assert_eq!(!listed(&store, filter).await.is_empty(), found, "{part}");
+    }
+}
+
+pub async fn groups_show_their_sessions<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let of = |session: &str, number: u32| TaskSpec { session_id: session.parse().unwrap(), ..spec(number) };
+    // The older task is written later: it is still the group's first.
+    write(&store, create(of("b", 5), &[])).await;
+    write(&store, create(TaskSpec { description: " ".to_owned(), ..of("a", 2) }, &[])).await;
+    write(&store, create(of("b", 3), &[])).await;
+    write(&store, create(of("c", 9), &[])).await;
+    let claimed = claim_one(&store).await;
+    write(&store, settled(&claimed, complete(), 10_000_000)).await;
+
+    let first = store.task_groups(None, 2).await.unwrap();
+    let names: Vec<&str> = first.items.iter().map(|group| group.session.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let (a, b) = (&first.items[0], &first.items[1]);
+    assert_eq!(a.status_counts, BTreeMap::from([(Status::Complete, 1)]));
+    assert_eq!((a.task_count, a.latest_status, a.first_prompt.as_str()), (1, Status::Complete, "Task 2"));
+    assert_eq!((a.created_at, a.latest_updated_at), (at(2), at(10_000_000)));
+    assert_eq!(b.status_counts, BTreeMap::from([(Status::Queued, 2)]));
+    assert_eq!((b.created_at, b.first_prompt.as_str()), (at(3), "Do what task 3 asks."));
+    assert_eq!(b.latest_updated_at, at(5));
+    let rest = store.task_groups(first.next, 2).await.unwrap();
+    assert_eq!(rest.items.len(), 1);
+    assert_eq!(rest.next, None);
+}
+
+pub async fn a_prefix_finds_tasks<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for number in [0x9a00_0001, 0x9a00_0002, 0x9b00_0000] {
+        write(&store, create(TaskSpec { created_at: at(1), ..spec(number) }, &[])).await;
+    }
+    assert_eq!(
+        store.tasks_by_prefix("TASK-9a", 2).await.unwrap(),
+        [task_id(0x9a00_0001), task_id(0x9a00_0002)]
+    );
+    assert_eq!(store.tasks_by_prefix("TASK-9a", 1).await.unwrap().len(), 1);
+    assert_eq!(store.tasks_by_prefix("TASK-9b000000", 2).await.unwrap(), [task_id(0x9b00_0000)]);
+    assert_eq!(store.tasks_by_prefix("TASK-", 9).await.unwrap().len(), 3);
+    for nothing in ["TASK-9A", "TASK-%", "TASK-9a_", "x", "TASK-9c"] {
+        assert_eq!(store.tasks_by_prefix(nothing, 2).await.unwrap(), [], "{nothing}");
+    }
+}
+
+pub async fn questions_wait_oldest_first<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for number in 1..=3 {
+        write(&store, created(number, &[])).await;
+    }
+    let mut silent = complete();
+    silent.reported.output = String::new();
+    for number in 1..=3 {
+        let claimed = claim_one(&store).await;
+        write(&store, settled(&claimed, silent.clone(), 1_000 - number)).await;
+    }
+    let pending = store.questions(&QuestionFilter::pending(), None, 2).await.unwrap();
+    let asked: Vec<_> = pending.items.iter().map(|question| question.value.task_id).collect();
+    assert_eq!(asked, [Some(task_id(3)), Some(task_id(2))]);
+    let rest = store.questions(&QuestionFilter::pending(), pending.next.clone(), 2).await.unwrap();
+    assert_eq!((rest.items.len(), rest.next), (1, None));
+
+    let waiting = load(&store, task_id(3)).await;
+    let question = waiting.value.state().pending_question().unwrap().id;
+    let answered_by = baton_core::answer_source::AnsweredBy::human("mia");
+    let reply = Command::Reply { question, answer: NonBlank::new("This one").unwrap(), answered_by };
+    write(&store, transition(&waiting, reply, &human(2_000))).await;
+    assert_eq!(store.questions(&QuestionFilter::pending(), None, 9).await.unwrap().items.len(), 2);
+    let of_three =
+        QuestionFilter { task: Some(task_id(3)), is_pending: Some(false), ..QuestionFilter::default() };
+    assert_eq!(store.questions(&of_three, None, 9).await.unwrap().items.len(), 1);
+    let of_session = QuestionFilter { session: Some("chat".parse().unwrap()), ..QuestionFilter::default() };
+    assert_eq!(store.questions(&of_session, None, 9).await.unwrap().items.len(), 3);
+}

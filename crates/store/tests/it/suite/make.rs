@@ -1,0 +1,242 @@
+//! Small makers of what the tests write: tasks, changes, requests, ends of attempts.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use baton_core::actor::Actor;
+use baton_core::approval::Approval;
+use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
+use baton_core::change::{Change, Stored};
+use baton_core::command::{Command, Context, Fresh};
+use baton_core::event::{Event, EventBody};
+use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::recycle::Depth;
+use baton_core::schedule::{Capacity, Limits};
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{AgentName, NonBlank, Role};
+use baton_core::time::Timestamp;
+use baton_store::Store;
+use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::commit::{Commit, Conflict};
+
+/// When the tests' stories begin. The exact moment does not matter; that it is fixed does.
+pub const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
+
+pub fn at(ms: i64) -> Timestamp {
+    START.plus_ms(ms)
+}
+
+pub fn task_id(number: u32) -> TaskId {
+    TaskId::from_bits(number)
+}
+
+pub fn text(words: &str) -> NonBlank {
+    NonBlank::new(words).unwrap()
+}
+
+pub fn role(name: &str) -> Role {
+    name.parse().unwrap()
+}
+
+pub fn agent(name: &str) -> AgentName {
+    name.parse().unwrap()
+}
+
+/// A task whose output is its deliverable, so that one settle makes it done.
+pub fn spec(number: u32) -> TaskSpec {
+    TaskSpec {
+        id: task_id(number),
+        session_id: "chat".parse().unwrap(),
+        project_id: None,
+        task_type: TaskType::ReadInfo,
+        title: text(&format!("Task {number}")),
+        description: format!("Do what task {number} asks."),
+        priority: Priority::P2,
+        role: Role::implement(),
+        recipe: None,
+        purpose: Purpose::Work,
+        depth: Depth::Original,
+        created_at: at(i64::from(number)),
+    }
+}
+
+pub fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
+    let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.to_vec() };
+    let event = Event { at: spec.created_at, by: Actor::human("mia"), body };
+    Change::create(Task::create(spec), depends_on, event)
+}
+
+/// A task that waits on others, by their numbers.
+pub fn created(number: u32, depends_on: &[u32]) -> Change {
+    let depends_on: Vec<TaskId> = depends_on.iter().copied().map(task_id).collect();
+    create(spec(number), &depends_on)
+}
+
+/// Ids that are used once in the whole test run.
+pub fn fresh_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+pub fn attempt_ids(count: u32) -> Vec<AttemptId> {
+    (0..count).map(|_| AttemptId::from_bits(fresh_number())).collect()
+}
+
+pub fn context(actor: Actor, ms: i64) -> Context {
+    let number = u32::try_from(fresh_number()).unwrap();
+    let fresh = Fresh {
+        question: QuestionId::from_bits(number),
+        // Far from the small numbers the tests give their own tasks.
+        breakdown: task_id(0x8000_0000 + number),
+    };
+    Context { now: at(ms), actor, fresh }
+}
+
+pub fn human(ms: i64) -> Context {
+    context(Actor::human("mia"), ms)
+}
+
+/// Limits nobody reaches.
+pub fn no_limits() -> Capacity {
+    Capacity {
+        total_max: u32::MAX,
+        per_role: Limits::all(u32::MAX),
+        per_agent: Limits::all(u32::MAX),
+        unaccepted_max: u32::MAX,
+    }
+}
+
+/// Asks for up to `count` tasks of the role `implement`.
+pub fn request(worker: &str, count: u32) -> ClaimRequest {
+    ClaimRequest {
+        agents: BTreeMap::from([(Role::implement(), agent("claude"))]),
+        worker: worker.to_owned(),
+        attempt_ids: attempt_ids(count),
+        lease_ms: 60_000,
+        capacity: no_limits(),
+        intakes: BTreeMap::new(),
+        actor: Actor::Baton,
+    }
+}
+
+/// The agent answered and is through.
+pub fn complete() -> AttemptEnd {
+    AttemptEnd {
+        reported: Reported::new(AttemptResult::Complete, "Here is the answer."),
+        verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
+    }
+}
+
+pub fn settled(claimed: &Claimed, end: AttemptEnd, ms: i64) -> Change {
+    let command = Command::Settle { attempt: claimed.lease.attempt, end };
+    transition(&claimed.task, command, &context(Actor::Baton, ms))
+}
+
+pub fn transition(task: &Stored<Task>, command: Command, context: &Context) -> Change {
+    Change::transition(task.version, task.value.apply(command, context).unwrap())
+}
+
+pub async fn write<S: Store>(store: &S, change: Change) -> u64 {
+    match store.commit(change).await.unwrap() {
+        Commit::Written { last_seq } => last_seq,
+        Commit::Conflict(conflict) => panic!("{conflict}"),
+    }
+}
+
+pub async fn conflict<S: Store>(store: &S, change: Change) -> Conflict {
+    match store.commit(change).await.unwrap() {
+        Commit::Written { last_seq } => panic!("it was written, up to {last_seq}"),
+        Commit::Conflict(conflict) => conflict,
+    }
+}
+
+/// Claims one task, which must be there.
+pub async fn claim_one<S: Store>(store: &S) -> Claimed {
+    let mut claimed = store.claim(request("worker", 1)).await.unwrap();
+    assert_eq!(claimed.len(), 1, "one task was to be claimed");
+    claimed.remove(0)
+}
+
+/// Claims the next task and settles it as done.
+pub async fn finish_one<S: Store>(store: &S) -> TaskId {
+    let claimed = claim_one(store).await;
+    write(store, settled(&claimed, complete(), 10_000_000)).await;
+    claimed.task.value.id()
+}
+
+pub async fn ready_ids<S: Store>(store: &S) -> Vec<TaskId> {
+    store.ready(10_000).await.unwrap().iter().map(|stored| stored.value.id()).collect()
+}
+
+/// Creates as many tasks as there are in `edges`, many to a commit: task `n` waits on `edges[n]`.
+pub async fn create_all<S: Store>(store: &S, first: u32, edges: &[Vec<u32>]) {
+    const PER_COMMIT: usize = 250;
+    let numbered: Vec<(u32, &Vec<u32>)> = (first..).zip(edges).collect();
+    for some in numbered.chunks(PER_COMMIT) {
+        let change = some.iter().fold(Change::new(), |change, (number, on)| change.and(created(*number, on)));
+        write(store, change).await;
+    }
+}
+
+/// A code-changing task with commits: it waits to be accepted.
+pub fn with_commits() -> AttemptEnd {
+    let mut end = complete();
+    end.verified.commits = 2;
+    end
+}
+
+/// The agent used up its turns and has nothing to show.
+pub fn burned_out() -> AttemptEnd {
+    AttemptEnd {
+        reported: Reported::new(AttemptResult::TurnLimit, ""),
+        verified: Evidence { turns: 50, turns_max: 50, ..Evidence::default() },
+    }
+}
+
+pub fn coding(number: u32) -> TaskSpec {
+    TaskSpec { task_type: TaskType::Implementation, ..spec(number) }
+}
+
+pub async fn load<S: Store>(store: &S, id: TaskId) -> Stored<Task> {
+    store.task(id).await.unwrap().unwrap()
+}
+
+/// Claims and burns out `number`, which must be next, then recycles it. Returns its breakdown.
+pub async fn recycle<S: Store>(store: &S, number: u32) -> TaskId {
+    let claimed = claim_one(store).await;
+    assert_eq!(claimed.task.value.id(), task_id(number));
+    write(store, settled(&claimed, burned_out(), 1_000)).await;
+    let burned = load(store, task_id(number)).await;
+    let context = human(1_001);
+    let command = Command::Recycle { reason: baton_core::recycle::RecycleReason::TooLarge };
+    write(store, transition(&burned, command, &context)).await;
+    context.fresh.breakdown
+}
+
+/// The approval of a plan of `subtasks` for a recycled task: each waits on the one before it, so the last is
+/// the only leaf.
+pub async fn approval<S: Store>(
+    store: &S,
+    replaced: TaskId,
+    breakdown: TaskId,
+    subtasks: &[TaskId],
+) -> Change {
+    let mut planned = load(store, breakdown).await;
+    if planned.value.state().name() == baton_core::state::StateName::Breakdown {
+        write(store, transition(&planned, Command::SubmitPlan, &human(2_000))).await;
+        planned = load(store, breakdown).await;
+    }
+    let items = (1..=subtasks.len()).map(|number| ItemDraft {
+        title: format!("Part {number} of {replaced}"),
+        depends_on: if number > 1 { vec![(number - 1).into()] } else { Vec::new() },
+        ..ItemDraft::default()
+    });
+    let plan = Plan::check(PlanDraft { items: items.collect() }).unwrap();
+    let replaced = load(store, replaced).await;
+    let approval =
+        Approval { breakdown: &planned, plan: &plan, replaced: Some(&replaced), subtask_ids: subtasks };
+    approval.approve(&human(2_001)).unwrap()
+}

@@ -1,0 +1,81 @@
+//! One suite, every backend. A backend is a [`Fixture`]; `conformance!(MyFixture)` makes a test of each function here.
+//!
+//! A function is generic over the fixture and knows nothing of SQL. What it finds on one backend is a test on all.
+
+pub mod claims;
+pub mod edges;
+pub mod events;
+pub mod fixture;
+pub mod histories;
+pub mod leases;
+pub mod lists;
+pub mod make;
+pub mod model;
+pub mod outbox;
+pub mod races;
+pub mod rows;
+
+pub use fixture::Fixture;
+
+/// Runs one test of the suite on a small runtime of its own.
+pub fn run<F: Future<Output = ()>>(test: F) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
+}
+
+/// Every test of the suite, for one backend.
+macro_rules! conformance {
+    ($fixture:ty) => {
+        $crate::suite::conformance! { @each $fixture:
+            rows::every_kind_of_row_comes_back_as_it_was_written,
+            rows::every_guard_is_held,
+            rows::a_conflict_changes_nothing,
+            rows::two_places_know_nothing_of_each_other,
+            rows::a_closed_store_says_so,
+            claims::the_first_in_order_is_claimed_first,
+            claims::a_worker_gets_only_the_roles_it_serves,
+            claims::limits_are_counted_over_everything_that_runs,
+            claims::a_paused_agent_gets_nothing,
+            claims::unaccepted_work_holds_back_new_work_but_not_resumed_work,
+            claims::a_claim_is_written_whole,
+            claims::sixteen_claimers_share_ten_thousand_tasks,
+            edges::a_dependent_is_ready_when_its_last_blocker_is_done,
+            edges::an_edge_to_a_done_task_is_met,
+            edges::an_edge_to_nothing_is_a_conflict,
+            edges::a_circle_is_a_conflict_that_shows_the_way_round,
+            edges::a_replaced_task_passes_its_dependents_on,
+            edges::a_wide_fan_is_told_in_steps_and_after_a_restart,
+            edges::dependents_come_in_pages,
+            events::numbers_have_no_gaps_for_any_reader,
+            events::a_commit_wakes_every_handle,
+            events::a_task_has_its_own_history,
+            events::old_history_is_forgotten_but_not_of_open_tasks,
+            leases::a_lease_ends_by_the_stores_clock,
+            leases::a_renewed_lease_lives_on_and_a_lost_one_is_named,
+            leases::the_result_of_a_lost_attempt_is_not_written,
+            lists::pages_hold_while_rows_come_and_go,
+            lists::filters_hold_together,
+            lists::groups_show_their_sessions,
+            lists::a_prefix_finds_tasks,
+            lists::questions_wait_oldest_first,
+            outbox::effects_come_out_in_order_until_they_are_finished,
+            races::a_dependent_made_while_its_blocker_completes_is_not_stranded,
+            races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
+            races::of_two_who_change_one_task_one_is_told,
+            histories::random_histories_match_the_model,
+        }
+    };
+    (@each $fixture:ty: $($module:ident :: $name:ident,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $crate::suite::run($crate::suite::$module::$name::<$fixture>());
+            }
+        )*
+    };
+}
+pub(crate) use conformance;

@@ -1,0 +1,38 @@
+//! Effects wait until they are carried out, in the order they were caused.
+
+use baton_core::id::EffectId;
+use baton_store::Store;
+
+use super::Fixture;
+use super::make::{claim_one, conflict, created, write};
+
+pub async fn effects_come_out_in_order_until_they_are_finished<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for number in 1..=3 {
+        write(&store, created(number, &[])).await;
+        claim_one(&store).await;
+        // Undone with its effects, and with their ids.
+        conflict(&store, created(number, &[])).await;
+    }
+    let ids = |limit| {
+        let store = store.clone();
+        async move {
+            let pending = store.pending_effects(limit).await.unwrap();
+            pending.iter().map(|pending| pending.id).collect::<Vec<EffectId>>()
+        }
+    };
+    let all = ids(10).await;
+    assert_eq!(all.len(), 3);
+    assert!(all.is_sorted());
+    assert_eq!(ids(2).await, all[..2]);
+    store.finish_effects(&all[..1]).await.unwrap();
+    store.finish_effects(&all[..1]).await.unwrap();
+    assert_eq!(ids(10).await, all[1..]);
+    store.finish_effects(&all).await.unwrap();
+    assert_eq!(ids(10).await, []);
+
+    write(&store, created(4, &[])).await;
+    claim_one(&store).await;
+    assert!(ids(10).await[0] > all[2], "an id is never given twice");
+}

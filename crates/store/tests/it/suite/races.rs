@@ -1,0 +1,88 @@
+//! The races that strand tasks elsewhere, run over and over.
+
+use baton_core::change::Change;
+use baton_core::command::Command;
+use baton_store::Store;
+use baton_store::commit::Commit;
+use tokio::task::JoinSet;
+
+use super::Fixture;
+use super::make::{
+    approval, claim_one, coding, complete, create, create_all, created, human, load, recycle, request,
+    settled, task_id, transition, write,
+};
+
+/// Several races at a time, through two handles: a change may meet the other one before, after or inside the
+/// transaction it shares with its neighbours.
+pub async fn a_dependent_made_while_its_blocker_completes_is_not_stranded<F: Fixture>() {
+    const ROUNDS: u32 = 300;
+    const RACES: u32 = 10;
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let beside = place.open().await;
+    for round in 0..ROUNDS {
+        let first = round * RACES * 2;
+        create_all(&store, first, &vec![Vec::new(); RACES as usize]).await;
+        let mut commits = JoinSet::new();
+        for claimed in store.claim(request("worker", RACES)).await.unwrap() {
+            let blocker = claimed.task.value.id().bits();
+            let dependent = created(blocker + RACES, &[blocker]);
+            let (completer, maker) = (store.clone(), beside.clone());
+            commits.spawn(async move { completer.commit(settled(&claimed, complete(), 10)).await });
+            commits.spawn(async move { maker.commit(dependent).await });
+        }
+        assert_eq!(commits.len(), 2 * RACES as usize);
+        for answer in commits.join_all().await {
+            assert!(matches!(answer, Ok(Commit::Written { .. })), "{answer:?}");
+        }
+        let ready = store.claim(request("worker", 2 * RACES)).await.unwrap();
+        assert_eq!(ready.len(), RACES as usize, "round {round}: every dependent is claimable");
+        let all_done =
+            ready.iter().fold(Change::new(), |change, claim| change.and(settled(claim, complete(), 20)));
+        write(&store, all_done).await;
+    }
+    assert_eq!(store.ready_count().await.unwrap(), 0);
+}
+
+pub async fn a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements<F: Fixture>() {
+    const ROUNDS: u32 = 200;
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let beside = place.open().await;
+    for round in 0..ROUNDS {
+        let (blocker, dependent, part) = (10 * round, 10 * round + 1, 10 * round + 2);
+        write(&store, create(coding(blocker), &[])).await;
+        let breakdown = recycle(&store, blocker).await;
+        let approve = approval(&store, task_id(blocker), breakdown, &[task_id(part)]).await;
+        let (made, approved) =
+            tokio::join!(beside.commit(created(dependent, &[blocker])), store.commit(approve));
+        assert!(matches!((made, approved), (Ok(Commit::Written { .. }), Ok(Commit::Written { .. }))));
+        let waits_on = store.dependencies(task_id(dependent)).await.unwrap();
+        assert_eq!(waits_on.iter().map(|edge| edge.on).collect::<Vec<_>>(), [task_id(part)], "round {round}");
+        for number in [dependent, part] {
+            let open = load(&store, task_id(number)).await;
+            write(&store, transition(&open, Command::Cancel { reason: None }, &human(9_000))).await;
+        }
+        assert_eq!(store.ready_count().await.unwrap(), 0);
+    }
+}
+
+pub async fn of_two_who_change_one_task_one_is_told<F: Fixture>() {
+    const ROUNDS: u32 = 200;
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let beside = place.open().await;
+    for round in 0..ROUNDS {
+        write(&store, created(round, &[])).await;
+        let claimed = claim_one(&store).await;
+        let done = settled(&claimed, complete(), 10);
+        let cancelled = transition(&claimed.task, Command::Cancel { reason: None }, &human(10));
+        let (done, cancelled) = tokio::join!(store.commit(done), beside.commit(cancelled));
+        let written = [done.unwrap(), cancelled.unwrap()]
+            .iter()
+            .filter(|it| matches!(it, Commit::Written { .. }))
+            .count();
+        assert_eq!(written, 1, "round {round}");
+        assert_eq!(load(&store, task_id(round)).await.version, 3);
+    }
+}

@@ -1,0 +1,199 @@
+//! Rows come back as they were written, and a change is written whole or not at all.
+
+use baton_core::actor::Actor;
+use baton_core::attempt::Attempt;
+use baton_core::attempt_record::AttemptRecord;
+use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
+use baton_core::change::{Change, Guard, Record, Stored};
+use baton_core::command::Command;
+use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::phase_loop::PhaseLoop;
+use baton_core::plan_record::PlanRecord;
+use baton_core::priority::Priority;
+use baton_core::project::Project;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::recipe::{Recipe, RecipeDraft};
+use baton_core::run::Run;
+use baton_core::session::{Posted, Request, Session};
+use baton_core::task_type::TaskType;
+use baton_store::commit::Conflict;
+use baton_store::{Store, StoreError};
+use serde_json::json;
+
+use super::Fixture;
+use super::make::{agent, at, claim_one, conflict, created, human, load, task_id, text, transition, write};
+
+fn project(number: u32) -> Project {
+    Project {
+        id: ProjectId::from_bits(number),
+        title: text("Share links"),
+        description: "With 'quotes' and \u{1F3B5}".to_owned(),
+        path: "/src/app".to_owned(),
+        base_branch: "main".parse().unwrap(),
+        feature_branch: None,
+        created_at: at(5),
+    }
+}
+
+fn session_id() -> SessionId {
+    "chat".parse().unwrap()
+}
+
+fn posted(session: &Session, number: u32) -> Posted {
+    let request = Request {
+        task_id: task_id(number),
+        task_type: TaskType::ReadInfo,
+        priority: Priority::P2,
+        recipe: None,
+    };
+    session.post(text("What is this?\nSay it."), request, &Actor::human("mia"), at(6))
+}
+
+fn attempt() -> AttemptRecord {
+    let attempt = Attempt {
+        id: AttemptId::from_bits(u64::MAX),
+        number: 1,
+        agent: agent("codex"),
+        started_at: at(1),
+        resumes: None,
+    };
+    AttemptRecord { task_id: task_id(7), attempt, closing: None }
+}
+
+fn question() -> QuestionRecord {
+    let question =
+        Draft::new(QuestionKind::Clarification, text("Which one?")).with_id(QuestionId::from_bits(9));
+    QuestionRecord {
+        question,
+        session_id: session_id(),
+        task_id: None,
+        asked_at: at(3),
+        state: QuestionState::Pending,
+    }
+}
+
+fn plan() -> PlanRecord {
+    let draft = PlanDraft { items: vec![ItemDraft { title: "First".to_owned(), ..ItemDraft::default() }] };
+    let plan = Plan::check(draft).unwrap();
+    PlanRecord { task_id: task_id(7), plan, submitted_by: Actor::Baton, submitted_at: at(4) }
+}
+
+fn recipe_run() -> Run {
+    let draft: RecipeDraft = serde_json::from_value(json!({
+        "id": "one-step", "label": "One step", "description": "Does one thing", "initial_step": "work",
+        "steps": { "work": {
+            "prompt": "Do it.",
+            "outcomes": ["complete", "other"],
+            "on_outcome": { "complete": {"exit": "task-committed"}, "other": {"exit": "user-provided-other"} }
+        } }
+    }))
+    .unwrap();
+    Run::start(RunId::from_bits(3), &Recipe::check(draft).unwrap(), session_id(), None)
+}
+
+pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let posted = posted(&Session::open(session_id(), None, at(2)), 1);
+    let (loops, run) = (PhaseLoop::new(session_id()), recipe_run());
+    let change = Change::posted(None, posted.clone())
+        .put(Record::Project(project(1)), Guard::New)
+        .put(Record::Attempt(attempt()), Guard::Owned)
+        .put(Record::Question(question()), Guard::Owned)
+        .put(Record::Plan(plan()), Guard::New)
+        .put(Record::Run(Box::new(run.clone())), Guard::New)
+        .put(Record::Loop(Box::new(loops.clone())), Guard::New);
+    let last_seq = write(&store, change).await;
+    assert_eq!(last_seq, posted.events.len() as u64);
+    store.close().await.unwrap();
+
+    let store = place.open().await;
+    let first = |value| Some(Stored { version: 1, value });
+    assert_eq!(
+        store.project(ProjectId::from_bits(1)).await.unwrap(),
+        Some(Stored { version: 1, value: project(1) })
+    );
+    assert_eq!(store.session(&session_id()).await.unwrap().map(|row| row.value), Some(posted.session));
+    assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [posted.message]);
+    assert_eq!(store.messages(&session_id(), 1, 10).await.unwrap(), []);
+    assert_eq!(store.task(task_id(1)).await.unwrap(), first(posted.task));
+    assert_eq!(store.attempt(attempt().attempt.id).await.unwrap(), Some(attempt()));
+    assert_eq!(store.attempts(task_id(7)).await.unwrap(), [attempt()]);
+    assert_eq!(
+        store.question(QuestionId::from_bits(9)).await.unwrap().map(|row| row.value),
+        Some(question())
+    );
+    assert_eq!(store.plan(task_id(7)).await.unwrap().map(|row| row.value), Some(plan()));
+    assert_eq!(store.run(RunId::from_bits(3)).await.unwrap().map(|row| row.value), Some(run.clone()));
+    assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
+    assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
+    let events: Vec<_> =
+        store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
+    assert_eq!(events, posted.events);
+}
+
+pub async fn every_guard_is_held<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let put = |guard| Change::new().put(Record::Project(project(1)), guard);
+    let moved = |expected, found| Conflict::Moved {
+        kind: "project",
+        key: "PROJ-00000001".to_owned(),
+        expected,
+        found,
+    };
+
+    assert_eq!(conflict(&store, put(Guard::Version(1))).await, moved(Guard::Version(1), None));
+    write(&store, put(Guard::New)).await;
+    assert_eq!(conflict(&store, put(Guard::New)).await, moved(Guard::New, Some(1)));
+    assert_eq!(conflict(&store, put(Guard::Version(2))).await, moved(Guard::Version(2), Some(1)));
+    write(&store, put(Guard::Version(1))).await;
+    write(&store, put(Guard::Owned)).await;
+    let found = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap();
+    assert_eq!(found.version, 3, "each write is one more");
+}
+
+pub async fn a_conflict_changes_nothing<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    write(&store, created(1, &[])).await;
+    let read = load(&store, task_id(1)).await;
+    let cancel = || transition(&read, Command::Cancel { reason: None }, &human(10));
+    write(&store, cancel()).await;
+
+    let late = created(2, &[]).and(cancel()).and(created(3, &[2]));
+    let expected = Conflict::Moved {
+        kind: "task",
+        key: "TASK-00000001".to_owned(),
+        expected: Guard::Version(1),
+        found: Some(2),
+    };
+    assert_eq!(conflict(&store, late).await, expected);
+    assert_eq!(store.task(task_id(2)).await.unwrap(), None, "the half of it that came first");
+    assert_eq!(store.ready_count().await.unwrap(), 0);
+    assert_eq!(store.events_after(0, 100).await.unwrap().len(), 2, "no event of it");
+    assert_eq!(write(&store, created(2, &[])).await, 3, "and no number is lost");
+}
+
+pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
+    let (place, other) = (F::fresh().await, F::fresh().await);
+    let (store, stranger) = (place.open().await, other.open().await);
+    write(&store, created(1, &[])).await;
+    assert_eq!(stranger.task(task_id(1)).await.unwrap(), None);
+    assert_eq!(stranger.ready_count().await.unwrap(), 0);
+    assert_eq!(write(&stranger, created(1, &[])).await, 1, "numbers are each store's own");
+    claim_one(&stranger).await;
+    assert_eq!(store.leases().await.unwrap(), []);
+    assert_eq!(store.ready_count().await.unwrap(), 1);
+}
+
+pub async fn a_closed_store_says_so<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let clone = store.clone();
+    store.close().await.unwrap();
+    clone.close().await.unwrap();
+    assert!(matches!(clone.commit(created(1, &[])).await, Err(StoreError::Closed)));
+    assert!(matches!(clone.task(task_id(1)).await, Err(StoreError::Closed)));
+}
