@@ -1,23 +1,149 @@
 //! The command line as people type it. Every command listed here works.
 
-use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+use baton_core::priority::Priority;
+use baton_core::task_type::TaskType;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, about, arg_required_else_help = true)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
     #[command(subcommand)]
     pub command: Command,
 }
 
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Where the store, logs and worktrees are [default: .agent/state in the repository]
+    #[arg(long, global = true, value_name = "DIR", env = "BATON_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Which store in that folder [default: the folder's name and a few digits]
+    #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
+    pub namespace: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Add, list and steer tasks
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Send work back with the reason
+    Reject {
+        /// The task, by id or the beginning of it
+        task: String,
+        /// What is wrong; the next attempt is told
+        #[arg(long)]
+        reason: String,
+    },
+    /// Send a task that was too large to a breakdown
+    Recycle {
+        task: String,
+        #[arg(long, value_enum, default_value = "too_large")]
+        reason: Reason,
+    },
+    /// Plans for tasks that were too large
+    #[command(subcommand)]
+    Breakdown(BreakdownCommand),
+    /// The inbox: every question that waits for an answer
+    Questions,
+    /// Answer a question
+    #[command(after_help = "Example:\n  baton answer Q-5eed1234 YES")]
+    Answer { question: String, text: String },
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {
         /// What to explain
         topic: Topic,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TaskCommand {
+    /// Put a task into the queue
+    #[command(
+        after_help = "Example:\n  baton task add \"Fix the login\" --description \"It fails on Mondays.\" --priority P1"
+    )]
+    Add {
+        title: String,
+        #[arg(long, default_value = "")]
+        description: String,
+        #[arg(long = "type", value_name = "TYPE", default_value = "IMPLEMENTATION")]
+        task_type: TaskType,
+        #[arg(long, default_value = "P2")]
+        priority: Priority,
+        /// A task it has to wait for; may be given more than once
+        #[arg(long = "after", value_name = "TASK")]
+        depends_on: Vec<String>,
+        /// The conversation it belongs to
+        #[arg(long, default_value = "cli")]
+        session: String,
+    },
+    /// List tasks, oldest first
+    List {
+        /// Only this queue: incoming, claimed, provisional, done, …
+        #[arg(long)]
+        queue: Option<String>,
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+        /// Go on where the previous page ended
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// Show everything about one task
+    Show { task: String },
+    /// What could be started now, in the order it would be
+    Ready {
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Answer the question a task waits on
+    Reply { task: String, text: String },
+    /// Give a task up; what it wrote is kept
+    Cancel {
+        task: String,
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Try a failed task again
+    Retry { task: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BreakdownCommand {
+    /// List the tasks that are to be broken down
+    List,
+    /// Show a breakdown and its plan
+    Show { task: String },
+    /// Let an agent plan it
+    Run { task: String },
+    /// Hand in a plan of your own, as JSON from a file or - for standard input
+    #[command(
+        after_help = "Example:\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
+    )]
+    Edit { task: String, file: PathBuf },
+    /// Make the plan real: its subtasks take the place of the task
+    Approve { task: String },
+    /// Send the plan back with the reason
+    Reject {
+        task: String,
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Reason {
+    TooLarge,
+    CumulativeFailures,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,10 @@
 //! `baton`: one binary for people and scripts.
 
 mod cli;
+mod commands;
 mod explain;
+mod fault;
+mod office;
 mod output;
 
 use std::process::ExitCode;
@@ -10,7 +13,8 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
-    match arguments.command {
-        cli::Command::Explain { topic } => output::data(&explain::text(topic)),
+    match commands::run(arguments) {
+        Ok(printed) => output::data(&printed),
+        Err(fault) => output::fault(&fault),
     }
 }

@@ -3,6 +3,10 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
+use crate::fault::{FAILED, Fault};
+
 /// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
 pub fn data(text: &str) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
@@ -11,8 +15,42 @@ pub fn data(text: &str) -> ExitCode {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to tell it to if this fails too.
-            let _ = writeln!(std::io::stderr(), "baton: cannot write to standard output: {error}");
-            ExitCode::FAILURE
+            let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
+            ExitCode::from(FAILED)
         }
     }
+}
+
+pub fn fault(fault: &Fault) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
+    ExitCode::from(fault.code)
+}
+
+/// One JSON document on a line of its own.
+pub fn json(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Fault {
+        message: format!("the answer does not read as JSON: {error}"),
+        hint: "this is a mistake in Baton; please report it".to_owned(),
+        code: FAILED,
+    })
+}
+
+/// Rows under headings, in columns as wide as their widest cell; the last one is left as it is.
+pub fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
+    let mut widths = headings.map(|heading| heading.chars().count());
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: [&str; COLUMNS]| {
+        let padded: Vec<String> =
+            cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        padded.join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut text = line(headings);
+    for row in rows {
+        text.push_str(&line(row.each_ref().map(String::as_str)));
+    }
+    text
 }

@@ -1,6 +1,10 @@
 //! The binary as a person meets it: whole outputs, exit codes, and what goes where.
+#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
 
 fn baton(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_baton")).args(arguments).output().unwrap()
@@ -8,6 +12,180 @@ fn baton(arguments: &[&str]) -> Output {
 
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A folder of its own for one test, and what was said in it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Exit code, standard output and standard error of one command, with ids made the same for every run.
+    fn says(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8(output.stderr.clone()).unwrap();
+        let mut said = format!("exit {}\n{}", output.status.code().unwrap(), stdout(&output));
+        if !error.is_empty() {
+            said = format!("{said}--- stderr\n{error}");
+        }
+        for (number, id) in self.ids().into_iter().enumerate() {
+            said = said.replace(&id, &format!("TASK-{number:08}"));
+        }
+        said
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_baton"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("BATON_USER", "mia")
+            .output()
+            .unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_slice(&self.run(arguments).stdout).unwrap()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let tasks = self.json(&["task", "list", "--json"])["tasks"].take();
+        tasks.as_array().unwrap().iter().map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn the_first_minutes_with_tasks() {
+    let folder = Folder::new();
+    insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
+    exit 0
+    No tasks available. Add one: baton task add TITLE
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
+    exit 0
+    TASK-00000000 is in the queue.
+    ");
+    let first = folder.ids().remove(0);
+    insta::assert_snapshot!(folder.says(&["task", "add", "Write it down", "--after", &first[5..]]), @r"
+    exit 0
+    TASK-00000001 is in the queue.
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "list"]), @r"
+    exit 0
+    ID             QUEUE     PRIO    TITLE
+    TASK-00000000  incoming  P1      Fix the login
+    TASK-00000001  incoming  P2      Write it down
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
+    exit 0
+    ID             QUEUE     PRIO    TITLE
+    TASK-00000000  incoming  P1      Fix the login
+    ");
+    let second = folder.ids().remove(1);
+    insta::assert_snapshot!(folder.says(&["task", "show", &second]), @r"
+    exit 0
+    TASK-00000001  Write it down
+    incoming · QUEUED · IMPLEMENTATION · P2
+
+    Waiting on TASK-00000000
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "cancel", &first, "--reason", "not needed"]), @r"
+    exit 0
+    TASK-00000000 is cancelled; what it wrote is kept.
+    ");
+    insta::assert_snapshot!(folder.says(&["questions"]), @r"
+    exit 0
+    No questions. Nobody waits for you.
+    ");
+    insta::assert_snapshot!(folder.says(&["breakdown", "list"]), @r"
+    exit 0
+    Nothing is being broken down.
+    ");
+}
+
+#[test]
+fn mistakes_are_answered_with_what_to_do() {
+    let folder = Folder::new();
+    folder.run(&["task", "add", "Fix the login"]);
+    let id = folder.ids().remove(0);
+    insta::assert_snapshot!(folder.says(&["task", "add", " "]), @r"
+    exit 2
+    --- stderr
+    error: the title is blank
+
+    Hint: write at least one visible character
+    ");
+    let unknown = folder.says(&["task", "add", "x", "--after", "TASK-ffffffff"]);
+    assert!(unknown.contains("exit 4") && unknown.contains("there is no such task"), "{unknown}");
+    insta::assert_snapshot!(folder.says(&["task", "show", "zzz"]), @r"
+    exit 2
+    --- stderr
+    error: there is no task zzz
+
+    Hint: see what there is: baton task list
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "list", "--queue", "provisonal"]), @r#"
+    exit 2
+    --- stderr
+    error: there is no queue "provisonal"
+
+    Hint: did you mean provisional?
+    "#);
+    insta::assert_snapshot!(folder.says(&["task", "list", "--cursor", "x"]), @r#"
+    exit 2
+    --- stderr
+    error: "x" is not a cursor; use the one the previous page gave, or none
+
+    Hint: start at the beginning, without a cursor
+    "#);
+    insta::assert_snapshot!(folder.says(&["task", "retry", &id]), @r"
+    exit 4
+    --- stderr
+    error: TASK-00000000 is Incoming: retry is not possible there
+
+    Hint: see what it allows now: baton task show TASK-00000000
+    ");
+    insta::assert_snapshot!(folder.says(&["task", "reply", &id, "yes"]), @r"
+    exit 4
+    --- stderr
+    error: TASK-00000000 does not wait for an answer
+
+    Hint: see where it stands: baton task show TASK-00000000
+    ");
+    insta::assert_snapshot!(folder.says(&["answer", "Q-00000001", "yes"]), @r"
+    exit 2
+    --- stderr
+    error: there is no question Q-00000001
+
+    Hint: see the open questions: baton questions
+    ");
+    insta::assert_snapshot!(folder.says(&["answer", "1", "yes"]), @r#"
+    exit 2
+    --- stderr
+    error: "1" is not a question id; one looks like Q-5eed1234
+
+    Hint: see the open questions: baton questions
+    "#);
+    insta::assert_snapshot!(folder.says(&["breakdown", "run", &id]), @r"
+    exit 4
+    --- stderr
+    error: TASK-00000000 is Incoming: release is not possible there
+
+    Hint: see what it allows now: baton task show TASK-00000000
+    ");
+}
+
+#[test]
+fn a_store_that_is_not_ours_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    let file = folder.0.path().join("state/here.db");
+    std::fs::create_dir(folder.0.path().join("state")).unwrap();
+    std::fs::write(&file, "these are my notes, not a database").unwrap();
+    let output = folder.run(&["--state-dir", "state", "--namespace", "here", "task", "list"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("Hint: "));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "these are my notes, not a database");
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! The commands: each takes what was typed and gives back what is to be printed.
+
+mod breakdown;
+mod question;
+mod task;
+mod verdict;
+
+use crate::cli::{Arguments, Command};
+use crate::explain;
+use crate::fault::{FAILED, Fault};
+use crate::office::Office;
+
+pub fn run(arguments: Arguments) -> Result<String, Fault> {
+    let Arguments { common, command } = arguments;
+    if let Command::Explain { topic } = command {
+        return Ok(explain::text(topic));
+    }
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| Fault {
+            message: format!("the program could not set itself up: {error}"),
+            hint: "check the limits on threads and files of this session".to_owned(),
+            code: FAILED,
+        })?;
+    runtime.block_on(async {
+        let office = Office::open(&common)?;
+        let printed = dispatch(&office, command).await;
+        office.close().await?;
+        printed
+    })
+}
+
+async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
+    match command {
+        Command::Task(command) => task::run(office, command).await,
+        Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
+        Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
+        Command::Breakdown(command) => breakdown::run(office, command).await,
+        Command::Questions => question::list(office).await,
+        Command::Answer { question, text } => question::answer(office, &question, &text).await,
+        Command::Explain { topic } => Ok(explain::text(topic)),
+    }
+}

@@ -1,0 +1,186 @@
+//! `baton task …`
+
+use std::fmt::Write;
+
+use baton_core::command::Command;
+use baton_core::id::SessionId;
+use baton_core::recycle::Depth;
+use baton_core::state::Queue;
+use baton_core::task::{Purpose, TaskSpec};
+use baton_core::text::{Role, nearest};
+use baton_engine::view::{TaskSummary, TaskView};
+use serde_json::json;
+
+use crate::cli::TaskCommand;
+use crate::fault::Fault;
+use crate::office::Office;
+use crate::output;
+
+pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault> {
+    match command {
+        TaskCommand::Add { title, description, task_type, priority, depends_on, session } => {
+            let title = Office::said(&title, "the title")?;
+            let session: SessionId = session.parse().map_err(|error: baton_core::id::BadId| {
+                Fault::usage(error.to_string(), "choose another name with --session")
+            })?;
+            let mut waits_on = Vec::new();
+            for task in &depends_on {
+                waits_on.push(office.task(task).await?);
+            }
+            let added = office.desk.add_task(&waits_on, office.actor(), |id, created_at| TaskSpec {
+                id,
+                session_id: session.clone(),
+                project_id: None,
+                task_type,
+                title: title.clone(),
+                description: description.clone(),
+                priority,
+                role: Role::implement(),
+                recipe: None,
+                purpose: Purpose::Work,
+                depth: Depth::Original,
+                created_at,
+            });
+            let id = added.await?.id();
+            show(office, id, &format!("{id} is in the queue.\n")).await
+        }
+        TaskCommand::List { queue, limit, cursor } => {
+            list(office, queue.as_deref(), limit, cursor.as_deref()).await
+        }
+        TaskCommand::Show { task } => {
+            let view = TaskView::load(&office.desk, office.task(&task).await?).await?;
+            if office.is_json { output::json(&view) } else { Ok(description(&view)) }
+        }
+        TaskCommand::Ready { limit } => {
+            let ready = office.desk.ready(limit).await?;
+            let ready: Vec<TaskSummary> = ready.iter().map(TaskSummary::of).collect();
+            let nothing = "No tasks available. Add one: baton task add TITLE\n";
+            if office.is_json { output::json(&json!({ "tasks": ready })) } else { Ok(rows(&ready, nothing)) }
+        }
+        TaskCommand::Reply { task, text } => {
+            let id = office.task(&task).await?;
+            let answer = Office::said(&text, "the reply")?;
+            office.desk.reply(id, answer, office.answered_by(), office.actor()).await?;
+            show(office, id, &format!("{id} goes on with your answer.\n")).await
+        }
+        TaskCommand::Cancel { task, reason } => {
+            let id = office.task(&task).await?;
+            let reason = reason.map(|reason| Office::said(&reason, "the reason")).transpose()?;
+            office.desk.apply(id, Command::Cancel { reason }, office.actor()).await?;
+            show(office, id, &format!("{id} is cancelled; what it wrote is kept.\n")).await
+        }
+        TaskCommand::Retry { task } => {
+            let id = office.task(&task).await?;
+            office.desk.apply(id, Command::Retry, office.actor()).await?;
+            show(office, id, &format!("{id} is in the queue again.\n")).await
+        }
+    }
+}
+
+/// The task as JSON, or a sentence about what was done.
+pub async fn show(office: &Office, id: baton_core::id::TaskId, sentence: &str) -> Result<String, Fault> {
+    if office.is_json {
+        output::json(&TaskView::load(&office.desk, id).await?)
+    } else {
+        Ok(sentence.to_owned())
+    }
+}
+
+async fn list(
+    office: &Office,
+    queue: Option<&str>,
+    limit: u32,
+    cursor: Option<&str>,
+) -> Result<String, Fault> {
+    let queue = queue.map(read_queue).transpose()?;
+    let page = office.desk.list(queue, cursor, limit).await.map_err(Fault::from)?;
+    let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
+    let next = page.next.map(|cursor| cursor.to_string());
+    if office.is_json {
+        return output::json(&json!({ "tasks": tasks, "next_cursor": next }));
+    }
+    let mut text = rows(&tasks, "No tasks here. Add one: baton task add TITLE\n");
+    if let Some(next) = next {
+        let _ = writeln!(text, "\nMore: baton task list --cursor {next}");
+    }
+    Ok(text)
+}
+
+const QUEUES: [Queue; 10] = [
+    Queue::Incoming,
+    Queue::Breakdown,
+    Queue::Claimed,
+    Queue::NeedsContinuation,
+    Queue::Escalated,
+    Queue::Provisional,
+    Queue::Recycled,
+    Queue::Done,
+    Queue::Failed,
+    Queue::Rejected,
+];
+
+fn read_queue(text: &str) -> Result<Queue, Fault> {
+    QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
+        let names = QUEUES.map(Queue::as_str);
+        let hint = match nearest(text, names) {
+            Some(name) => format!("did you mean {name}?"),
+            None => format!("the queues are {}", names.join(", ")),
+        };
+        Fault::usage(format!("there is no queue \"{text}\""), hint)
+    })
+}
+
+fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
+    if tasks.is_empty() {
+        return nothing.to_owned();
+    }
+    let rows: Vec<[String; 5]> = tasks
+        .iter()
+        .map(|task| {
+            [
+                task.task_id.to_string(),
+                task.queue.as_str().to_owned(),
+                task.priority.as_str().to_owned(),
+                if task.show_reply_ui { "asks you".to_owned() } else { String::new() },
+                task.title.to_string(),
+            ]
+        })
+        .collect();
+    output::table(["ID", "QUEUE", "PRIO", "", "TITLE"], &rows)
+}
+
+fn description(view: &TaskView) -> String {
+    let summary = &view.summary;
+    let mut text = format!(
+        "{}  {}\n{} · {} · {} · {}\n",
+        summary.task_id,
+        summary.title,
+        summary.queue.as_str(),
+        summary.status.as_str(),
+        summary.task_type,
+        summary.priority.as_str()
+    );
+    if !view.description.trim().is_empty() {
+        let _ = writeln!(text, "\n{}", view.description.trim_end());
+    }
+    if let Some(question) = &summary.question {
+        let _ = writeln!(text, "\nIt asks ({}):\n{}", question.id, question.text());
+        let _ = writeln!(text, "\nAnswer: baton answer {} TEXT", question.id);
+    }
+    if !view.waiting_on.is_empty() {
+        let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
+    }
+    if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
+        let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());
+        let _ = writeln!(
+            text,
+            "Verified: {} commit(s), {} of {} turns",
+            verified.commits, verified.turns, verified.turns_max
+        );
+    }
+    if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
+        let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
+    }
+    text
+}

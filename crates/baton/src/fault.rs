@@ -1,0 +1,42 @@
+//! What went wrong, for the person: the message, what to do next, and the exit code scripts go by.
+
+use baton_engine::error::EngineError;
+
+#[derive(Debug)]
+pub struct Fault {
+    pub message: String,
+    pub hint: String,
+    pub code: u8,
+}
+
+/// The exit codes people may rely on.
+pub const FAILED: u8 = 1;
+pub const USAGE: u8 = 2;
+pub const UNREACHABLE: u8 = 3;
+pub const REFUSED: u8 = 4;
+
+impl Fault {
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), code: USAGE }
+    }
+}
+
+impl From<EngineError> for Fault {
+    fn from(error: EngineError) -> Self {
+        let code = match &error {
+            EngineError::NotFound { .. }
+            | EngineError::Plan(_)
+            | EngineError::Namespace { .. }
+            | EngineError::Ambiguous { .. }
+            | EngineError::Cursor(_) => USAGE,
+            EngineError::Refused(_)
+            | EngineError::Approval(_)
+            | EngineError::Dependency(_)
+            | EngineError::NotWaiting { .. }
+            | EngineError::AlreadyAnswered { .. } => REFUSED,
+            EngineError::Restless { .. } => FAILED,
+            EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
+        };
+        Self { message: error.to_string(), hint: error.hint(), code }
+    }
+}

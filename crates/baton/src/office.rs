@@ -1,0 +1,64 @@
+//! What a command works with: the repository's place, its store behind the desk, and who is asking.
+
+use std::env;
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_core::id::{QuestionId, TaskId};
+use baton_core::text::NonBlank;
+use baton_engine::desk::Desk;
+use baton_engine::ids::Ids;
+use baton_engine::place::{LocalStore, Place, PlaceOptions};
+
+use crate::cli::Common;
+use crate::fault::Fault;
+
+pub struct Office {
+    pub desk: Desk<LocalStore>,
+    pub is_json: bool,
+    person: String,
+}
+
+impl Office {
+    pub fn open(common: &Common) -> Result<Self, Fault> {
+        let folder = env::current_dir().map_err(|error| {
+            Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        })?;
+        let options =
+            PlaceOptions { state_dir: common.state_dir.clone(), namespace: common.namespace.clone() };
+        let place = Place::find(&folder, &options)?;
+        let desk = Desk::new(place.open_store()?, Ids::random());
+        // Whoever is logged in is who did it; there is no login of our own.
+        let person =
+            env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
+        Ok(Self { desk, is_json: common.json, person })
+    }
+
+    pub fn actor(&self) -> Actor {
+        Actor::human(self.person.clone())
+    }
+
+    pub fn answered_by(&self) -> AnsweredBy {
+        AnsweredBy::human(self.person.clone())
+    }
+
+    /// A task by its id, or by any beginning of it that only one task has.
+    pub async fn task(&self, text: &str) -> Result<TaskId, Fault> {
+        Ok(self.desk.find_task(text).await?)
+    }
+
+    pub async fn close(&self) -> Result<(), Fault> {
+        Ok(self.desk.close().await?)
+    }
+
+    pub fn question(text: &str) -> Result<QuestionId, Fault> {
+        text.parse().map_err(|error: baton_core::id::BadId| {
+            Fault::usage(error.to_string(), "see the open questions: baton questions")
+        })
+    }
+
+    pub fn said(text: &str, what: &str) -> Result<NonBlank, Fault> {
+        NonBlank::new(text)
+            .map_err(|_| Fault::usage(format!("{what} is blank"), "write at least one visible character"))
+    }
+}

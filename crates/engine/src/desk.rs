@@ -1,0 +1,303 @@
+//! The desk: where commands come in, from people, policies and the engine itself.
+//!
+//! Each is carried out the same way: read the rows, let core decide, write what it decided in one
+//! transaction. When a row moved on in between, read again and decide again.
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_core::approval::Approval;
+use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
+use baton_core::change::{Change, Guard, Record, Stored};
+use baton_core::command::{Command, Context};
+use baton_core::event::{Event, EventBody};
+use baton_core::git_name::BranchName;
+use baton_core::id::{QuestionId, SessionId, TaskId};
+use baton_core::plan_record::PlanRecord;
+use baton_core::project::Project;
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::refusal::Refusal;
+use baton_core::session::{Posted, Request, Session};
+use baton_core::state::{Queue, TaskState};
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
+use baton_store::Store;
+use baton_store::commit::{Commit, Conflict};
+use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
+
+use crate::error::EngineError;
+use crate::ids::Ids;
+
+/// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
+const DECISIONS_MAX: u32 = 50;
+
+type Answer<T> = Result<T, EngineError>;
+
+#[derive(Clone)]
+pub struct Desk<S> {
+    pub store: S,
+    pub ids: Ids,
+}
+
+impl<S: Store> Desk<S> {
+    pub fn new(store: S, ids: Ids) -> Self {
+        Self { store, ids }
+    }
+
+    /// The context of one decision: the store's time, so that all machines agree on it.
+    pub async fn context(&self, actor: Actor) -> Answer<Context> {
+        Ok(Context { now: self.store.now().await?, actor, fresh: self.ids.fresh() })
+    }
+
+    pub async fn task(&self, id: TaskId) -> Answer<Stored<Task>> {
+        let found = self.store.task(id).await?;
+        found.ok_or_else(|| EngineError::NotFound { kind: "task", key: id.to_string() })
+    }
+
+    /// A task by its id, or by any beginning of it, with or without `TASK-`, that only one task has.
+    pub async fn find_task(&self, text: &str) -> Answer<TaskId> {
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let prefix = if text.starts_with(TaskId::PREFIX) {
+            text.to_owned()
+        } else {
+            format!("{}{text}", TaskId::PREFIX)
+        };
+        match self.store.tasks_by_prefix(&prefix, 2).await?[..] {
+            [only] => Ok(only),
+            [] => Err(EngineError::NotFound { kind: "task", key: text.to_owned() }),
+            _ => Err(EngineError::Ambiguous { kind: "task", prefix: text.to_owned() }),
+        }
+    }
+
+    /// Carries out one command on one task.
+    pub async fn apply(&self, id: TaskId, command: Command, actor: Actor) -> Answer<Task> {
+        self.apply_with(id, actor, |_| Ok((command.clone(), Change::new()))).await
+    }
+
+    /// The same, where the command depends on what the task looks like, and may bring more to write with it.
+    pub async fn apply_with(
+        &self,
+        id: TaskId,
+        actor: Actor,
+        decide: impl Fn(&Task) -> Answer<(Command, Change)> + Send + Sync,
+    ) -> Answer<Task> {
+        for _ in 0..DECISIONS_MAX {
+            let stored = self.task(id).await?;
+            let context = self.context(actor.clone()).await?;
+            let (command, extra) = decide(&stored.value)?;
+            let transition = stored.value.apply(command, &context)?;
+            let task = transition.task.clone();
+            match self.store.commit(Change::transition(stored.version, transition).and(extra)).await? {
+                Commit::Written { .. } => return Ok(task),
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Restless { task: id })
+    }
+
+    /// A project on a repository. Its id is drawn before, because its feature branch carries it.
+    pub async fn create_project(&self, project: Project, actor: Actor) -> Answer<Project> {
+        let body = EventBody::ProjectCreated { project: project.id, title: project.title.clone() };
+        let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);
+        change.events.push(Event { at: project.created_at, by: actor, body });
+        match self.store.commit(change).await? {
+            Commit::Written { .. } => Ok(project),
+            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
+        }
+    }
+
+    /// A task and what it waits on. An id that happens to be taken is drawn again.
+    pub async fn add_task(
+        &self,
+        depends_on: &[TaskId],
+        actor: Actor,
+        spec: impl Fn(TaskId, Timestamp) -> TaskSpec + Send + Sync,
+    ) -> Answer<Task> {
+        for _ in 0..DECISIONS_MAX {
+            let now = self.store.now().await?;
+            let task = Task::create(spec(self.ids.task(), now));
+            let body = EventBody::TaskCreated {
+                spec: Box::new(task.spec().clone()),
+                depends_on: depends_on.to_vec(),
+            };
+            let event = Event { at: now, by: actor.clone(), body };
+            match self.store.commit(Change::create(task.clone(), depends_on, event)).await? {
+                Commit::Written { .. } => return Ok(task),
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Restless { task: self.ids.task() })
+    }
+
+    /// A chat message: the session, the message and its task exist together, or not at all (I3).
+    pub async fn post(
+        &self,
+        session: SessionId,
+        project: Option<&Project>,
+        text: NonBlank,
+        actor: Actor,
+        request: impl Fn(TaskId) -> Request + Send + Sync,
+    ) -> Answer<Posted> {
+        for _ in 0..DECISIONS_MAX {
+            let now = self.store.now().await?;
+            let known = self.store.session(&session).await?;
+            let version = known.as_ref().map(|stored| stored.version);
+            let current = known.map_or_else(
+                || Session::open(session.clone(), project.map(|project| project.id), now),
+                |stored| stored.value,
+            );
+            let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
+            match self.store.commit(Change::posted(version, posted.clone())).await? {
+                Commit::Written { .. } => return Ok(posted),
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::NotFound { kind: "session", key: session.to_string() })
+    }
+
+    /// Answers the question a task waits on.
+    pub async fn reply(
+        &self,
+        id: TaskId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+        actor: Actor,
+    ) -> Answer<Task> {
+        self.apply_with(id, actor, |task| {
+            let question = task.state().pending_question().ok_or(EngineError::NotWaiting { task: id })?;
+            let reply = Command::Reply {
+                question: question.id,
+                answer: answer.clone(),
+                answered_by: answered_by.clone(),
+            };
+            Ok((reply, Change::new()))
+        })
+        .await
+    }
+
+    /// Answers a question by its own id; the first answer wins.
+    pub async fn answer(
+        &self,
+        id: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+        actor: Actor,
+    ) -> Answer<Task> {
+        let not_found = || EngineError::NotFound { kind: "question", key: id.to_string() };
+        let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
+        match &question.state {
+            QuestionState::Pending => {}
+            QuestionState::Answered { answered_by, .. } => {
+                return Err(EngineError::AlreadyAnswered { by: answered_by.to_string() });
+            }
+            QuestionState::Withdrawn { reason, .. } => {
+                return Err(EngineError::AlreadyAnswered { by: format!("nobody: {reason}") });
+            }
+        }
+        let task = question.task_id.ok_or_else(not_found)?;
+        self.apply(task, Command::Reply { question: id, answer, answered_by }, actor).await
+    }
+
+    /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
+    pub async fn submit_plan(&self, breakdown: TaskId, draft: PlanDraft, actor: Actor) -> Answer<Plan> {
+        let plan = Plan::check(draft).map_err(|faults| EngineError::Plan(PlanFaults(faults)))?;
+        let now = self.store.now().await?;
+        let record = PlanRecord {
+            task_id: breakdown,
+            plan: plan.clone(),
+            submitted_by: actor.clone(),
+            submitted_at: now,
+        };
+        let body = EventBody::PlanSubmitted { task: breakdown, plan: Box::new(plan.clone()) };
+        let mut change = Change::new().put(Record::Plan(record), Guard::Owned);
+        change.events.push(Event { at: now, by: actor.clone(), body });
+        let stored = self.task(breakdown).await?;
+        if !stored.value.is_breakdown() {
+            return Err(Refusal::NotBreakdown { task: breakdown }.into());
+        }
+        if actor.is_human() && matches!(stored.value.state(), TaskState::Breakdown { .. }) {
+            self.apply_with(breakdown, actor, |_| Ok((Command::SubmitPlan, change.clone()))).await?;
+        } else {
+            self.store.commit(change).await?;
+        }
+        Ok(plan)
+    }
+
+    /// Makes a breakdown's plan real, once. Returns the ids of the subtasks.
+    pub async fn approve(&self, breakdown: TaskId, actor: Actor) -> Answer<Vec<TaskId>> {
+        for _ in 0..DECISIONS_MAX {
+            let stored = self.task(breakdown).await?;
+            let missing = || EngineError::NotFound { kind: "plan", key: breakdown.to_string() };
+            let plan = self.store.plan(breakdown).await?.ok_or_else(missing)?.value.plan;
+            let replaced = match stored.value.spec().purpose {
+                Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
+                    Some(self.task(replaced).await?)
+                }
+                Purpose::Breakdown { .. } | Purpose::Work => None,
+            };
+            let subtask_ids: Vec<TaskId> = plan.items().iter().map(|_| self.ids.task()).collect();
+            let approval = Approval {
+                breakdown: &stored,
+                plan: &plan,
+                replaced: replaced.as_ref(),
+                subtask_ids: &subtask_ids,
+            };
+            let change = approval.approve(&self.context(actor.clone()).await?)?;
+            match self.store.commit(change).await? {
+                Commit::Written { .. } => return Ok(subtask_ids),
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Restless { task: breakdown })
+    }
+
+    /// The branch a task's work is merged into and made from.
+    pub async fn target_branch(&self, task: &Task) -> Answer<Option<BranchName>> {
+        match task.spec().project_id {
+            None => Ok(None),
+            Some(id) => {
+                let not_found = || EngineError::NotFound { kind: "project", key: id.to_string() };
+                let project = self.store.project(id).await?.ok_or_else(not_found)?.value;
+                Ok(Some(project.branch().clone()))
+            }
+        }
+    }
+
+    /// What could be claimed now, in claim order.
+    pub async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
+        Ok(self.store.ready(limit).await?)
+    }
+
+    /// A page of tasks, oldest first.
+    pub async fn list(
+        &self,
+        queue: Option<Queue>,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Answer<Page<Stored<Task>>> {
+        let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
+        let filter = TaskFilter { queue, ..TaskFilter::default() };
+        Ok(self.store.tasks(&filter, cursor, limit).await?)
+    }
+
+    /// Every question that waits for an answer, oldest first.
+    pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
+        let page = self.store.questions(&QuestionFilter::pending(), None, limit).await?;
+        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+    }
+
+    pub async fn plan(&self, breakdown: TaskId) -> Answer<Option<Plan>> {
+        Ok(self.store.plan(breakdown).await?.map(|stored| stored.value.plan))
+    }
+
+    /// Lets go of the store, once everything is written.
+    pub async fn close(&self) -> Answer<()> {
+        Ok(self.store.close().await?)
+    }
+}

@@ -1,0 +1,71 @@
+//! Why the engine could not do what was asked: a small enum to branch on, and a hint for the person.
+
+use std::path::PathBuf;
+
+use baton_core::approval::ApprovalRefusal;
+use baton_core::breakdown::PlanFaults;
+use baton_core::id::TaskId;
+use baton_core::refusal::Refusal;
+use baton_store::StoreError;
+use baton_store::commit::Conflict;
+use baton_store::query::BadCursor;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("there is no {kind} {key}")]
+    NotFound { kind: &'static str, key: String },
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Approval(#[from] ApprovalRefusal),
+    #[error("the plan cannot be used:\n{0}")]
+    Plan(PlanFaults),
+    #[error("{0}")]
+    Dependency(Conflict),
+    #[error("{task} kept changing while this was being done")]
+    Restless { task: TaskId },
+    #[error("{task} does not wait for an answer")]
+    NotWaiting { task: TaskId },
+    #[error("the question was answered already, by {by}")]
+    AlreadyAnswered { by: String },
+    #[error("{path} cannot be used: {detail}")]
+    Folder { path: PathBuf, detail: String },
+    #[error("\"{name}\" cannot be a namespace")]
+    Namespace { name: String },
+    #[error("\"{prefix}\" is the beginning of more than one {kind}")]
+    Ambiguous { kind: &'static str, prefix: String },
+    #[error(transparent)]
+    Cursor(#[from] BadCursor),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl EngineError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotFound { kind: "question", .. } => "see the open questions: baton questions".to_owned(),
+            Self::NotFound { kind: "plan", .. } => {
+                "hand one in: baton breakdown edit, or have one made: baton breakdown run".to_owned()
+            }
+            Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
+            Self::Refused(refusal) => refusal.hint(),
+            Self::Approval(ApprovalRefusal::Refused(refusal)) => refusal.hint(),
+            Self::Approval(_) => "read the breakdown again and repeat".to_owned(),
+            Self::Plan(_) => "mend the plan and submit it again".to_owned(),
+            Self::Dependency(_) => {
+                "choose other dependencies; baton task show tells what waits on what".to_owned()
+            }
+            Self::Restless { .. } => "try again".to_owned(),
+            Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
+            Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
+            Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
+            Self::Namespace { .. } => {
+                "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()
+            }
+            Self::Ambiguous { .. } => "give more of it".to_owned(),
+            Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),
+            Self::Store(error) => error.hint(),
+        }
+    }
+}

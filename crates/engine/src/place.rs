@@ -1,0 +1,136 @@
+//! Where a repository keeps its Baton: the root, the state folder, the store's file, the settings.
+
+use std::path::{Path, PathBuf};
+
+use baton_store::{SqliteOptions, SqliteStore};
+
+use crate::error::EngineError;
+
+/// The store of one machine.
+pub type LocalStore = SqliteStore;
+
+/// One repository's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub root: PathBuf,
+    pub state_dir: PathBuf,
+    pub namespace: String,
+}
+
+/// What was asked for on the command line or in the environment; what is not given is found.
+#[derive(Debug, Clone, Default)]
+pub struct PlaceOptions {
+    pub state_dir: Option<PathBuf>,
+    pub namespace: Option<String>,
+}
+
+/// Long enough for any folder's name, short enough for a file's.
+const NAMESPACE_LEN_MAX: usize = 100;
+
+impl Place {
+    /// The place for work done in `folder`: the nearest folder upwards that is a repository, else `folder` itself.
+    pub fn find(folder: &Path, options: &PlaceOptions) -> Result<Self, EngineError> {
+        let folder = folder
+            .canonicalize()
+            .map_err(|error| EngineError::Folder { path: folder.to_owned(), detail: error.to_string() })?;
+        let root = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder).to_owned();
+        let namespace = match &options.namespace {
+            Some(name) => checked_namespace(name)?,
+            None => namespace_of(&root),
+        };
+        let state_dir = options.state_dir.clone().unwrap_or_else(|| root.join(".agent").join("state"));
+        Ok(Self { root, state_dir, namespace })
+    }
+
+    pub fn store_path(&self) -> PathBuf {
+        self.state_dir.join(format!("{}.db", self.namespace))
+    }
+
+    pub fn settings_path(&self) -> PathBuf {
+        self.root.join(".agent").join("baton.toml")
+    }
+
+    /// Opens the store, making the state folder first. The folder ignores itself in git.
+    pub fn open_store(&self) -> Result<LocalStore, EngineError> {
+        let failed = |error: std::io::Error| EngineError::Folder {
+            path: self.state_dir.clone(),
+            detail: error.to_string(),
+        };
+        std::fs::create_dir_all(&self.state_dir).map_err(failed)?;
+        let ignore = self.state_dir.join(".gitignore");
+        if !ignore.exists() {
+            std::fs::write(&ignore, "*\n").map_err(failed)?;
+        }
+        Ok(SqliteStore::open(&self.store_path(), SqliteOptions::default())?)
+    }
+}
+
+fn checked_namespace(name: &str) -> Result<String, EngineError> {
+    let is_safe = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    let is_good = !name.is_empty()
+        && !name.starts_with(['.', '-'])
+        && name.len() <= NAMESPACE_LEN_MAX
+        && name.bytes().all(is_safe);
+    if is_good { Ok(name.to_owned()) } else { Err(EngineError::Namespace { name: name.to_owned() }) }
+}
+
+/// The folder's name and four hex digits of its whole path, so that two folders of one name are two namespaces.
+fn namespace_of(root: &Path) -> String {
+    let name: String = root
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+        .take(NAMESPACE_LEN_MAX - 5)
+        .collect();
+    let name = name.trim_start_matches('-');
+    let name = if name.is_empty() { "baton" } else { name };
+    format!("{name}-{:04x}", fold(root.to_string_lossy().as_bytes()) & 0xffff)
+}
+
+/// FNV-1a: the same on every machine and in every version, which the standard hasher does not promise.
+fn fold(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_repository_upwards_is_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("repo/src/deep");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::create_dir(folder.path().join("repo/.git")).unwrap();
+        let place = Place::find(&inner, &PlaceOptions::default()).unwrap();
+        assert_eq!(place.root, folder.path().canonicalize().unwrap().join("repo"));
+        assert!(place.namespace.starts_with("repo-"), "{}", place.namespace);
+        assert_eq!(place.namespace, Place::find(&place.root, &PlaceOptions::default()).unwrap().namespace);
+    }
+
+    #[test]
+    fn folders_of_one_name_have_two_namespaces() {
+        assert_ne!(namespace_of(Path::new("/a/project")), namespace_of(Path::new("/b/project")));
+        assert!(checked_namespace(&namespace_of(Path::new("/ü ö/…"))).is_ok());
+        assert!(checked_namespace(&namespace_of(Path::new("/"))).is_ok());
+    }
+
+    #[test]
+    fn a_namespace_that_could_leave_the_folder_is_refused() {
+        for bad in ["", "..", ".hidden", "a/b", "-x", "a b", &"x".repeat(101)] {
+            assert!(checked_namespace(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_state_folder_ignores_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::find(folder.path(), &PlaceOptions::default()).unwrap();
+        drop(place.open_store().unwrap());
+        assert_eq!(std::fs::read_to_string(place.state_dir.join(".gitignore")).unwrap(), "*\n");
+    }
+}

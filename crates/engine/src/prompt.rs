@@ -1,0 +1,107 @@
+//! What an agent is told at the start of an attempt: the work, what went before, and how to end.
+//!
+//! Pure: the facts are collected elsewhere. Text that comes from outside (descriptions, answers, check output) is
+//! fenced, so that nothing in it can pass for an instruction of Baton's.
+
+use std::fmt::Write;
+
+use baton_core::guard::RequeueReason;
+use baton_core::outcome::closing_block;
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::task::{Note, Task};
+use baton_core::text::OutcomeName;
+
+/// Everything the prompt of one attempt at ordinary work is made of.
+pub struct WorkPrompt<'a> {
+    pub task: &'a Task,
+    /// The branch the worktree stands on.
+    pub branch: &'a str,
+    /// All questions of the task, oldest first.
+    pub questions: &'a [QuestionRecord],
+    /// Whether this attempt goes on from an earlier one.
+    pub is_resumed: bool,
+    pub outcomes: &'a [OutcomeName],
+}
+
+impl WorkPrompt<'_> {
+    pub fn text(&self) -> String {
+        let spec = self.task.spec();
+        let mut text = format!("# {}\n\n", spec.title);
+        if self.is_resumed {
+            text.push_str(
+                "You worked on this before and go on where you stopped; your changes are still here.\n\n",
+            );
+        }
+        if !spec.description.trim().is_empty() {
+            text.push_str(&fenced(&spec.description));
+        }
+        let _ = write!(
+            text,
+            "\n## Where you are\n\n\
+             Task {}, on branch `{}` in a worktree of its own. Commit your work here. Do not push, merge or switch \
+             branches: Baton counts your commits and merges them.\n",
+            spec.id, self.branch
+        );
+        self.notes(&mut text);
+        self.conversation(&mut text);
+        let _ = write!(text, "\n## When you are done\n\n{}", closing_block(self.outcomes));
+        text
+    }
+
+    /// Why earlier attempts did not do, newest last.
+    fn notes(&self, text: &mut String) {
+        let notes = &self.task.ledger().notes;
+        let said: Vec<String> = notes.iter().filter_map(note_text).collect();
+        if !said.is_empty() {
+            let _ = write!(text, "\n## What was wrong before\n\n{}", said.join("\n"));
+        }
+    }
+
+    fn conversation(&self, text: &mut String) {
+        let answered: Vec<String> = self.questions.iter().filter_map(exchange_text).collect();
+        if !answered.is_empty() {
+            let _ = write!(text, "\n## The conversation so far\n\n{}", answered.join("\n"));
+        }
+    }
+}
+
+fn note_text(note: &Note) -> Option<String> {
+    match note {
+        Note::Rejected { reason, .. } => {
+            Some(format!("The work was rejected:\n\n{}", fenced(reason.as_str())))
+        }
+        Note::Conflict { detail, .. } => Some(format!(
+            "The work could not be merged. Bring this branch up to date with its target and resolve:\n\n{}",
+            fenced(detail.as_str())
+        )),
+        Note::Requeued { reason: RequeueReason::CheckFailed { check, output_tail }, .. } => {
+            Some(format!("The check \"{check}\" failed:\n\n{}", fenced(output_tail)))
+        }
+        Note::Requeued { reason: RequeueReason::NoCommits, .. } => {
+            Some("An attempt ended without a single commit.\n".to_owned())
+        }
+        Note::Requeued { reason: RequeueReason::NoPlan, .. } => {
+            Some("An attempt ended without a plan.\n".to_owned())
+        }
+        // Nobody's fault, so nothing to do differently.
+        Note::Requeued { reason: RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired, .. } => None,
+    }
+}
+
+fn exchange_text(record: &QuestionRecord) -> Option<String> {
+    match &record.state {
+        QuestionState::Answered { answer, answered_by, .. } => Some(format!(
+            "You asked:\n\n{}\nThe answer ({answered_by}):\n\n{}",
+            fenced(record.question.text().as_str()),
+            fenced(answer.as_str())
+        )),
+        QuestionState::Pending | QuestionState::Withdrawn { .. } => None,
+    }
+}
+
+/// The text in a fence longer than any inside it.
+pub fn fenced(text: &str) -> String {
+    let longest = text.lines().map(|line| line.trim_start().bytes().take_while(|b| *b == b'`').count()).max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
+}

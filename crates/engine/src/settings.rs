@@ -1,0 +1,282 @@
+//! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use baton_core::schedule::{Capacity, Limits};
+use baton_core::text::{AgentName, Role, nearest};
+use serde::Deserialize;
+
+/// The whole of `.agent/baton.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub default_agent: AgentName,
+    pub agents: BTreeMap<AgentName, AgentSettings>,
+    pub roles: BTreeMap<Role, RoleSettings>,
+    /// Commands run in the worktree after each attempt; their exit codes are evidence.
+    pub checks: BTreeMap<String, Vec<String>>,
+    /// Agents at work at once, in all.
+    pub max_agents: u32,
+    /// With this many tasks waiting to be accepted no new one is started.
+    pub max_unaccepted: u32,
+    /// How long an attempt counts as alive without a sign of life.
+    pub lease_seconds: u32,
+    /// Untracked files copied from the main checkout into each worktree.
+    pub copy: Vec<String>,
+    /// Whether tasks that burned out are recycled without being asked.
+    pub recycle: RecyclePolicy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecyclePolicy {
+    /// The recycler sends them to a breakdown by itself.
+    Automatic,
+    /// They wait for `baton accept --recycle` or `baton recycle`.
+    Manual,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct AgentSettings {
+    pub kind: AgentKind,
+    #[serde(default)]
+    pub command: Vec<String>,
+    #[serde(default = "turns_max")]
+    pub max_turns: u32,
+    /// Names of variables the agent may see beside the usual ones.
+    #[serde(default)]
+    pub env: Vec<String>,
+    #[serde(default = "timeout_seconds")]
+    pub timeout: u64,
+    #[serde(default = "idle_timeout_seconds")]
+    pub idle_timeout: u64,
+    /// Of this agent, at once.
+    #[serde(default = "parallel_max")]
+    pub max: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentKind {
+    /// Any program, by the protocol of lines on standard output.
+    Command,
+    /// The built-in agent that follows a script; `command` names the script.
+    Scripted,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct RoleSettings {
+    pub agent: Option<AgentName>,
+    pub max: Option<u32>,
+    pub max_turns: Option<u32>,
+}
+
+const fn turns_max() -> u32 {
+    50
+}
+
+/// An hour: longer than any attempt that still makes progress, shorter than a night.
+const fn timeout_seconds() -> u64 {
+    3_600
+}
+
+/// Ten minutes without a line: a long build is quiet for a while, a hung agent for ever.
+const fn idle_timeout_seconds() -> u64 {
+    600
+}
+
+const fn parallel_max() -> u32 {
+    16
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            default_agent: built_in_agent(),
+            agents: BTreeMap::new(),
+            roles: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            max_agents: 4,
+            max_unaccepted: 50,
+            lease_seconds: 30,
+            copy: Vec::new(),
+            recycle: RecyclePolicy::Automatic,
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the name is written here and is a good one")]
+fn built_in_agent() -> AgentName {
+    "scripted".parse().expect("a name of lower-case letters")
+}
+
+/// Settings that cannot be used, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("{path} cannot be read: {source}")]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {message}")]
+    Malformed { path: PathBuf, message: String },
+    #[error("{path}: {table} has no setting \"{key}\"{}", hint.as_deref().map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default())]
+    UnknownKey { path: PathBuf, table: String, key: String, hint: Option<String> },
+    #[error("{path}: {what} names the agent \"{agent}\", which is not among [agents]")]
+    UnknownAgent { path: PathBuf, what: String, agent: AgentName },
+}
+
+const TOP: [&str; 9] = [
+    "default_agent",
+    "agents",
+    "roles",
+    "checks",
+    "max_agents",
+    "max_unaccepted",
+    "lease_seconds",
+    "copy",
+    "recycle",
+];
+const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
+const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
+
+impl Settings {
+    /// The settings of a repository; the defaults where it has none.
+    pub fn load(path: &Path) -> Result<Self, SettingsError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::read(&text, path),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
+        }
+    }
+
+    pub fn read(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        let malformed = |error: toml::de::Error| SettingsError::Malformed {
+            path: path.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        };
+        let table: toml::Table = toml::from_str(text).map_err(malformed)?;
+        check_keys(&table, "the file", &TOP, path)?;
+        for (name, known) in [("agents", &AGENT[..]), ("roles", &ROLE[..])] {
+            for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
+                if let Some(inner) = value.as_table() {
+                    check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
+                }
+            }
+        }
+        let settings: Self = toml::from_str(text).map_err(malformed)?;
+        settings.check_agents(path)?;
+        Ok(settings)
+    }
+
+    fn check_agents(&self, path: &Path) -> Result<(), SettingsError> {
+        let named =
+            self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.as_ref()?)));
+        let default = (!self.agents.is_empty()).then(|| ("default_agent".to_owned(), &self.default_agent));
+        for (what, agent) in named.chain(default) {
+            if !self.agents.contains_key(agent) {
+                return Err(SettingsError::UnknownAgent {
+                    path: path.to_owned(),
+                    what,
+                    agent: agent.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The agent that serves a role, where one is set up.
+    pub fn agent_for(&self, role: &Role) -> Option<(&AgentName, &AgentSettings)> {
+        let name = self.roles.get(role).and_then(|of| of.agent.as_ref()).unwrap_or(&self.default_agent);
+        self.agents.get_key_value(name)
+    }
+
+    pub fn turns_max(&self, role: &Role, agent: &AgentSettings) -> u32 {
+        self.roles.get(role).and_then(|of| of.max_turns).unwrap_or(agent.max_turns)
+    }
+
+    pub fn capacity(&self) -> Capacity {
+        let mut per_role = Limits::all(self.max_agents);
+        for (role, of) in &self.roles {
+            if let Some(max) = of.max {
+                per_role.own_max.insert(role.clone(), max);
+            }
+        }
+        let mut per_agent = Limits::all(self.max_agents);
+        for (name, agent) in &self.agents {
+            per_agent.own_max.insert(name.clone(), agent.max);
+        }
+        Capacity { total_max: self.max_agents, per_role, per_agent, unaccepted_max: self.max_unaccepted }
+    }
+
+    pub fn lease_ms(&self) -> i64 {
+        i64::from(self.lease_seconds) * 1_000
+    }
+}
+
+fn check_keys(table: &toml::Table, name: &str, known: &[&str], path: &Path) -> Result<(), SettingsError> {
+    for key in table.keys() {
+        if !known.contains(&key.as_str()) {
+            return Err(SettingsError::UnknownKey {
+                path: path.to_owned(),
+                table: name.to_owned(),
+                key: key.clone(),
+                hint: nearest(key, known.iter().copied()).map(str::to_owned),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        Settings::read(text, Path::new("baton.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_empty_file_is_all_defaults() {
+        let settings = read("").unwrap();
+        assert_eq!((settings.max_agents, settings.lease_seconds), (4, 30));
+    }
+
+    #[test]
+    fn roles_choose_agents_and_limits() {
+        let settings = read(
+            "default_agent = \"mine\"\nmax_agents = 6\n\
+             [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\nmax = 3\n\
+             [agents.other]\nkind = \"command\"\ncommand = [\"true\"]\n\
+             [roles.breakdown]\nagent = \"other\"\nmax_turns = 20\nmax = 1\n",
+        )
+        .unwrap();
+        let breakdown = Role::breakdown();
+        let (name, agent) = settings.agent_for(&breakdown).unwrap();
+        assert_eq!((name.as_str(), settings.turns_max(&breakdown, agent)), ("other", 20));
+        let capacity = settings.capacity();
+        assert_eq!(capacity.per_role.max(&breakdown), 1);
+        assert_eq!(capacity.per_agent.max(&"mine".parse().unwrap()), 3);
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_known_one() {
+        let error = read("max_agent = 3").unwrap_err();
+        assert_eq!(error, "baton.toml: the file has no setting \"max_agent\"; did you mean \"max_agents\"?");
+        let error = read("[agents.a]\nkind = \"command\"\nmax_turn = 3").unwrap_err();
+        assert_eq!(error, "baton.toml: [agents.a] has no setting \"max_turn\"; did you mean \"max_turns\"?");
+    }
+
+    #[test]
+    fn an_agent_that_is_not_there_is_named() {
+        let error = read("[roles.review]\nagent = \"ghost\"").unwrap_err();
+        assert_eq!(
+            error,
+            "baton.toml: [roles.review] names the agent \"ghost\", which is not among [agents]"
+        );
+    }
+
+    #[test]
+    fn a_malformed_file_says_where() {
+        assert!(read("max_agents = \"many\"").unwrap_err().contains("line 1"));
+    }
+}

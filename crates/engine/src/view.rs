@@ -1,0 +1,102 @@
+//! A task as people and programs outside see it: one shape for the command line and the server.
+
+use baton_core::attempt::{Evidence, Reported};
+use baton_core::attempt_record::AttemptRecord;
+use baton_core::change::Stored;
+use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::question::Question;
+use baton_core::state::{Queue, Status, TaskState};
+use baton_core::task::{Note, Task};
+use baton_core::task_type::TaskType;
+use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
+use baton_store::Store;
+use serde::Serialize;
+
+use crate::desk::Desk;
+use crate::error::EngineError;
+
+/// What a list shows of a task.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskSummary {
+    pub task_id: TaskId,
+    pub task_group_id: SessionId,
+    pub session_id: SessionId,
+    pub project_id: Option<ProjectId>,
+    pub title: NonBlank,
+    pub task_type: TaskType,
+    pub priority: Priority,
+    pub status: Status,
+    pub queue: Queue,
+    /// True exactly when an answer is awaited.
+    pub show_reply_ui: bool,
+    pub question: Option<Question>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub version: u64,
+}
+
+/// The whole of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskView {
+    #[serde(flatten)]
+    pub summary: TaskSummary,
+    pub description: String,
+    pub state: TaskState,
+    pub output: Option<String>,
+    pub depends_on: Vec<TaskId>,
+    /// The dependencies that are not met yet.
+    pub waiting_on: Vec<TaskId>,
+    pub attempts: Vec<AttemptRecord>,
+    /// What the agent said at the end of its last attempt.
+    pub reported: Option<Reported>,
+    /// What Baton saw of it.
+    pub verified: Option<Evidence>,
+    pub notes: Vec<Note>,
+}
+
+impl TaskSummary {
+    pub fn of(stored: &Stored<Task>) -> Self {
+        let task = &stored.value;
+        let (spec, state) = (task.spec(), task.state());
+        Self {
+            task_id: spec.id,
+            task_group_id: spec.session_id.clone(),
+            session_id: spec.session_id.clone(),
+            project_id: spec.project_id,
+            title: spec.title.clone(),
+            task_type: spec.task_type,
+            priority: spec.priority,
+            status: state.status(),
+            queue: state.queue(),
+            show_reply_ui: state.status().shows_reply_ui(),
+            question: state.pending_question().cloned(),
+            created_at: spec.created_at,
+            updated_at: task.updated_at(),
+            version: stored.version,
+        }
+    }
+}
+
+impl TaskView {
+    pub async fn load<S: Store>(desk: &Desk<S>, id: TaskId) -> Result<Self, EngineError> {
+        let stored = desk.task(id).await?;
+        let dependencies = desk.store.dependencies(id).await?;
+        let attempts = desk.store.attempts(id).await?;
+        let task = &stored.value;
+        let last_end = task.ledger().last_end.as_ref();
+        Ok(Self {
+            summary: TaskSummary::of(&stored),
+            description: task.spec().description.clone(),
+            state: task.state().clone(),
+            output: task.ledger().output.clone(),
+            depends_on: dependencies.iter().map(|edge| edge.on).collect(),
+            waiting_on: dependencies.iter().filter(|edge| !edge.is_met).map(|edge| edge.on).collect(),
+            attempts,
+            reported: last_end.map(|end| end.reported.clone()),
+            verified: last_end.map(|end| end.verified.clone()),
+            notes: task.ledger().notes.clone(),
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! The desk, against a real store.
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_core::attempt::AttemptResult;
+use baton_core::command::Command;
+use baton_core::priority::Priority;
+use baton_core::recycle::RecycleReason;
+use baton_core::session::Request;
+use baton_core::state::{Queue, ReplacedBy, TaskState};
+use baton_core::task_type::TaskType;
+use baton_engine::error::EngineError;
+use baton_store::Store;
+use baton_store::query::TaskFilter;
+
+use crate::fixture::{Office, mia, spec, text};
+
+#[tokio::test]
+async fn a_task_is_claimed_only_when_what_it_waits_on_is_accepted() {
+    let office = Office::open();
+    let first = office.add("first", &[]).await;
+    let second = office.add("second", &[first]).await;
+    let [(task, attempt)] = office.claim().await[..] else { panic!("only the first is ready") };
+    assert_eq!(task, first);
+    let settled = office.settle(first, attempt, AttemptResult::Complete, 1, 5).await;
+    assert_eq!(settled.state().queue(), Queue::Provisional);
+    assert!(office.claim().await.is_empty(), "provisional is not done");
+    office.desk.apply(first, Command::Accept { force: false }, mia()).await.unwrap();
+    assert_eq!(office.claim().await[0].0, second);
+}
+
+#[tokio::test]
+async fn a_recycled_task_is_replaced_by_its_plan_and_dependents_wait_for_the_leaves() {
+    let office = Office::open();
+    let big = office.add("big", &[]).await;
+    let after = office.add("after", &[big]).await;
+    let [(_, attempt)] = office.claim().await[..] else { panic!() };
+    office.settle(big, attempt, AttemptResult::TurnLimit, 0, 50).await;
+    let recycled = office
+        .desk
+        .apply(big, Command::Recycle { reason: RecycleReason::TooLarge }, Actor::Baton)
+        .await
+        .unwrap();
+    let TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } = *recycled.state() else {
+        panic!()
+    };
+
+    assert!(office.claim().await.is_empty(), "a breakdown waits for a human to release it");
+    let draft = serde_json::from_value(serde_json::json!({ "items": [
+        { "title": "part one" }, { "title": "part two", "depends_on": [1] }
+    ] }));
+    office.desk.submit_plan(breakdown, draft.unwrap(), mia()).await.unwrap();
+    let parts = office.desk.approve(breakdown, mia()).await.unwrap();
+    assert!(office.desk.approve(breakdown, mia()).await.is_err(), "a plan is approved once");
+
+    let waits: Vec<_> = office.desk.store.dependencies(after).await.unwrap();
+    assert_eq!(waits.iter().map(|edge| edge.on).collect::<Vec<_>>(), vec![parts[1]]);
+    for part in parts {
+        let [(task, attempt)] = office.claim().await[..] else { panic!("one at a time") };
+        assert_eq!(task, part);
+        office.settle(part, attempt, AttemptResult::Complete, 1, 5).await;
+        office.desk.apply(part, Command::Accept { force: false }, mia()).await.unwrap();
+    }
+    assert_eq!(office.claim().await[0].0, after);
+}
+
+#[tokio::test]
+async fn of_many_answers_at_once_exactly_one_is_taken() {
+    let office = Office::open();
+    let task = office.add("unclear", &[]).await;
+    let [(_, attempt)] = office.claim().await[..] else { panic!() };
+    let asked = AttemptResult::Blocked { reason: baton_core::attempt::BlockReason::Unstated };
+    let waiting = office.settle(task, attempt, asked, 0, 5).await;
+    let question = waiting.state().pending_question().unwrap().id;
+
+    let answers = (0..8).map(|number| {
+        let desk = office.desk.clone();
+        tokio::spawn(async move {
+            let answered_by = AnsweredBy::human(format!("person {number}"));
+            desk.answer(question, text("Change src/login.rs."), answered_by, mia()).await
+        })
+    });
+    let mut taken = 0;
+    for answer in answers.collect::<Vec<_>>() {
+        match answer.await.unwrap() {
+            Ok(task) => {
+                taken += 1;
+                assert_eq!(task.state().queue(), Queue::Incoming);
+            }
+            Err(EngineError::AlreadyAnswered { .. } | EngineError::Refused(_)) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(taken, 1);
+}
+
+#[tokio::test]
+async fn i3_each_chat_message_adds_one_task_to_its_session() {
+    let office = Office::open();
+    let session: baton_core::id::SessionId = "test-session".parse().unwrap();
+    for number in 1..=3 {
+        let request = |task_id| Request {
+            task_id,
+            task_type: TaskType::ReadInfo,
+            priority: Priority::default(),
+            recipe: None,
+        };
+        office.desk.post(session.clone(), None, text("What does it do?"), mia(), request).await.unwrap();
+        let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
+        let tasks = office.desk.store.tasks(&filter, None, 10).await.unwrap();
+        assert_eq!(tasks.items.len(), number);
+    }
+    let groups = office.desk.store.task_groups(None, 10).await.unwrap().items;
+    assert_eq!((groups.len(), groups[0].task_count), (1, 3));
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_named() {
+    let office = Office::open();
+    let nobody = baton_core::id::TaskId::from_bits(9);
+    let error = office.desk.apply(nobody, Command::Retry, mia()).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no task TASK-00000009");
+    let task = office.add("calm", &[]).await;
+    let error = office.desk.reply(task, text("yes"), AnsweredBy::human("mia"), mia()).await.unwrap_err();
+    assert!(matches!(error, EngineError::NotWaiting { .. }), "{error}");
+    let orphan = office.desk.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
+    assert!(matches!(orphan, Err(EngineError::Dependency(_))));
+}

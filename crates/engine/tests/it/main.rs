@@ -1,0 +1,6 @@
+//! The engine against real stores, real git and real processes.
+#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
+
+mod desk;
+mod fixture;
+mod rescue;

@@ -1,0 +1,70 @@
+//! Attempts that die, burn out or are lost.
+
+use baton_core::attempt::AttemptResult;
+use baton_core::id::AttemptId;
+use baton_core::state::Queue;
+use baton_engine::recycler::Recycler;
+use baton_engine::rescuer::Rescuer;
+use baton_engine::running::Running;
+
+use crate::fixture::Office;
+
+/// Longer than any of these tests, so that nothing expires by itself.
+const LEASE_MS: i64 = 60_000;
+
+fn rescuer(office: &Office, running: &Running) -> Rescuer<baton_store::SqliteStore> {
+    Rescuer::new(office.desk.clone(), running.clone(), "here".to_owned(), LEASE_MS)
+}
+
+#[tokio::test]
+async fn after_a_crash_everything_in_flight_goes_back_unblamed() {
+    let office = Office::open();
+    let tasks = [office.add("one", &[]).await, office.add("two", &[]).await];
+    assert_eq!(office.claim().await.len(), 2);
+
+    let taken = rescuer(&office, &Running::default()).take_back_own().await.unwrap();
+    assert_eq!(taken.len(), 2);
+    for task in tasks {
+        let task = office.desk.task(task).await.unwrap().value;
+        assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
+    }
+    assert_eq!(office.claim().await.len(), 2, "they can be claimed again");
+}
+
+#[tokio::test]
+async fn what_runs_here_is_not_taken_back() {
+    let office = Office::open();
+    office.add("one", &[]).await;
+    let [(_, attempt)] = office.claim().await[..] else { panic!() };
+    let running = Running::default();
+    let place = running.enter(attempt);
+    let rescuer = rescuer(&office, &running);
+    assert!(rescuer.take_back_own().await.unwrap().is_empty());
+    assert!(rescuer.run_once().await.unwrap().is_empty());
+    drop(place);
+    assert_eq!(rescuer.take_back_own().await.unwrap(), vec![attempt]);
+}
+
+#[tokio::test]
+async fn an_attempt_whose_lease_is_gone_is_told_to_stop() {
+    let office = Office::open();
+    let running = Running::default();
+    let place = running.enter(AttemptId::from_bits(77));
+    rescuer(&office, &running).run_once().await.unwrap();
+    assert!(*place.stop_signal().borrow());
+}
+
+#[tokio::test]
+async fn burned_out_work_is_recycled_once_and_good_work_is_left_alone() {
+    let office = Office::open();
+    let (burned, good) = (office.add("burned", &[]).await, office.add("good", &[]).await);
+    for (task, attempt) in office.claim().await {
+        let (result, commits, turns) =
+            if task == burned { (AttemptResult::TurnLimit, 0, 50) } else { (AttemptResult::Complete, 2, 50) };
+        office.settle(task, attempt, result, commits, turns).await;
+    }
+    let recycler = Recycler::new(office.desk.clone());
+    assert_eq!(recycler.run_once().await.unwrap(), vec![burned]);
+    assert!(recycler.run_once().await.unwrap().is_empty());
+    assert_eq!(office.desk.task(good).await.unwrap().value.state().queue(), Queue::Provisional);
+}
