@@ -10,11 +10,13 @@ pub mod commit;
 pub mod error;
 pub mod lease;
 pub mod outbox;
+pub mod postgres;
 pub mod query;
 pub mod recorded;
 pub mod sqlite;
 pub mod store;
 
 pub use error::StoreError;
+pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::Store;

@@ -2,12 +2,18 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     reason = "a test that cannot go on says so by ending"
 )]
 
 mod kill;
+mod killed;
+mod outage;
+mod postgres;
+mod server;
+mod sharing;
 mod sqlite;
 mod sqlite_file;
 mod suite;

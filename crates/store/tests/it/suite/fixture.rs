@@ -15,4 +15,9 @@ pub trait Fixture: Send + Sync + Sized + 'static {
 
     /// Moves the store's clock on. Leases must follow it; a backend whose clock is not its own to move waits.
     fn advance(&self, ms: i64) -> impl Future<Output = ()> + Send;
+
+    /// Why tests cannot run on this backend here, where they cannot.
+    fn missing() -> Option<String> {
+        None
+    }
 }

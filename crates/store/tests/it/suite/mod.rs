@@ -27,6 +27,15 @@ pub fn run<F: Future<Output = ()>>(test: F) {
         .block_on(test);
 }
 
+/// The same for a test of one backend, which says so loudly when it cannot run.
+#[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that passed")]
+pub fn run_on<P: Fixture>(test: impl Future<Output = ()>) {
+    match P::missing() {
+        Some(reason) => eprintln!("SKIPPED: {reason}"),
+        None => run(test),
+    }
+}
+
 /// Every test of the suite, for one backend.
 macro_rules! conformance {
     ($fixture:ty) => {
@@ -73,7 +82,7 @@ macro_rules! conformance {
         $(
             #[test]
             fn $name() {
-                $crate::suite::run($crate::suite::$module::$name::<$fixture>());
+                $crate::suite::run_on::<$fixture>($crate::suite::$module::$name::<$fixture>());
             }
         )*
     };

@@ -1,0 +1,221 @@
+//! The claimer: hands out ready work, for all requests that wait together in one transaction.
+//!
+//! Who is next and how many may run is core's judgement; this counts what runs, locks the candidates that
+//! nobody else holds, and writes what core makes of the claim.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton_core::change::{Change, Stored};
+use baton_core::command::{Command, Context, Fresh};
+use baton_core::id::{QuestionId, TaskId};
+use baton_core::schedule::{Candidate, pick};
+use baton_core::task::Task;
+use baton_core::time::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::batch::{Batch, Known, TaskFacts};
+use super::candidates::{Found, Seen, is_near, unaccepted_max, wanted};
+use super::connect::{Connector, Link};
+use super::fault::Fault;
+use super::lock::TAKE_TURN;
+use super::news::News;
+use super::pipeline::Pipeline;
+use super::upkeep::Upkeep;
+use super::write::{self, Failed};
+use crate::claim::{ClaimRequest, Claimed};
+use crate::error::StoreError;
+use crate::lease::Lease;
+
+/// Requests in one transaction.
+const REQUESTS_MAX: usize = 256;
+const TRIES_MAX: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(2);
+
+const DOING: &str = "claiming";
+
+type Answer = Result<Vec<Claimed>, StoreError>;
+
+pub(super) struct Job {
+    pub(super) request: ClaimRequest,
+    pub(super) answer: oneshot::Sender<Answer>,
+}
+
+pub(super) struct Claimer {
+    connector: Connector,
+    news: News,
+    upkeep: Upkeep,
+    link: Option<Link>,
+}
+
+impl Claimer {
+    pub(super) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
+        Self { connector, news, upkeep, link: None }
+    }
+
+    pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut waiting = Vec::new();
+        while jobs.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
+            let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Answer>>) =
+                waiting.drain(..).map(|job| (job.request, job.answer)).unzip();
+            for (answer, claimed) in answers.into_iter().zip(self.claim_together(&requests).await) {
+                // Whoever asked may have gone. The lease will run out and the task come back.
+                let _ = answer.send(claimed);
+            }
+        }
+    }
+
+    async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Answer> {
+        match self.try_hard(requests).await {
+            Ok(answers) => answers,
+            // One of them cannot be served at all. Alone, it takes no other with it.
+            Err(StoreError::Backend { .. }) if requests.len() > 1 => {
+                let mut answers = Vec::with_capacity(requests.len());
+                for request in requests {
+                    let answer = self.try_hard(std::slice::from_ref(request)).await;
+                    answers.push(
+                        answer.and_then(|mut answers| answers.pop().unwrap_or(Err(StoreError::Closed))),
+                    );
+                }
+                answers
+            }
+            Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
+    async fn try_hard(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Answer>, StoreError> {
+        let mut tries = 0;
+        loop {
+            let link = match self.link.take() {
+                Some(link) if !link.is_closed() => link,
+                Some(_) | None => self.connector.link().await?,
+            };
+            tries += 1;
+            let failed = match self.attempt(&link, requests).await {
+                Ok(answers) => {
+                    self.link = Some(link);
+                    return Ok(answers);
+                }
+                Err(failed) => failed,
+            };
+            if link.run(DOING, "ROLLBACK").await.is_ok() {
+                self.link = Some(link);
+            }
+            match failed {
+                Failed::Sent(Fault::Broken(detail)) => return Err(StoreError::Unknown { detail }),
+                Failed::Unsent(Fault::Broken(_) | Fault::Again(_)) | Failed::Sent(Fault::Again(_))
+                    if tries < TRIES_MAX =>
+                {
+                    sleep(PAUSE * tries).await;
+                }
+                Failed::Unsent(fault) | Failed::Sent(fault) => return Err(fault.unwritten(DOING)),
+            }
+        }
+    }
+
+    async fn attempt(&self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
+        let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests)).await?;
+        if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
+            link.query(DOING, TAKE_TURN, &[&format!("{}:claims", self.connector.schema())]).await?;
+            seen.read_load_again(link).await?;
+        }
+        let mut batch = Batch::new(known(&seen.found));
+        let answers = hand_out(seen, requests, &mut batch);
+        if batch.writes.leases.is_empty() {
+            link.run(DOING, "ROLLBACK").await?;
+            return Ok(answers);
+        }
+        let mut pipeline = Pipeline::new(link, DOING);
+        write::rows(&mut pipeline, &batch.writes).await?;
+        let written = write::finish(pipeline, batch.known(), &batch.writes, self.connector.schema()).await?;
+        self.news.reached(written.seq_before + batch.writes.events.len() as u64);
+        self.upkeep.claimed(batch.writes.leases.len());
+        Ok(answers)
+    }
+}
+
+fn known(found: &BTreeMap<TaskId, Found>) -> Known {
+    let mut known = Known::default();
+    for (id, found) in found {
+        known.versions.insert(("task", id.to_string()), found.task.version);
+        known.tasks.insert(*id, TaskFacts { is_claimable: true, ..TaskFacts::default() });
+    }
+    known
+}
+
+/// Gives each request, in the order they came, what core picks from what is left.
+fn hand_out(mut seen: Seen, requests: &[ClaimRequest], batch: &mut Batch) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in requests {
+        let mut claimed = Vec::new();
+        for candidate in chosen(&seen, request) {
+            let Some(attempt) = request.attempt_ids.get(claimed.len()) else { break };
+            let Some(found) = seen.found.remove(&candidate.task) else { continue };
+            seen.load.start(&candidate.role, &candidate.agent);
+            let lease = Lease {
+                attempt: *attempt,
+                task: candidate.task,
+                worker: request.worker.clone(),
+                role: candidate.role,
+                agent: candidate.agent,
+                expires_at: seen.now.plus_ms(request.lease_ms),
+            };
+            claimed.extend(claim(&found, lease, request, seen.now, batch));
+        }
+        answers.push(match seen.bad.take() {
+            // A row that does not read back must not stand in everyone's way; but it must be seen by someone.
+            Some(error) if claimed.is_empty() && !request.agents.is_empty() => Err(error),
+            bad => {
+                seen.bad = bad;
+                Ok(claimed)
+            }
+        });
+    }
+    answers
+}
+
+fn chosen(seen: &Seen, request: &ClaimRequest) -> Vec<Candidate> {
+    let candidates: Vec<Candidate> = seen
+        .found
+        .values()
+        .filter_map(|found| {
+            let task = &found.task.value;
+            let (role, agent) = request.agents.get_key_value(&task.spec().role)?;
+            Some(Candidate {
+                task: task.id(),
+                rank: task.claim_rank(),
+                created_at: task.spec().created_at,
+                role: role.clone(),
+                agent: agent.clone(),
+            })
+        })
+        .collect();
+    pick(&candidates, &request.capacity, &seen.load, &request.intakes, seen.now)
+        .into_iter()
+        .cloned()
+        .collect()
+}
+
+/// Core's claim of one task, taken into the batch. A task that core refuses stays where it is.
+fn claim(
+    found: &Found,
+    lease: Lease,
+    request: &ClaimRequest,
+    now: Timestamp,
+    batch: &mut Batch,
+) -> Option<Claimed> {
+    let command = Command::Claim {
+        attempt: lease.attempt,
+        agent: lease.agent.clone(),
+        open_blockers: found.open_blockers,
+    };
+    // A claim asks nothing and breaks nothing down, so these ids are never used.
+    let fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
+    let context = Context { now, actor: request.actor.clone(), fresh };
+    let transition = found.task.value.apply(command, &context).ok()?;
+    let task: Task = transition.task.clone();
+    batch.take(Change::transition(found.task.version, transition)).ok()?;
+    batch.writes.leases.push(lease.clone());
+    Some(Claimed { task: Stored { version: found.task.version + 1, value: task }, lease })
+}

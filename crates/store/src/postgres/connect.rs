@@ -1,0 +1,232 @@
+//! Connections: where they lead, how long one is waited for, and the statements each has prepared.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Connection, NoTls, Row, Socket, Statement, tls::NoTlsStream};
+
+use super::fault::{Fault, describe};
+use crate::error::StoreError;
+
+/// Any statement of ours that runs this long has gone wrong.
+const STATEMENT_TIMEOUT_MS: u32 = 30_000;
+/// Longer than any transaction of ours holds a row.
+const LOCK_TIMEOUT_MS: u32 = 10_000;
+/// A client that stopped in the middle of a transaction must not hold its rows for ever.
+const IDLE_IN_TRANSACTION_MS: u32 = 30_000;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const BACKOFF_FIRST: Duration = Duration::from_millis(20);
+const BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// Schema names hold 63 bytes; this leaves room for the prefix.
+const NAMESPACE_LEN_MAX: usize = 40;
+
+/// Where the rows are, and how patient to be with the server.
+#[derive(Debug, Clone)]
+pub struct PostgresOptions {
+    /// `postgres://user@host/database`, or the `key=value` form.
+    pub url: String,
+    /// Stores side by side in one database; each has a schema of its own, `baton_<namespace>`.
+    pub namespace: String,
+    /// How long a call waits for a server that does not answer before it says so.
+    pub patience: Duration,
+}
+
+impl PostgresOptions {
+    /// Long enough for a server to restart, short enough for a person at a terminal.
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
+        Self { url: url.into(), namespace: namespace.into(), patience: Self::PATIENCE }
+    }
+}
+
+/// Makes connections that all look the same: our schema, our timeouts, our plans.
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    config: Config,
+    schema: String,
+    patience: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let schema = schema_name(&options.namespace)?;
+        let mut config = Config::from_str(&options.url).map_err(|error| StoreError::Unreachable {
+            detail: format!("the address does not read as one of PostgreSQL's: {}", describe(&error)),
+        })?;
+        let own = config.get_options().unwrap_or_default().to_owned();
+        // The plans are ours to choose: every statement is written for one index. Left alone, the server plans
+        // them for the size the tables had before it last looked, which after a quick start is none.
+        config
+            .options(format!(
+                "{own} -c search_path=\"{schema}\" -c statement_timeout={STATEMENT_TIMEOUT_MS} \
+                 -c lock_timeout={LOCK_TIMEOUT_MS} -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_MS} \
+                 -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off \
+                 -c enable_hashjoin=off -c enable_mergejoin=off"
+            ))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .keepalives_idle(Duration::from_secs(30));
+        if config.get_application_name().is_none() {
+            config.application_name("baton");
+        }
+        Ok(Self { config, schema, patience: options.patience })
+    }
+
+    pub(super) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// Which server and database this is, without a password, for messages.
+    pub(super) fn place(&self) -> String {
+        let host = self.config.get_hosts().first().map_or_else(
+            || "localhost".to_owned(),
+            |host| match host {
+                tokio_postgres::config::Host::Tcp(name) => name.clone(),
+                tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
+            },
+        );
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres");
+        format!("schema {} of database {database} at {host}", self.schema)
+    }
+
+    pub(super) fn database(&self) -> String {
+        self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres").to_owned()
+    }
+
+    /// A connection, tried for until patience runs out. A refusal that waiting cannot mend is said at once.
+    pub(super) async fn link(&self) -> Result<Link, StoreError> {
+        let started = Instant::now();
+        let mut backoff = BACKOFF_FIRST;
+        loop {
+            let error = match self.connect().await {
+                Ok((client, connection)) => {
+                    // Ends by itself when the client is dropped or the server goes away.
+                    tokio::spawn(connection);
+                    return Ok(Link { client, statements: Mutex::new(HashMap::new()) });
+                }
+                Err(error) => error,
+            };
+            let is_hopeless = error.code().is_some_and(|state| {
+                ![
+                    &SqlState::CANNOT_CONNECT_NOW,
+                    &SqlState::TOO_MANY_CONNECTIONS,
+                    &SqlState::ADMIN_SHUTDOWN,
+                    &SqlState::CRASH_SHUTDOWN,
+                ]
+                .contains(&state)
+            });
+            if is_hopeless || started.elapsed() + backoff > self.patience {
+                return Err(StoreError::Unreachable { detail: describe(&error) });
+            }
+            sleep(backoff).await;
+            backoff = (backoff * 2).min(BACKOFF_MAX);
+        }
+    }
+
+    pub(super) async fn connect(
+        &self,
+    ) -> Result<(Client, Connection<Socket, NoTlsStream>), tokio_postgres::Error> {
+        self.config.connect(NoTls).await
+    }
+}
+
+/// A namespace is a plain name, so that its schema can be named in a shell and in SQL.
+fn schema_name(namespace: &str) -> Result<String, StoreError> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if !namespace.is_empty() && namespace.len() <= NAMESPACE_LEN_MAX && namespace.bytes().all(is_plain) {
+        Ok(format!("baton_{namespace}"))
+    } else {
+        Err(StoreError::Backend {
+            doing: "choosing the namespace",
+            detail: format!(
+                "{namespace:?} is none; use lower-case letters, digits and _, at most {NAMESPACE_LEN_MAX}"
+            ),
+        })
+    }
+}
+
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// One connection and what it has prepared.
+pub(super) struct Link {
+    client: Client,
+    statements: Mutex<HashMap<String, Statement>>,
+}
+
+impl Link {
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// The statement for `sql`, prepared once per connection. Statements that are to travel together are
+    /// prepared before the first of them is sent.
+    pub(super) async fn statement(&self, sql: &str) -> Result<Statement, Fault> {
+        let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
+        if let Some(statement) = known {
+            return Ok(statement);
+        }
+        let statement =
+            self.client.prepare(sql).await.map_err(|error| Fault::of("preparing a statement", &error))?;
+        self.statements
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(super) async fn query(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>, Fault> {
+        let statement = self.statement(sql).await?;
+        self.send(doing, &statement, params).await
+    }
+
+    /// Sends at the first poll: futures polled in order travel in order, without waiting for one another.
+    pub(super) async fn send(
+        &self,
+        doing: &'static str,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>, Fault> {
+        self.client.query(statement, params).await.map_err(|error| Fault::of(doing, &error))
+    }
+
+    /// Statements without parameters or answers.
+    pub(super) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), Fault> {
+        self.client.batch_execute(sql).await.map_err(|error| Fault::of(doing, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_a_plain_name() {
+        assert_eq!(schema_name("team_7").unwrap(), "baton_team_7");
+        for bad in ["", "Team", "a-b", "a\"b", "a b", "ä", &"x".repeat(41)] {
+            assert!(schema_name(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_place_names_no_password() {
+        let options = PostgresOptions::new("postgres://mia:secret@db.example/work", "main");
+        assert_eq!(
+            Connector::new(&options).unwrap().place(),
+            "schema baton_main of database work at db.example"
+        );
+    }
+}

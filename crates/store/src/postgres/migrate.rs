@@ -1,0 +1,47 @@
+//! Bringing a schema up to date, once, whoever comes first.
+
+use super::connect::{Connector, Link};
+use super::fault::Fault;
+use crate::error::StoreError;
+
+/// Each file takes the schema from the number before to its own. A file that was released is never edited.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql")];
+
+const DOING: &str = "bringing the schema up to date";
+
+/// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
+pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
+    let link = connector.link().await?;
+    run(connector, &link).await.map_err(|fault| fault.unwritten(DOING))
+}
+
+async fn run(connector: &Connector, link: &Link) -> Result<(), Fault> {
+    let schema = connector.schema();
+    link.run(DOING, "BEGIN").await?;
+    // Looking before creating lets a role without CREATE on the database use a schema made for it.
+    link.query(
+        DOING,
+        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+        &[&format!("{schema}:migrate")],
+    )
+    .await?;
+    let exists =
+        !link.query(DOING, "SELECT FROM pg_namespace WHERE nspname = $1", &[&schema]).await?.is_empty();
+    if !exists {
+        link.run(DOING, &format!("CREATE SCHEMA \"{schema}\"")).await?;
+    }
+    link.run(DOING, "CREATE TABLE IF NOT EXISTS schema_version (version bigint PRIMARY KEY)").await?;
+    let rows = link.query(DOING, "SELECT coalesce(max(version), 0) FROM schema_version", &[]).await?;
+    let found: i64 = rows.first().map_or(0, |row| row.get(0));
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if found > known {
+        return Err(Fault::Final(StoreError::Newer { place: connector.place(), found, known }));
+    }
+    for (version, sql) in (1_i64..).zip(MIGRATIONS) {
+        if version > found {
+            link.run(DOING, sql).await?;
+            link.query(DOING, "INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
+        }
+    }
+    link.run(DOING, "COMMIT").await
+}

@@ -1,0 +1,120 @@
+//! The store on PostgreSQL: for many machines, one schema per namespace.
+//!
+//! Writing goes through a few tasks with connections of their own (committers, a claimer), which put what waits
+//! into one transaction. Reading goes through a small pool. Time is the server's, never a worker's.
+
+mod batch;
+mod candidates;
+mod circle;
+mod claim;
+mod committer;
+mod connect;
+mod edges;
+mod fault;
+mod filter;
+mod groups;
+mod listen;
+mod lock;
+mod migrate;
+mod news;
+mod pipeline;
+mod pool;
+mod put;
+mod queries;
+mod read;
+mod retention;
+mod row;
+mod unblock;
+mod upkeep;
+mod write;
+
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::{Mutex, Notify, mpsc, watch};
+use tokio::task::JoinSet;
+
+pub use connect::PostgresOptions;
+
+use crate::error::StoreError;
+use claim::Claimer;
+use committer::Committer;
+use connect::Connector;
+use news::News;
+use pool::Pool;
+use upkeep::Upkeep;
+
+/// Batches in flight at once: one is being flushed while the next locks and writes its rows.
+const COMMITTERS: usize = 2;
+/// Changes and claims that may wait; whoever comes after them waits to be let in.
+const WAITING_MAX: usize = 4_096;
+
+/// A handle onto one namespace. Cheap to clone.
+#[derive(Clone)]
+pub struct PostgresStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connector: Connector,
+    pool: Arc<Pool>,
+    news: News,
+    /// Taken away by `close`; the tasks end when the last sender is gone.
+    lanes: std::sync::Mutex<Option<Lanes>>,
+    closing: watch::Sender<bool>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+#[derive(Clone)]
+struct Lanes {
+    commits: mpsc::Sender<committer::Job>,
+    claims: mpsc::Sender<claim::Job>,
+}
+
+impl PostgresStore {
+    /// Connects, brings the schema up to date, and starts what works in the background.
+    pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let connector = Connector::new(options)?;
+        migrate::migrate(&connector).await?;
+        let pool = Arc::new(Pool::new(connector.clone()));
+        let rows = pool.query("opening", "SELECT seq FROM counter", &[]).await?;
+        let news = News::new(read::count(rows.first()));
+        let unblocking = Arc::new(Notify::new());
+        let upkeep = Upkeep::default();
+        let closing = watch::Sender::new(false);
+        let (commits, commit_jobs) = mpsc::channel(WAITING_MAX);
+        let (claims, claim_jobs) = mpsc::channel(WAITING_MAX);
+
+        let mut tasks = JoinSet::new();
+        let commit_jobs = Arc::new(Mutex::new(commit_jobs));
+        for _ in 0..COMMITTERS {
+            let committer = Committer::new(connector.clone(), news.clone(), unblocking.clone());
+            tasks.spawn(committer.run(commit_jobs.clone()));
+        }
+        tasks.spawn(Claimer::new(connector.clone(), news.clone(), upkeep.clone()).run(claim_jobs));
+        tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
+        tasks.spawn(upkeep::free(connector.clone(), unblocking, closing.subscribe()));
+        tasks.spawn(listen::listen(connector.clone(), news.clone(), closing.subscribe()));
+
+        let lanes = std::sync::Mutex::new(Some(Lanes { commits, claims }));
+        let inner = Inner { connector, pool, news, lanes, closing, tasks: Mutex::new(tasks) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    fn lanes(&self) -> Result<Lanes, StoreError> {
+        self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)
+    }
+
+    async fn shut(&self) {
+        drop(self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.inner.closing.send_replace(true);
+        let mut tasks = self.inner.tasks.lock().await;
+        while tasks.join_next().await.is_some() {}
+        self.inner.pool.close();
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").field("place", &self.inner.connector.place()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! Turning rows back into what core wrote.
+
+use std::fmt::Display;
+
+use baton_core::change::Stored;
+use baton_core::event::Event;
+use baton_core::time::Timestamp;
+use serde::de::DeserializeOwned;
+use tokio_postgres::Row;
+
+use super::lock::version;
+use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::query::{Cursor, Page, TaskDependency};
+use crate::recorded::Recorded;
+
+pub(super) fn bad_row(kind: &'static str, key: &str, error: &dyn Display) -> StoreError {
+    StoreError::BadRow { kind, key: key.to_owned(), detail: error.to_string() }
+}
+
+pub(super) fn moment(row: &Row, column: usize) -> Timestamp {
+    Timestamp::from_ms(row.get(column))
+}
+
+pub(super) fn count(row: Option<&Row>) -> u64 {
+    row.map_or(0, |row| version(row, 0))
+}
+
+/// Reads `key, version, body`.
+pub(super) fn stored<T: DeserializeOwned>(kind: &'static str, row: &Row) -> Result<Stored<T>, StoreError> {
+    let value = serde_json::from_str(row.get(2)).map_err(|error| bad_row(kind, row.get(0), &error))?;
+    Ok(Stored { version: version(row, 1), value })
+}
+
+pub(super) fn all_stored<T: DeserializeOwned>(
+    kind: &'static str,
+    rows: &[Row],
+) -> Result<Vec<Stored<T>>, StoreError> {
+    rows.iter().map(|row| stored(kind, row)).collect()
+}
+
+/// Reads a page of `key, version, body, place`, which was asked for with one row more than `limit`.
+pub(super) fn page<T: DeserializeOwned>(
+    kind: &'static str,
+    rows: &[Row],
+    limit: u32,
+) -> Result<Page<Stored<T>>, StoreError> {
+    let shown = rows.get(..limit as usize).unwrap_or(rows);
+    let is_more = rows.len() > shown.len();
+    let next = shown.last().filter(|_| is_more).map(|row| Cursor { at: moment(row, 3), key: row.get(0) });
+    Ok(Page { items: all_stored(kind, shown)?, next })
+}
+
+pub(super) fn key<T: std::str::FromStr>(kind: &'static str, text: &str) -> Result<T, StoreError>
+where
+    T::Err: Display,
+{
+    text.parse().map_err(|error: T::Err| bad_row(kind, text, &error))
+}
+
+pub(super) fn lease(row: &Row) -> Result<Lease, StoreError> {
+    Ok(Lease {
+        attempt: key("lease", row.get(0))?,
+        task: key("lease", row.get(1))?,
+        worker: row.get(2),
+        role: key("lease", row.get(3))?,
+        agent: key("lease", row.get(4))?,
+        expires_at: moment(row, 5),
+    })
+}
+
+pub(super) fn dependency(row: &Row) -> Result<TaskDependency, StoreError> {
+    Ok(TaskDependency { task: key("edge", row.get(0))?, on: key("edge", row.get(1))?, is_met: row.get(2) })
+}
+
+pub(super) fn recorded(row: &Row) -> Result<Recorded, StoreError> {
+    let seq = version(row, 0);
+    let event: Event =
+        serde_json::from_str(row.get(1)).map_err(|error| bad_row("event", &seq.to_string(), &error))?;
+    Ok(Recorded { seq, event })
+}

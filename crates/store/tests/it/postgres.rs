@@ -1,0 +1,56 @@
+//! The suite on PostgreSQL.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
+
+use baton_store::{PostgresOptions, PostgresStore};
+
+use crate::server;
+use crate::suite::{self, Fixture, conformance};
+
+/// A namespace of its own on the shared server.
+pub struct Postgres {
+    pub options: PostgresOptions,
+}
+
+impl Postgres {
+    pub fn new() -> Self {
+        Self { options: PostgresOptions::new(server::shared().unwrap(), fresh_namespace()) }
+    }
+}
+
+/// One that no other test has, in this run or an earlier one.
+pub fn fresh_namespace() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_micros();
+    format!("t{since}_{}_{number}", std::process::id())
+}
+
+/// Runs a test that needs a server.
+pub fn run(test: impl Future<Output = ()>) {
+    suite::run_on::<Postgres>(test);
+}
+
+impl Fixture for Postgres {
+    type Store = PostgresStore;
+
+    async fn fresh() -> Self {
+        Self::new()
+    }
+
+    async fn open(&self) -> PostgresStore {
+        PostgresStore::open(&self.options).await.unwrap()
+    }
+
+    fn missing() -> Option<String> {
+        server::missing()
+    }
+
+    async fn advance(&self, ms: i64) {
+        // The server's clock is nobody's to move.
+        tokio::time::sleep(Duration::from_millis(ms.try_into().unwrap())).await;
+    }
+}
+
+conformance!(Postgres);

@@ -1,0 +1,276 @@
+//! A PostgreSQL server for the tests: the one named in `BATON_TEST_POSTGRES`, or one started here.
+//!
+//! Every test may be a process of its own, so the server outlives the one that started it. Whoever uses it holds
+//! a shared lock on a file; a watchdog, which is this same test program, stops the server once that lock has
+//! been free for a while. Started as root, the server runs as another user, since it refuses to run as root.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Set to use a server that is already there.
+const ADDRESS: &str = "BATON_TEST_POSTGRES";
+/// Set, to the server's folder, for the watchdog alone.
+const WATCHED: &str = "BATON_TEST_POSTGRES_WATCHED";
+/// The watchdog's looks, and how many of them in a row must find nobody.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+const IDLE_LOOKS: u32 = 15;
+
+/// Where a server's programs are and whom they run as.
+#[derive(Clone)]
+struct Programs {
+    folder: PathBuf,
+    user: Option<String>,
+}
+
+/// A server in a folder of its own.
+pub struct Server {
+    programs: Programs,
+    folder: PathBuf,
+}
+
+/// The address of the server all tests share, or why there is none.
+pub fn shared() -> Result<String, String> {
+    static SHARED: OnceLock<Result<String, String>> = OnceLock::new();
+    SHARED.get_or_init(find_or_start).clone()
+}
+
+/// Why tests on PostgreSQL cannot run here; a failure where they must.
+pub fn missing() -> Option<String> {
+    let reason = shared().err()?;
+    let message = format!(
+        "no PostgreSQL to test with: {reason}. Install it (apt-get install postgresql) or set {ADDRESS}"
+    );
+    assert_ne!(env::var("CI").as_deref(), Ok("true"), "{message}");
+    Some(message)
+}
+
+fn find_or_start() -> Result<String, String> {
+    /// Held until the process ends, however it ends.
+    static USING: OnceLock<File> = OnceLock::new();
+    if let Ok(address) = env::var(ADDRESS) {
+        return Ok(address);
+    }
+    let server = Server { programs: Programs::find()?, folder: shared_folder() };
+    let _turn = lock(&turn_file());
+    let using = File::create(users_file()).expect("a file in the target folder");
+    using.lock_shared().expect("a lock on it");
+    let _ = USING.set(using);
+    if !server.is_up() {
+        let _ = server.stop();
+        server.remove();
+        server.create();
+        server.start();
+        start_watchdog(&server.folder);
+    }
+    Ok(server.address())
+}
+
+#[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
+fn start_watchdog(folder: &Path) {
+    Command::new(env::current_exe().expect("our own program"))
+        .args(["--exact", "server::watchdog", "--ignored"])
+        .env(WATCHED, folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .expect("the watchdog starts");
+}
+
+#[test]
+#[ignore = "not a test: stops the shared server when nobody uses it any more"]
+fn watchdog() {
+    let Some(folder) = env::var_os(WATCHED) else { return };
+    let server = Server { programs: Programs::find().expect("found before"), folder: folder.into() };
+    let mut idle = 0;
+    while idle < IDLE_LOOKS {
+        sleep(LOOK_EVERY);
+        let _turn = lock(&turn_file());
+        let is_free = File::create(users_file()).is_ok_and(|users| users.try_lock().is_ok());
+        idle = if is_free { idle + 1 } else { 0 };
+        if !server.is_up() {
+            return;
+        }
+        if idle == IDLE_LOOKS {
+            let _ = server.stop();
+            server.remove();
+        }
+    }
+}
+
+fn turn_file() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres.turn")
+}
+
+fn users_file() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres.users")
+}
+
+/// Outside the target folder: another user must be able to reach it, and a socket's path must be short.
+fn shared_folder() -> PathBuf {
+    let target =
+        env!("CARGO_TARGET_TMPDIR").bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte));
+    env::temp_dir().join(format!("baton-pg-{target:08x}"))
+}
+
+fn lock(path: &Path) -> File {
+    let file = File::create(path).expect("a file in the target folder");
+    file.lock().expect("a lock on it");
+    file
+}
+
+impl Programs {
+    fn find() -> Result<Self, String> {
+        let on_path =
+            env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+        let mut packaged: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+            .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
+            .unwrap_or_default();
+        packaged.sort();
+        let folder = on_path
+            .into_iter()
+            .chain(packaged.into_iter().rev())
+            .find(|folder| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file())
+            .ok_or("initdb and pg_ctl are neither on PATH nor in /usr/lib/postgresql/*/bin")?;
+        let is_root = fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0);
+        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let has = |name: &str| users.lines().any(|line| line.split(':').next() == Some(name));
+        let user = ["postgres", "nobody"].into_iter().find(|name| has(name)).map(str::to_owned);
+        Ok(Self { folder, user: user.filter(|_| is_root) })
+    }
+
+    /// The program, as the user who may run it.
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = match &self.user {
+            Some(user) => {
+                let mut command = Command::new("setpriv");
+                command.args([&format!("--reuid={user}"), "--clear-groups", "--"]).arg(program.as_ref());
+                command
+            }
+            None => Command::new(program.as_ref()),
+        };
+        // The server must not die with the terminal's or the runner's process group.
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
+        command
+    }
+}
+
+impl Server {
+    /// One that nobody else uses, to be stopped and killed at will. Gone when dropped.
+    pub fn private(name: &str) -> Result<Self, String> {
+        let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
+        let server = Self { programs: Programs::find()?, folder };
+        server.remove();
+        server.create();
+        server.start();
+        Ok(server)
+    }
+
+    pub fn address(&self) -> String {
+        format!("host={} user=baton dbname=postgres", self.folder.display())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn is_up(&self) -> bool {
+        UnixStream::connect(self.folder.join(".s.PGSQL.5432")).is_ok()
+    }
+
+    fn create(&self) {
+        run(self.programs.command("mkdir").arg("-m").arg("755").arg(&self.folder));
+        let mut initdb = self.programs.command(self.programs.folder.join("initdb"));
+        // Only the making of an empty server goes unsynced; the server itself syncs as it would anywhere.
+        run(initdb
+            .args(["--username=baton", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"])
+            .arg("-D")
+            .arg(self.data()));
+    }
+
+    pub fn start(&self) {
+        let settings = format!(
+            "-c listen_addresses= -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
+             -c max_wal_size=4GB -c log_min_messages=fatal",
+            self.folder.display()
+        );
+        let mut start = self.programs.command(self.programs.folder.join("pg_ctl"));
+        run(start
+            .args(["start", "--wait", "--timeout=60", "-o", &settings])
+            .arg("-D")
+            .arg(self.data())
+            .arg("-l")
+            .arg(self.folder.join("log")));
+    }
+
+    fn stop(&self) -> Result<(), String> {
+        let mut stop = self.programs.command(self.programs.folder.join("pg_ctl"));
+        stop.args(["stop", "--wait", "-m", "immediate"]).arg("-D").arg(self.data()).stderr(Stdio::null());
+        stop.status().map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    /// Every process of the server is gone at once, as when the machine's power fails, and it starts again.
+    pub fn kill_and_restart(&self) {
+        let _ = self.kill();
+        self.start();
+    }
+
+    fn kill(&self) -> Option<()> {
+        let pids = fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        let parent = pids.lines().next()?.trim().to_owned();
+        let children =
+            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        // The parent first, or it would begin to recover from the loss of the others.
+        let all: Vec<&str> = [parent.as_str()].into_iter().chain(children.split_whitespace()).collect();
+        let mut kill = self.programs.command("kill");
+        kill.arg("-9").args(&all).stderr(Stdio::null());
+        kill.status().ok()?;
+        while all.iter().any(|pid| is_running(pid)) {
+            sleep(Duration::from_millis(2));
+        }
+        // Where nobody takes note of ended processes, the next server would think that this one still runs.
+        let locks = [self.data().join("postmaster.pid"), self.folder.join(".s.PGSQL.5432.lock")];
+        run(self.programs.command("rm").arg("-f").args(locks));
+        Some(())
+    }
+
+    fn remove(&self) {
+        match fs::remove_dir_all(&self.folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => run(self.programs.command("rm").arg("-rf").arg(&self.folder)),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The shared one is the watchdog's to stop.
+        if self.folder != shared_folder() {
+            let _ = self.stop();
+            self.remove();
+        }
+    }
+}
+
+/// A process that has ended may wait for somebody to take note of it; it holds nothing any more.
+fn is_running(pid: &str) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+fn run(command: &mut Command) {
+    let output =
+        command.stderr(Stdio::piped()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
