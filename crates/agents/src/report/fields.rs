@@ -1,0 +1,147 @@
+//! The fields of each kind of report. A mistake is named in a sentence that its author can act on.
+
+use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_core::breakdown::PlanDraft;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::text::NonBlank;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{OutcomeReport, ResultReport, Usage, quote};
+use crate::excerpt::excerpt;
+
+/// A longer question is a report that nobody will read to its end.
+pub const QUESTION_BYTES_MAX: usize = 16 * 1024;
+/// Answers offered as buttons. More is a form.
+pub const OPTIONS_MAX: usize = 20;
+/// A reason is a word or a sentence.
+const REASON_BYTES_MAX: usize = 1024;
+
+fn read<T: for<'de> Deserialize<'de>>(object: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
+}
+
+/// Taken as core takes every plan; what is wrong with its items is named when it is checked.
+pub fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
+    read(object)
+}
+
+pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
+    #[derive(Deserialize)]
+    struct Fields {
+        #[serde(default)]
+        input_tokens: Option<u64>,
+        #[serde(default)]
+        output_tokens: Option<u64>,
+        #[serde(default)]
+        cost_usd: Option<f64>,
+    }
+    let Fields { input_tokens, output_tokens, cost_usd } = read(object)?;
+    if input_tokens.is_none() && output_tokens.is_none() && cost_usd.is_none() {
+        return Err("it names none of input_tokens, output_tokens, cost_usd".to_owned());
+    }
+    Ok(Usage {
+        input_tokens: input_tokens.unwrap_or(0),
+        output_tokens: output_tokens.unwrap_or(0),
+        cost_micro_usd: cost_usd.map_or(Ok(0), micro_usd)?,
+    })
+}
+
+fn micro_usd(usd: f64) -> Result<u64, String> {
+    /// No attempt costs a billion dollars; a number beyond is not a cost.
+    const USD_MAX: f64 = 1e9;
+    if !(0.0..=USD_MAX).contains(&usd) {
+        return Err(format!("{usd} is not a cost in dollars"));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within bounds by the check above"
+    )]
+    let micro_usd = (usd * 1e6).round() as u64;
+    Ok(micro_usd)
+}
+
+pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
+    #[derive(Deserialize)]
+    struct Fields {
+        question: String,
+        #[serde(default)]
+        options: Option<Vec<String>>,
+    }
+    let Fields { question, options } = read(object)?;
+    let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
+        .map_err(|_| "the question is blank".to_owned())?;
+    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let options = options.unwrap_or_default().into_iter();
+    draft.options =
+        options.filter_map(|option| NonBlank::new(option.trim()).ok()).take(OPTIONS_MAX).collect();
+    Ok(draft)
+}
+
+pub fn result(object: Map<String, Value>) -> Result<ResultReport, String> {
+    #[derive(Deserialize)]
+    struct Fields {
+        status: String,
+        #[serde(default)]
+        reason: Option<String>,
+        #[serde(default)]
+        output: Option<String>,
+    }
+    let Fields { status, reason, output } = read(object)?;
+    let reason =
+        reason.map(|reason| excerpt(reason.trim(), REASON_BYTES_MAX)).filter(|reason| !reason.is_empty());
+    let result = match status.trim().to_ascii_uppercase().as_str() {
+        "COMPLETE" => AttemptResult::Complete,
+        "INCOMPLETE" => AttemptResult::Incomplete,
+        "NO_EVIDENCE" => AttemptResult::NoEvidence,
+        "BLOCKED" => AttemptResult::Blocked { reason: block_reason(reason) },
+        "ERROR" => error(reason, output.as_deref()),
+        _ => {
+            let status = quote(&status);
+            return Err(format!("\"{status}\" is none of COMPLETE, INCOMPLETE, NO_EVIDENCE, ERROR, BLOCKED"));
+        }
+    };
+    let output = output.filter(|output| !output.trim().is_empty());
+    Ok(ResultReport { result, output })
+}
+
+fn block_reason(reason: Option<String>) -> BlockReason {
+    match reason {
+        None => BlockReason::Unstated,
+        Some(reason) => match reason.to_ascii_uppercase().as_str() {
+            "TIMEOUT" => BlockReason::Timeout,
+            "INTERACTIVE_PROMPT" => BlockReason::InteractivePrompt,
+            _ => BlockReason::Other(reason),
+        },
+    }
+}
+
+/// An agent may say that an error is not the task's: what stopped it would have stopped any other task too.
+fn error(reason: Option<String>, output: Option<&str>) -> AttemptResult {
+    let cause = match reason.as_deref().map(str::to_ascii_uppercase).as_deref() {
+        Some("SYSTEMIC" | "RATE_LIMIT" | "NETWORK") => ErrorCause::Systemic,
+        Some(_) | None => ErrorCause::Own,
+    };
+    let said = reason.or_else(|| output.map(|output| excerpt(output.trim(), REASON_BYTES_MAX)));
+    let message =
+        said.filter(|said| !said.is_empty()).unwrap_or_else(|| "the agent gave no reason".to_owned());
+    AttemptResult::Error { cause, message }
+}
+
+pub fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
+    #[derive(Deserialize)]
+    struct Fields {
+        outcome: String,
+        #[serde(default, alias = "otherDescription")]
+        description: Option<String>,
+    }
+    let Fields { outcome, description } = read(object)?;
+    let name = outcome.trim().to_owned();
+    if name.is_empty() {
+        return Err("the outcome is blank".to_owned());
+    }
+    let description =
+        description.map(|text| excerpt(text.trim(), baton_core::outcome::DESCRIPTION_BYTES_MAX));
+    Ok(OutcomeReport { name: quote(&name), description: description.filter(|text| !text.is_empty()) })
+}

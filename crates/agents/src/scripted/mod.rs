@@ -1,0 +1,83 @@
+//! The scripted agent: a program that does what a script says, through the same door as any other agent.
+//!
+//! The demo and the tests run it. It is a command agent like any other: prompt on standard input, text and
+//! reports on standard output, files and commits in its working directory. The form of a script is described
+//! in `docs/scripted-agent.md`. It works for tests what a model does in earnest, misbehaviour included, and
+//! is never part of Baton's own process.
+
+mod player;
+mod script;
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use player::Player;
+pub use script::{Script, ScriptError};
+
+/// The number of the attempt, counted from 1, where the caller tells it.
+pub const ATTEMPT_NUMBER: &str = "BATON_ATTEMPT_NUMBER";
+
+/// Exit code for a script that cannot be followed, as for any wrong use of a command.
+const BAD_SCRIPT: u8 = 2;
+/// Exit code for a step that did not work.
+const STEP_FAILED: u8 = 1;
+
+/// Where a script is played.
+pub struct Stage<'a> {
+    pub worktree: PathBuf,
+    pub task: String,
+    pub attempt: u32,
+    pub resumed: bool,
+    pub out: &'a mut dyn Write,
+    pub err: &'a mut dyn Write,
+}
+
+/// Follows `script` for `prompt`, and returns the exit code.
+pub fn run(script: &str, prompt: &str, stage: Stage<'_>) -> u8 {
+    let script = match Script::parse(script) {
+        Ok(script) => script,
+        Err(error) => {
+            let _ = writeln!(stage.err, "scripted agent: {error}");
+            return BAD_SCRIPT;
+        }
+    };
+    let (scene, steps) = script.choose(prompt, stage.attempt, stage.resumed);
+    let mut player = Player::new(stage, prompt);
+    for (number, step) in steps.iter().enumerate() {
+        match player.play(step, (scene, number)) {
+            Ok(None) => {}
+            Ok(Some(exit)) => return exit,
+            Err(error) => {
+                player.complain(&format!("{}: {error}", script::place(scene, number)));
+                return STEP_FAILED;
+            }
+        }
+    }
+    0
+}
+
+/// The whole program: the script from a file, the prompt from standard input, the rest from the environment.
+pub fn program(script: &Path) -> ExitCode {
+    let mut err = io::stderr();
+    let text = match std::fs::read_to_string(script) {
+        Ok(text) => text,
+        Err(error) => {
+            let _ = writeln!(err, "scripted agent: cannot read {}: {error}", script.display());
+            return BAD_SCRIPT.into();
+        }
+    };
+    let mut prompt = Vec::new();
+    // A prompt that breaks off is followed as far as it came.
+    let _ = io::stdin().read_to_end(&mut prompt);
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let stage = Stage {
+        worktree: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        task: variable("BATON_TASK_ID"),
+        attempt: variable(ATTEMPT_NUMBER).parse().unwrap_or(1),
+        resumed: variable("BATON_RESUME") == "1",
+        out: &mut io::stdout(),
+        err: &mut err,
+    };
+    run(&text, &String::from_utf8_lossy(&prompt), stage).into()
+}

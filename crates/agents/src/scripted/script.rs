@@ -1,0 +1,230 @@
+//! A script: which steps to take for which prompt. Checked as a whole before its first step.
+
+use std::path::{Component, Path};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::report::{self, Spoken};
+
+/// Grandchildren of one step: enough for any test, too few to hurt the machine it runs on.
+const SPAWN_MAX: u32 = 100;
+/// Bytes of one flood.
+const FLOOD_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(default)]
+    scripts: Vec<Scene>,
+    /// For a prompt that none of them fits.
+    #[serde(default)]
+    otherwise: Vec<Step>,
+}
+
+/// Steps, and when they are taken. What is left out fits everything.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scene {
+    #[serde(default)]
+    when: String,
+    #[serde(default)]
+    attempt: Option<u32>,
+    #[serde(default)]
+    resumed: Option<bool>,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    Write(TextFile),
+    Append(TextFile),
+    Delete(String),
+    /// Commits everything in the worktree with this message.
+    Commit(String),
+    Say(String),
+    /// Like `say`, on standard error.
+    Log(String),
+    Turns(u32),
+    Usage(Map<String, Value>),
+    Ask(Map<String, Value>),
+    Result(Map<String, Value>),
+    Outcome(Map<String, Value>),
+    /// The items of a breakdown plan.
+    Plan(Vec<Value>),
+    SleepMs(u64),
+    Hang,
+    Crash(Crash),
+    /// This many bytes of text.
+    Flood(u64),
+    Spawn(Spawn),
+    IgnoreTerm,
+    /// Finds the answer in the prompt, behind the last occurrence of this text.
+    ReadAnswer(String),
+    /// Crashes, but only the first time this task comes here.
+    FailOnce(Crash),
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextFile {
+    pub path: String,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Crash {
+    Exit(u8),
+    Signal(CrashSignal),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum CrashSignal {
+    Abrt,
+    Hup,
+    Int,
+    Kill,
+    Term,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spawn {
+    pub count: u32,
+    /// Out of the agent's process group and away from its parent.
+    #[serde(default)]
+    pub detached: bool,
+    #[serde(default)]
+    pub ignore_term: bool,
+}
+
+/// What is wrong with a script, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptError {
+    #[error("the script cannot be read: {0}")]
+    Json(String),
+    #[error("the script cannot be followed: {place}: {reason}")]
+    Step { place: String, reason: String },
+}
+
+impl Script {
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let script: Self =
+            serde_json::from_str(text).map_err(|error| ScriptError::Json(error.to_string()))?;
+        for (scene, steps) in script.scenes() {
+            for (number, step) in steps.iter().enumerate() {
+                step.check().map_err(|reason| ScriptError::Step { place: place(scene, number), reason })?;
+            }
+        }
+        Ok(script)
+    }
+
+    /// The first scene that fits, with its number; none for `otherwise`.
+    pub fn choose(&self, prompt: &str, attempt: u32, resumed: bool) -> (Option<usize>, &[Step]) {
+        let fits = |scene: &Scene| {
+            prompt.contains(&scene.when)
+                && scene.attempt.is_none_or(|number| number == attempt)
+                && scene.resumed.is_none_or(|wanted| wanted == resumed)
+        };
+        match self.scripts.iter().position(fits) {
+            Some(number) => (Some(number), &self.scripts[number].steps),
+            None => (None, &self.otherwise),
+        }
+    }
+
+    fn scenes(&self) -> impl Iterator<Item = (Option<usize>, &[Step])> {
+        let scenes = self.scripts.iter().enumerate().map(|(number, scene)| (Some(number), &scene.steps[..]));
+        scenes.chain([(None, &self.otherwise[..])])
+    }
+}
+
+/// As a JSON path, the way the script's author sees it.
+pub fn place(scene: Option<usize>, step: usize) -> String {
+    match scene {
+        Some(scene) => format!("scripts[{scene}].steps[{step}]"),
+        None => format!("otherwise[{step}]"),
+    }
+}
+
+impl Step {
+    fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Write(TextFile { path, .. }) | Self::Append(TextFile { path, .. }) | Self::Delete(path) => {
+                check_path(path)
+            }
+            Self::Commit(message) if message.trim().is_empty() => Err("the message is blank".to_owned()),
+            Self::ReadAnswer(mark) if mark.is_empty() => {
+                Err("the text before the answer is empty".to_owned())
+            }
+            Self::Spawn(spawn) if spawn.count > SPAWN_MAX => Err(format!("at most {SPAWN_MAX} at a time")),
+            Self::Flood(bytes) if *bytes > FLOOD_MAX => Err(format!("at most {FLOOD_MAX} bytes")),
+            Self::Usage(_) | Self::Ask(_) | Self::Result(_) | Self::Outcome(_) | Self::Plan(_) => {
+                self.check_report()
+            }
+            Self::Commit(_)
+            | Self::ReadAnswer(_)
+            | Self::Spawn(_)
+            | Self::Flood(_)
+            | Self::Say(_)
+            | Self::Log(_)
+            | Self::Turns(_)
+            | Self::SleepMs(_)
+            | Self::Hang
+            | Self::Crash(_)
+            | Self::IgnoreTerm
+            | Self::FailOnce(_) => Ok(()),
+        }
+    }
+
+    /// A script's mistake must not look like the driver's. Malformed reports are made with `say`, on purpose.
+    fn check_report(&self) -> Result<(), String> {
+        match self.report_line().map(|line| report::read(&line)) {
+            Some(Spoken::Unreadable(fault)) => Err(fault.reason),
+            Some(Spoken::Report(_) | Spoken::Text) | None => Ok(()),
+        }
+    }
+
+    /// The line of a step that is a report.
+    pub fn report_line(&self) -> Option<String> {
+        let (kind, fields) = match self {
+            Self::Usage(fields) => ("usage", fields.clone()),
+            Self::Ask(fields) => ("ask", fields.clone()),
+            Self::Result(fields) => ("result", fields.clone()),
+            Self::Outcome(fields) => ("outcome", fields.clone()),
+            Self::Plan(items) => {
+                ("plan", Map::from_iter([("items".to_owned(), Value::Array(items.clone()))]))
+            }
+            Self::Write(_)
+            | Self::Append(_)
+            | Self::Delete(_)
+            | Self::Commit(_)
+            | Self::Say(_)
+            | Self::Log(_)
+            | Self::Turns(_)
+            | Self::SleepMs(_)
+            | Self::Hang
+            | Self::Crash(_)
+            | Self::Flood(_)
+            | Self::Spawn(_)
+            | Self::IgnoreTerm
+            | Self::ReadAnswer(_)
+            | Self::FailOnce(_) => return None,
+        };
+        let mut line = Map::from_iter([("baton".to_owned(), Value::String(kind.to_owned()))]);
+        line.extend(fields);
+        Some(Value::Object(line).to_string())
+    }
+}
+
+/// A script writes in its worktree and nowhere else.
+fn check_path(path: &str) -> Result<(), String> {
+    let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if is_inside && !path.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("\"{path}\" must be a relative path without `..`"))
+    }
+}

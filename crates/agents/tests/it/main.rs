@@ -1,0 +1,16 @@
+//! Agents as they are: real processes, well-behaved and not, driven through the one door.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed, in its helpers too"
+)]
+
+mod bench;
+mod bounds;
+mod endings;
+mod orphans;
+mod reports;
+mod scripted;
+mod trees;
