@@ -32,6 +32,26 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See the whole product at work, on a scratch repository with an agent that needs no model
+    Demo {
+        /// Print the story instead of drawing progress
+        #[arg(long)]
+        headless: bool,
+        /// Where to play it; a demo that was interrupted there goes on [default: a new folder]
+        #[arg(long, value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// Run agents on this repository's tasks until Ctrl-C
+    Up {
+        /// How many agents at once [default: what the settings say]
+        #[arg(long, value_name = "N")]
+        agents: Option<u32>,
+    },
+    /// Accept finished work: merge it, and call it done
+    #[command(
+        after_help = "Examples:\n  baton accept TASK-9a69e916\n  baton accept --all\n  baton accept --all --recycle"
+    )]
+    Accept(Accept),
     /// Add, list and steer tasks
     #[command(subcommand)]
     Task(TaskCommand),
@@ -63,6 +83,32 @@ pub enum Command {
         /// What to explain
         topic: Topic,
     },
+    /// Follow a script instead of a model (docs/scripted-agent.md); started by Baton, not by people
+    #[command(hide = true)]
+    ScriptedAgent {
+        /// The script, as JSON
+        script: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
+pub struct Accept {
+    /// The tasks, by id or the beginning of it
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub tasks: Vec<String>,
+    /// Everything that waits to be accepted; tasks that burned out are only reported
+    #[arg(long)]
+    pub all: bool,
+    /// Burned-out tasks too
+    #[arg(long, conflicts_with = "recycle")]
+    pub force: bool,
+    /// Send burned-out tasks to a breakdown
+    #[arg(long)]
+    pub recycle: bool,
+    /// Change nothing; show what would start
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -114,6 +160,17 @@ pub enum TaskCommand {
     },
     /// Try a failed task again
     Retry { task: String },
+    /// What the agent of a task's last attempt wrote
+    Log { task: String },
+    /// What a task changed
+    Diff { task: String },
+    /// Bring back everything an attempt had in its worktree
+    Restore {
+        /// The attempt, as `baton task show --json` names it
+        attempt: String,
+        /// A folder that does not exist yet
+        into: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -34,7 +34,11 @@ impl From<EngineError> for Fault {
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
             | EngineError::AlreadyAnswered { .. } => REFUSED,
-            EngineError::Restless { .. } => FAILED,
+            EngineError::Restless { .. }
+            | EngineError::Runner { .. }
+            | EngineError::NoAgent { .. }
+            | EngineError::Git(_) => FAILED,
+            EngineError::Settings(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }

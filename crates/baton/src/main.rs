@@ -13,6 +13,10 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
+    // An agent that Baton starts, not a command of Baton's: its streams and its exit code are its own.
+    if let cli::Command::ScriptedAgent { script } = &arguments.command {
+        return baton_engine::scripted::program(script);
+    }
     match commands::run(arguments) {
         Ok(printed) => output::data(&printed),
         Err(fault) => output::fault(&fault),

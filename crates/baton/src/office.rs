@@ -1,20 +1,27 @@
 //! What a command works with: the repository's place, its store behind the desk, and who is asking.
 
 use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::id::{QuestionId, TaskId};
 use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
+use baton_engine::engine::Engine;
+use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::place::{LocalStore, Place, PlaceOptions};
+use baton_engine::settings::Settings;
 
 use crate::cli::Common;
 use crate::fault::Fault;
+use crate::output;
 
 pub struct Office {
     pub desk: Desk<LocalStore>,
+    pub place: Place,
     pub is_json: bool,
     person: String,
 }
@@ -31,7 +38,23 @@ impl Office {
         // Whoever is logged in is who did it; there is no login of our own.
         let person =
             env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
-        Ok(Self { desk, is_json: common.json, person })
+        Ok(Self { desk, place, is_json: common.json, person })
+    }
+
+    /// The engine on this repository, with its settings. It speaks on standard error.
+    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<LocalStore>, Fault> {
+        let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
+        if let Some(agents) = agents {
+            settings.max_agents = agents;
+        }
+        Ok(Engine::new(
+            self.desk.clone(),
+            settings,
+            self.place.clone(),
+            own_program(),
+            Arc::new(output::talk),
+        )
+        .await?)
     }
 
     pub fn actor(&self) -> Actor {
@@ -61,4 +84,9 @@ impl Office {
         NonBlank::new(text)
             .map_err(|_| Fault::usage(format!("{what} is blank"), "write at least one visible character"))
     }
+}
+
+/// This very program, for agents that call it.
+pub fn own_program() -> PathBuf {
+    env::current_exe().unwrap_or_else(|_| PathBuf::from("baton"))
 }

@@ -21,6 +21,19 @@ pub fn data(text: &str) -> ExitCode {
     }
 }
 
+/// Something a person should hear of while work goes on.
+pub fn talk(text: &str) {
+    // Nobody listens: the work goes on all the same.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A line of a story that is told while it happens.
+pub fn line(text: &str) {
+    // A reader that went away does not stop the story.
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+}
+
 pub fn fault(fault: &Fault) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
     ExitCode::from(fault.code)

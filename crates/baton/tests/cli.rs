@@ -259,3 +259,17 @@ fn wrong_usage_is_exit_code_2_and_names_what_there_is() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("states") && said.contains("phases"), "{said}");
 }
+
+#[test]
+fn the_scripted_agent_is_there_and_hidden() {
+    let folder = TempDir::new().unwrap();
+    let script = folder.path().join("script.json");
+    std::fs::write(&script, r#"{"otherwise": [{"turns": 1}, {"crash": {"exit": 7}}]}"#).unwrap();
+    let output = baton(&["scripted-agent", script.to_str().unwrap()]);
+    assert_eq!(stdout(&output), "{\"baton\":\"turn\"}\n");
+    assert_eq!(output.status.code(), Some(7));
+
+    assert!(!stdout(&baton(&["--help"])).contains("scripted"));
+    let output = baton(&["scripted-agent", "no-such-file.json"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -11,7 +11,7 @@ use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::{Command, Context};
 use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
-use baton_core::id::{QuestionId, SessionId, TaskId};
+use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
@@ -24,12 +24,22 @@ use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_store::recorded::Recorded;
+
+use tokio::sync::watch;
 
 use crate::error::EngineError;
 use crate::ids::Ids;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
 const DECISIONS_MAX: u32 = 50;
+
+/// Tasks of a project read at once.
+const TASKS_PAGE: u32 = 500;
+/// Events read at once.
+const EVENTS_PAGE: u32 = 500;
+/// Dependents looked at in one page.
+const DEPENDENTS_PAGE: u32 = 500;
 
 type Answer<T> = Result<T, EngineError>;
 
@@ -290,6 +300,61 @@ impl<S: Store> Desk<S> {
     pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
         let page = self.store.questions(&QuestionFilter::pending(), None, limit).await?;
         Ok(page.items.into_iter().map(|stored| stored.value).collect())
+    }
+
+    /// What only waits on `task`, and so would start if it were accepted.
+    pub async fn would_start(&self, task: TaskId) -> Answer<Vec<TaskId>> {
+        let mut starts = Vec::new();
+        let mut after = None;
+        loop {
+            let dependents = self.store.dependents(task, after, DEPENDENTS_PAGE).await?;
+            let Some(last) = dependents.last() else { return Ok(starts) };
+            after = Some(last.task);
+            for edge in dependents {
+                let others = self.store.dependencies(edge.task).await?;
+                let is_free = others.iter().all(|other| other.is_met || other.on == task);
+                if is_free && self.task(edge.task).await?.value.is_claimable() {
+                    starts.push(edge.task);
+                }
+            }
+        }
+    }
+
+    pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {
+        Ok(self.store.project(id).await?.is_some())
+    }
+
+    /// All tasks of a project, oldest first.
+    pub async fn project_tasks(&self, project: ProjectId) -> Answer<Vec<Task>> {
+        let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
+        let mut tasks = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self.store.tasks(&filter, cursor, TASKS_PAGE).await?;
+            tasks.extend(page.items.into_iter().map(|stored| stored.value));
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(tasks);
+            }
+        }
+    }
+
+    /// The next piece of the history.
+    pub async fn events_after(&self, seq: u64) -> Answer<Vec<Recorded>> {
+        Ok(self.store.events_after(seq, EVENTS_PAGE).await?)
+    }
+
+    /// Changes soon after every commit, by whomever.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.store.subscribe()
+    }
+
+    /// Writes a change that was made elsewhere, whole or not at all.
+    pub async fn write(&self, change: Change) -> Answer<()> {
+        match self.store.commit(change).await? {
+            Commit::Written { .. } => Ok(()),
+            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
+        }
     }
 
     pub async fn plan(&self, breakdown: TaskId) -> Answer<Option<Plan>> {

@@ -6,9 +6,13 @@ use baton_core::approval::ApprovalRefusal;
 use baton_core::breakdown::PlanFaults;
 use baton_core::id::TaskId;
 use baton_core::refusal::Refusal;
+use baton_core::text::Role;
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
+
+use crate::settings::SettingsError;
+use crate::worktree::GitError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -34,6 +38,14 @@ pub enum EngineError {
     Namespace { name: String },
     #[error("\"{prefix}\" is the beginning of more than one {kind}")]
     Ambiguous { kind: &'static str, prefix: String },
+    #[error("no agent is set up for the role {role}")]
+    NoAgent { role: Role },
+    #[error("a runner stopped unexpectedly: {detail}")]
+    Runner { detail: String },
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     #[error(transparent)]
     Cursor(#[from] BadCursor),
     #[error(transparent)]
@@ -64,6 +76,12 @@ impl EngineError {
                 "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()
             }
             Self::Ambiguous { .. } => "give more of it".to_owned(),
+            Self::NoAgent { role } => format!(
+                "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
+            ),
+            Self::Runner { .. } => "what it worked on goes back to the queue; the log has more".to_owned(),
+            Self::Git(error) => error.hint(),
+            Self::Settings(_) => "mend .agent/baton.toml and try again".to_owned(),
             Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),
             Self::Store(error) => error.hint(),
         }

@@ -1,15 +1,25 @@
 //! What an agent is told at the start of an attempt: the work, what went before, and how to end.
 //!
-//! Pure: the facts are collected elsewhere. Text that comes from outside (descriptions, answers, check output) is
+//! Text that comes from outside (descriptions, answers, check output) is
 //! fenced, so that nothing in it can pass for an instruction of Baton's.
 
 use std::fmt::Write;
 
 use baton_core::guard::RequeueReason;
 use baton_core::outcome::closing_block;
+use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::task::{Note, Task};
+use baton_core::rebreakdown::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
+use baton_core::recycle::RecycleReason;
+use baton_core::state::Queue;
+use baton_core::task::{Note, Purpose, Task};
 use baton_core::text::OutcomeName;
+use baton_store::Store;
+use baton_store::query::TaskFilter;
+
+use crate::error::EngineError;
+use crate::workshop::Workshop;
+use crate::worktree::{Checkout, Worktrees};
 
 /// Everything the prompt of one attempt at ordinary work is made of.
 pub struct WorkPrompt<'a> {
@@ -62,6 +72,80 @@ impl WorkPrompt<'_> {
         if !answered.is_empty() {
             let _ = write!(text, "\n## The conversation so far\n\n{}", answered.join("\n"));
         }
+    }
+}
+
+/// The prompt of one attempt at a breakdown: the task that was too large, and what is there of it already.
+pub struct BreakdownPrompt<'a, S> {
+    pub shop: &'a Workshop<S>,
+    pub task: &'a Task,
+}
+
+/// Siblings looked at for the list of what is done.
+const SIBLINGS_MAX: u32 = 500;
+
+impl<S: Store> BreakdownPrompt<'_, S> {
+    pub async fn text(&self, worktrees: &Worktrees, checkout: &Checkout) -> Result<String, EngineError> {
+        let (replaced, reason) = match self.task.spec().purpose {
+            Purpose::Breakdown { replaces_task_id: Some(replaced), reason, .. } => {
+                (self.shop.desk.task(replaced).await?.value, reason)
+            }
+            // A first plan has nothing behind it; the goal is the description.
+            Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work => (self.task.clone(), None),
+        };
+        let project = self.project().await?;
+        let base = match &project {
+            Some(project) => worktrees.repository().tip(&project.base_branch).await?,
+            None => None,
+        }
+        .unwrap_or_else(|| checkout.base.clone());
+        let head = worktrees.measure(checkout).await?.head;
+        let verified =
+            replaced.ledger().last_end.as_ref().map(|end| end.verified.clone()).unwrap_or_default();
+        let context = RebreakdownContext {
+            task: replaced.id(),
+            title: replaced.spec().title.clone(),
+            description: replaced.spec().description.clone(),
+            turns_used: verified.turns,
+            turns_max: verified.turns_max,
+            commits: verified.commits,
+            reason: match reason {
+                Some(RecycleReason::CumulativeFailures) => {
+                    RebreakdownReason::CumulativeFailures { attempts: replaced.ledger().started }
+                }
+                Some(RecycleReason::TooLarge) | None => RebreakdownReason::TooLarge,
+            },
+            completed: self.completed_siblings().await?,
+            project: project.map(|project| ProjectContext {
+                id: project.id,
+                title: project.title.clone(),
+                branch: project.branch().clone(),
+                base_branch: project.base_branch.clone(),
+            }),
+            log_oneline: worktrees.repository().log_oneline(&base, &head).await?.text,
+            diff_stat: worktrees.repository().diff_stat(&base, &head).await?.text,
+            left_to_do: None,
+        };
+        Ok(context.prompt())
+    }
+
+    async fn project(&self) -> Result<Option<Project>, EngineError> {
+        let Some(id) = self.task.spec().project_id else { return Ok(None) };
+        Ok(self.shop.desk.store.project(id).await?.map(|stored| stored.value))
+    }
+
+    async fn completed_siblings(&self) -> Result<Vec<CompletedTask>, EngineError> {
+        let Some(project) = self.task.spec().project_id else { return Ok(Vec::new()) };
+        let filter = TaskFilter { queue: Some(Queue::Done), project: Some(project), ..TaskFilter::default() };
+        let done = self.shop.desk.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
+        let work = done.into_iter().map(|stored| stored.value).filter(|task| !task.is_breakdown());
+        Ok(work
+            .map(|task| CompletedTask {
+                id: task.id(),
+                title: task.spec().title.clone(),
+                commits: task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits),
+            })
+            .collect())
     }
 }
 

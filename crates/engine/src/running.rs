@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::id::AttemptId;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 /// Shared by the dispatcher, which fills it, the rescuer, which renews what is in it, and the outbox, which stops it.
 #[derive(Clone, Default)]
@@ -13,7 +13,8 @@ pub struct Running(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     attempts: Mutex<BTreeMap<AttemptId, watch::Sender<bool>>>,
-    ended: Notify,
+    /// Counts up whenever an attempt ends.
+    ended: watch::Sender<u64>,
 }
 
 /// Held while the attempt runs. Dropping it, however that comes about, frees the place.
@@ -50,9 +51,19 @@ impl Running {
         }
     }
 
-    /// Resolves when an attempt ended since the last call.
-    pub async fn ended(&self) {
-        self.0.ended.notified().await;
+    /// Changes whenever an attempt ends here.
+    pub fn ends(&self) -> watch::Receiver<u64> {
+        self.0.ended.subscribe()
+    }
+
+    /// Waits until the attempt does not run here, if it does.
+    pub async fn gone(&self, attempt: AttemptId) {
+        let mut ends = self.ends();
+        while self.attempts().contains_key(&attempt) {
+            if ends.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     fn attempts(&self) -> MutexGuard<'_, BTreeMap<AttemptId, watch::Sender<bool>>> {
@@ -74,6 +85,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.running.attempts().remove(&self.attempt);
-        self.running.0.ended.notify_one();
+        self.running.0.ended.send_modify(|count| *count += 1);
     }
 }

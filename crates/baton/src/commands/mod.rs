@@ -1,8 +1,11 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
+mod accept;
 mod breakdown;
+mod demo;
 mod question;
 mod task;
+mod up;
 mod verdict;
 
 use crate::cli::{Arguments, Command};
@@ -10,17 +13,25 @@ use crate::explain;
 use crate::fault::{FAILED, Fault};
 use crate::office::Office;
 
+/// Threads for waiting on agents and git; the work itself is done by other programs.
+const WORKERS: usize = 2;
+
 pub fn run(arguments: Arguments) -> Result<String, Fault> {
     let Arguments { common, command } = arguments;
     if let Command::Explain { topic } = command {
         return Ok(explain::text(topic));
     }
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| Fault {
-            message: format!("the program could not set itself up: {error}"),
-            hint: "check the limits on threads and files of this session".to_owned(),
-            code: FAILED,
-        })?;
+        tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(
+            |error| Fault {
+                message: format!("the program could not set itself up: {error}"),
+                hint: "check the limits on threads and files of this session".to_owned(),
+                code: FAILED,
+            },
+        )?;
+    if let Command::Demo { headless, folder } = command {
+        return runtime.block_on(demo::run(headless, folder));
+    }
     runtime.block_on(async {
         let office = Office::open(&common)?;
         let printed = dispatch(&office, command).await;
@@ -32,11 +43,15 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
 async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         Command::Task(command) => task::run(office, command).await,
+        Command::Accept(accept) => accept::run(office, accept).await,
+        Command::Up { agents } => up::run(office, agents).await,
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
         Command::Questions => question::list(office).await,
         Command::Answer { question, text } => question::answer(office, &question, &text).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
+        // Never get here: one needs no repository, the other is its own program from `main` on.
+        Command::Demo { .. } | Command::ScriptedAgent { .. } => Ok(String::new()),
     }
 }

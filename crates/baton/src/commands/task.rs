@@ -1,13 +1,15 @@
 //! `baton task …`
 
 use std::fmt::Write;
+use std::path::Path;
 
 use baton_core::command::Command;
-use baton_core::id::SessionId;
+use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::recycle::Depth;
 use baton_core::state::Queue;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::text::{Role, nearest};
+use baton_engine::runner::LOG_FILE;
 use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
@@ -20,7 +22,7 @@ pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault>
     match command {
         TaskCommand::Add { title, description, task_type, priority, depends_on, session } => {
             let title = Office::said(&title, "the title")?;
-            let session: SessionId = session.parse().map_err(|error: baton_core::id::BadId| {
+            let session: SessionId = session.parse().map_err(|error: BadId| {
                 Fault::usage(error.to_string(), "choose another name with --session")
             })?;
             let mut waits_on = Vec::new();
@@ -74,11 +76,42 @@ pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault>
             office.desk.apply(id, Command::Retry, office.actor()).await?;
             show(office, id, &format!("{id} is in the queue again.\n")).await
         }
+        TaskCommand::Log { task } => log(office, office.task(&task).await?).await,
+        TaskCommand::Diff { task } => diff(office, office.task(&task).await?).await,
+        TaskCommand::Restore { attempt, into } => restore(office, &attempt, &into).await,
     }
 }
 
+/// The log of the last attempt that left one.
+async fn log(office: &Office, id: TaskId) -> Result<String, Fault> {
+    let engine = office.engine(None).await?;
+    let view = TaskView::load(&office.desk, id).await?;
+    for record in view.attempts.iter().rev() {
+        let path = engine.shop.attempt_folder(record.attempt.id).join(LOG_FILE);
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            return Ok(text);
+        }
+    }
+    Ok(format!("{id} has no log here: no attempt at it has run on this machine.\n"))
+}
+
+async fn diff(office: &Office, id: TaskId) -> Result<String, Fault> {
+    let engine = office.engine(None).await?;
+    let task = office.desk.task(id).await?.value;
+    Ok(engine.shop.diff(&task).await?)
+}
+
+async fn restore(office: &Office, attempt: &str, into: &Path) -> Result<String, Fault> {
+    let attempt: AttemptId = attempt.parse().map_err(|error: BadId| {
+        Fault::usage(error.to_string(), "see the attempts: baton task show TASK --json")
+    })?;
+    let engine = office.engine(None).await?;
+    let restored = engine.shop.restore(attempt, into).await?;
+    Ok(format!("{} file(s) of {attempt} are in {}\n", restored.files, restored.folder.display()))
+}
+
 /// The task as JSON, or a sentence about what was done.
-pub async fn show(office: &Office, id: baton_core::id::TaskId, sentence: &str) -> Result<String, Fault> {
+pub async fn show(office: &Office, id: TaskId, sentence: &str) -> Result<String, Fault> {
     if office.is_json {
         output::json(&TaskView::load(&office.desk, id).await?)
     } else {

@@ -3,4 +3,6 @@
 
 mod desk;
 mod fixture;
+mod repo;
 mod rescue;
+mod worktree;

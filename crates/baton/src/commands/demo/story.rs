@@ -1,0 +1,179 @@
+//! What the demo is about: six tasks with dependencies, one question, one task that is too large.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use baton_core::actor::Actor;
+use baton_core::change::{Change, Guard, Record};
+use baton_core::event::{Event, EventBody};
+use baton_core::git_name::BranchName;
+use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::project::Project;
+use baton_core::recycle::Depth;
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{NonBlank, Role};
+use baton_engine::engine::Engine;
+use baton_engine::error::EngineError;
+use baton_engine::place::LocalStore;
+use baton_engine::settings::Settings;
+use baton_engine::worktree::Repository;
+use serde_json::{Value, json};
+
+use crate::fault::{FAILED, Fault};
+use crate::output;
+
+const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);
+const README: &str = "# Greeter\n\nSays hello, in as many languages as somebody asks for.\n";
+
+/// Title, what it waits on (by number, from 1), and what there is to do.
+const TASKS: [(&str, &[u32], &str); 6] = [
+    ("Set up the greeter", &[], "Make the folder for greetings, with a note on how to add one."),
+    ("Add the English greeting", &[1], "One file with one greeting."),
+    ("Add the French greeting", &[1], "Ask whether to be formal, then write it."),
+    ("Add every other language", &[1], "All of them, in one go. (This is too much for one attempt.)"),
+    ("Write the tests", &[2, 3], "Each greeting is there and ends with an exclamation mark."),
+    ("Write the guide", &[4, 5], "How to greet, in every language there is."),
+];
+
+pub fn feature_branch() -> BranchName {
+    BranchName::feature(PROJECT)
+}
+
+pub fn project() -> ProjectId {
+    PROJECT
+}
+
+fn id_of(number: u32) -> TaskId {
+    TaskId::from_bits(0xde30_0000 + number)
+}
+
+/// The repository, the project and its tasks, written in one change. What is there already stays.
+pub async fn begin(engine: &Engine<LocalStore>) -> Result<(), Fault> {
+    let shop = &engine.shop;
+    Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
+    if shop.desk.has_project(PROJECT).await? {
+        output::line("Going on where the last demo here stopped.");
+        return Ok(());
+    }
+    let by = Actor::human("demo");
+    let context = shop.desk.context(by.clone()).await?;
+    let event = |body| Event { at: context.now, by: by.clone(), body };
+    let session: SessionId = SessionId::of_project(PROJECT);
+    let project = Project {
+        id: PROJECT,
+        title: said("A greeter for everyone")?,
+        description: String::new(),
+        path: shop.place.root.display().to_string(),
+        base_branch: "main".parse().map_err(|error| wrong(&error))?,
+        feature_branch: Some(feature_branch()),
+        created_at: context.now,
+    };
+    let mut change = Change::new();
+    change.events.push(event(EventBody::ProjectCreated { project: PROJECT, title: project.title.clone() }));
+    change = change.put(Record::Project(project), Guard::New);
+    for (number, (title, waits_on, description)) in (1..).zip(TASKS) {
+        let spec = TaskSpec {
+            id: id_of(number),
+            session_id: session.clone(),
+            project_id: Some(PROJECT),
+            task_type: TaskType::Implementation,
+            title: said(title)?,
+            description: description.to_owned(),
+            priority: Priority::default(),
+            role: Role::implement(),
+            recipe: None,
+            purpose: Purpose::Work,
+            depth: Depth::Original,
+            created_at: context.now,
+        };
+        let depends_on: Vec<TaskId> = waits_on.iter().map(|number| id_of(*number)).collect();
+        let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
+        change = change.and(Change::create(Task::create(spec), &depends_on, event(body)));
+    }
+    shop.desk.write(change).await?;
+    Ok(())
+}
+
+fn said(text: &str) -> Result<NonBlank, Fault> {
+    NonBlank::new(text).map_err(|error| wrong(&error))
+}
+
+fn wrong(error: &dyn std::fmt::Display) -> Fault {
+    Fault {
+        message: error.to_string(),
+        hint: "this is a mistake in Baton; please report it".to_owned(),
+        code: FAILED,
+    }
+}
+
+pub fn settings(script: &Path) -> Result<Settings, Fault> {
+    let script = serde_json::to_string(&script.display().to_string()).map_err(|error| wrong(&error))?;
+    let text = format!(
+        "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\n\
+         [agents.scripted]\nkind = \"scripted\"\ncommand = [{script}]\n"
+    );
+    Ok(Settings::read(&text, Path::new("the demo's settings")).map_err(EngineError::from)?)
+}
+
+/// What the agent does for each task. It takes its time, so that work can be seen to run side by side.
+pub fn script() -> String {
+    let work = |title: &str, path: &str, text: &str| {
+        json!({ "when": title, "steps": [
+            { "turns": 4 }, { "sleep_ms": 200 },
+            { "write": { "path": path, "text": text } },
+            { "usage": { "input_tokens": 1200, "output_tokens": 300, "cost_usd": 0.01 } },
+            { "commit": title },
+            { "result": { "status": "COMPLETE", "output": format!("{title}: done, in {path}.") } },
+        ]})
+    };
+    let scripts: Vec<Value> = vec![
+        // The breakdown's prompt names the task that was too large, so it has to come first.
+        json!({ "when": "submit_breakdown", "steps": [
+            { "turns": 6 }, { "sleep_ms": 200 },
+            { "plan": [
+                { "title": "Add the German greeting", "description": "One file." },
+                { "title": "Add the Spanish greeting", "description": "One file.", "depends_on": [1] },
+            ]},
+        ]}),
+        work("Set up the greeter", "greetings/README.md", "One file for each language.\n"),
+        work("Add the English greeting", "greetings/en.txt", "Hello!\n"),
+        json!({ "when": "Add the French greeting", "resumed": false, "steps": [
+            { "turns": 2 },
+            { "ask": { "question": "Should the French greeting be formal?", "options": ["formal", "casual"] } },
+        ]}),
+        json!({ "when": "Add the French greeting", "resumed": true, "steps": [
+            { "read_answer": "The answer (" }, { "turns": 3 },
+            { "write": { "path": "greetings/fr.txt", "text": "Bonjour! ({{answer}})\n" } },
+            { "commit": "Add the French greeting" },
+            { "result": { "status": "COMPLETE", "output": "The French greeting is {{answer}}." } },
+        ]}),
+        json!({ "when": "Add every other language", "steps": [ { "sleep_ms": 200 }, { "turns": 60 } ] }),
+        work("Add the German greeting", "greetings/de.txt", "Hallo!\n"),
+        work("Add the Spanish greeting", "greetings/es.txt", "¡Hola!\n"),
+        work("Write the tests", "tests/greetings.txt", "every greeting ends with an exclamation mark\n"),
+        work("Write the guide", "GUIDE.md", "# How to greet\n\nLook into greetings/.\n"),
+    ];
+    json!({ "scripts": scripts, "otherwise": [{ "crash": { "exit": 1 } }] }).to_string()
+}
+
+/// The end of the story, in numbers that were counted and not claimed.
+pub async fn summary(engine: &Engine<LocalStore>, took: Duration) -> Result<String, Fault> {
+    let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
+    let mut text = String::from("\nEverything is merged:\n\n");
+    for task in &tasks {
+        let verified = task.ledger().last_end.as_ref().map(|end| &end.verified);
+        let (commits, turns) = verified.map_or((0, 0), |verified| (verified.commits, verified.turns));
+        let _ = writeln!(
+            text,
+            "  {}  {:<9} {commits} commit(s) in {turns:>2} turns  {}",
+            task.id(),
+            task.state().queue().as_str(),
+            task.spec().title
+        );
+    }
+    let _ = writeln!(text, "\n{} tasks, {:.1} s.", tasks.len(), took.as_secs_f64());
+    Ok(text)
+}

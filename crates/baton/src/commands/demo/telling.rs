@@ -1,0 +1,102 @@
+//! Tells what happens, from the event log: what every other client would see.
+
+use std::collections::BTreeMap;
+
+use baton_core::event::EventBody;
+use baton_core::id::TaskId;
+use baton_core::state::{AcceptedBy, Mark};
+use baton_engine::desk::Desk;
+use baton_engine::place::LocalStore;
+
+use crate::fault::Fault;
+use crate::output;
+
+pub struct Telling {
+    desk: Desk<LocalStore>,
+    is_headless: bool,
+    seen: u64,
+    titles: BTreeMap<TaskId, String>,
+    done: usize,
+}
+
+impl Telling {
+    pub fn new(desk: Desk<LocalStore>, is_headless: bool) -> Self {
+        Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0 }
+    }
+
+    /// Tells everything since the last time.
+    pub async fn go_on(&mut self) -> Result<(), Fault> {
+        loop {
+            let news = self.desk.events_after(self.seen).await?;
+            let Some(last) = news.last() else { return Ok(()) };
+            self.seen = last.seq;
+            for recorded in &news {
+                if let Some(line) = self.line(&recorded.event.body) {
+                    let tally = format!("[{}/{}] ", self.done, self.titles.len());
+                    output::line(&if self.is_headless { line } else { tally + &line });
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, body: &EventBody) -> Option<String> {
+        match body {
+            EventBody::TaskCreated { spec, depends_on } => {
+                self.titles.insert(spec.id, spec.title.to_string());
+                let waits: Vec<String> = depends_on.iter().map(|on| self.name(*on)).collect();
+                let waits =
+                    if waits.is_empty() { String::new() } else { format!(", after {}", waits.join(" and ")) };
+                Some(format!("+ {}{waits}", self.name(spec.id)))
+            }
+            EventBody::TaskClaimed { task, resumes: None, .. } => {
+                Some(format!("▶ {}: an agent starts", self.name(*task)))
+            }
+            EventBody::TaskClaimed { task, resumes: Some(_), .. } => {
+                Some(format!("▶ {}: its agent goes on", self.name(*task)))
+            }
+            EventBody::QuestionAsked { task: Some(task), question, .. } => {
+                Some(format!("? {} asks: {}", self.name(*task), question.text()))
+            }
+            EventBody::QuestionAnswered { answer, answered_by, .. } => {
+                Some(format!("! {answered_by}: {answer}"))
+            }
+            EventBody::TaskProvisional { task, mark, .. } => Some(match mark {
+                Mark::Ready | Mark::NoChanges { .. } => {
+                    format!("○ {}: there is work to look at", self.name(*task))
+                }
+                Mark::BurnedOut | Mark::NotConverging => {
+                    format!("⚠ {}: all turns used, not one commit", self.name(*task))
+                }
+                Mark::Plan => format!("○ {}: there is a plan to approve", self.name(*task)),
+            }),
+            EventBody::TaskDone { task, accepted_by } => {
+                self.done += 1;
+                Some(match accepted_by {
+                    AcceptedBy::PlanApproved { .. } => {
+                        format!("✔ {}: the plan is approved", self.name(*task))
+                    }
+                    AcceptedBy::Actor { .. } | AcceptedBy::Output => {
+                        format!("✔ {}: accepted and merged", self.name(*task))
+                    }
+                })
+            }
+            EventBody::TaskRecycled { task, .. } => {
+                self.done += 1;
+                Some(format!("↻ {}: too large as it was, to be broken down", self.name(*task)))
+            }
+            EventBody::DependentsRewired { from, to } => {
+                let to: Vec<String> = to.iter().map(|task| self.name(*task)).collect();
+                Some(format!("  what waited on {} now waits on {}", self.name(*from), to.join(" and ")))
+            }
+            EventBody::TaskRequeued { task, .. } => {
+                Some(format!("← {}: back in the queue", self.name(*task)))
+            }
+            EventBody::TaskFailed { task, error } => Some(format!("✘ {}: {error}", self.name(*task))),
+            _ => None,
+        }
+    }
+
+    fn name(&self, task: TaskId) -> String {
+        self.titles.get(&task).map_or_else(|| task.to_string(), |title| format!("“{title}”"))
+    }
+}

@@ -1,0 +1,180 @@
+//! The demo, whole, and killed at random moments: every task done once, nothing left running, nothing lost.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test helper that cannot go on says so by panicking"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Kills in an ordinary test run. `BATON_KILLS=1000 scripts/test -p baton kill` does more.
+const KILLS: u32 = 50;
+/// The longest a demo may take on a busy machine before it counts as stuck.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+const BRANCH: &str = "feature/de300000";
+
+/// The files the demo's tasks write, and whose work they are.
+const FILES: [&str; 8] = [
+    "GUIDE.md",
+    "README.md",
+    "greetings/README.md",
+    "greetings/de.txt",
+    "greetings/en.txt",
+    "greetings/es.txt",
+    "greetings/fr.txt",
+    "tests/greetings.txt",
+];
+
+struct Demo {
+    folder: PathBuf,
+}
+
+impl Demo {
+    fn start(&self) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_baton"))
+            .args(["demo", "--headless", "--folder"])
+            .arg(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(self.folder.join("repository"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let state = self.folder.join("state");
+        let output = Command::new(env!("CARGO_BIN_EXE_baton"))
+            .args(["--json", "--namespace", "demo", "--state-dir"])
+            .arg(state)
+            .args(arguments)
+            .current_dir(self.folder.join("repository"))
+            .output()
+            .unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Everything that must be true once the demo has ended well, however often it was killed on the way.
+    fn check(&self) {
+        let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
+        let mut by_queue: BTreeMap<String, usize> = BTreeMap::new();
+        for task in tasks.as_array().unwrap() {
+            *by_queue.entry(task["queue"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        assert_eq!(by_queue, BTreeMap::from([("done".to_owned(), 8), ("recycled".to_owned(), 1)]));
+        assert!(self.json(&["questions"])["questions"].as_array().unwrap().is_empty());
+
+        let mut files: Vec<String> =
+            self.git(&["ls-tree", "-r", "--name-only", BRANCH]).lines().map(str::to_owned).collect();
+        files.sort();
+        assert_eq!(files, FILES);
+        // Each piece of work is there once: no commit was lost, and none was made twice.
+        let subjects = self.git(&["log", "--no-merges", "--format=%s", BRANCH]);
+        let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
+        for subject in subjects.lines() {
+            *counted.entry(subject).or_default() += 1;
+        }
+        assert!(counted.len() == FILES.len() && counted.values().all(|count| *count == 1), "{counted:?}");
+        // The human's checkout was not touched.
+        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        assert_eq!(processes_of(&self.folder), Vec::<String>::new());
+    }
+
+    /// How often the one question of the story was put to the human.
+    fn questions_asked(&self) -> usize {
+        let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
+        let french = tasks.as_array().unwrap().iter().find(|task| task["title"] == "Add the French greeting");
+        let id = french.unwrap()["task_id"].as_str().unwrap().to_owned();
+        let attempts = self.json(&["task", "show", &id])["attempts"].take();
+        let asked = |attempt: &&Value| attempt["closing"]["end"]["reported"]["result"] == "ASKED";
+        attempts.as_array().unwrap().iter().filter(asked).count()
+    }
+}
+
+/// The command lines of agents that still work somewhere under `folder`.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = std::fs::read(entry.path().join("cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains("scripted-agent") && line.contains(&*folder.to_string_lossy()) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+/// Waits for the child, but not for ever.
+fn exit_code(child: &mut Child) -> Option<i32> {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("the demo did not end within {PATIENCE:?}");
+}
+
+#[test]
+fn the_demo_tells_the_whole_story_and_a_second_run_finds_it_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = Demo { folder: folder.path().canonicalize().unwrap() };
+    assert_eq!(exit_code(&mut demo.start()), Some(0));
+    demo.check();
+    assert_eq!(demo.questions_asked(), 1);
+    let head = demo.git(&["rev-parse", BRANCH]);
+    assert_eq!(exit_code(&mut demo.start()), Some(0));
+    demo.check();
+    assert_eq!(demo.git(&["rev-parse", BRANCH]), head, "the second run changed something");
+}
+
+#[test]
+fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
+    let kills_wanted = std::env::var("BATON_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let mut kills = 0;
+    // Any numbers do; these are the same in every run, so a failure can be looked at again.
+    let mut dice: u64 = 0x9e37_79b9_7f4a_7c15;
+    while kills < kills_wanted {
+        let folder = tempfile::tempdir().unwrap();
+        let demo = Demo { folder: folder.path().canonicalize().unwrap() };
+        loop {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mut child = demo.start();
+            let lives = Duration::from_millis(30 + (dice >> 33) % 900);
+            let born = Instant::now();
+            let ended = loop {
+                match child.try_wait().unwrap() {
+                    Some(status) => break Some(status.code()),
+                    None if born.elapsed() >= lives => break None,
+                    None => std::thread::sleep(Duration::from_millis(5)),
+                }
+            };
+            if let Some(code) = ended {
+                assert_eq!(code, Some(0), "the demo failed after {kills} kills");
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+        }
+        demo.check();
+    }
+}

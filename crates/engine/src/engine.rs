@@ -1,0 +1,155 @@
+//! Everything that runs while `baton up` does: the dispatcher, and the services around it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_agents::identity::ProcessIdentity;
+use baton_agents::tree::end_orphans;
+use baton_core::id::AttemptId;
+use baton_store::Store;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::courier::Courier;
+use crate::desk::Desk;
+use crate::dispatcher::Dispatcher;
+use crate::error::EngineError;
+use crate::place::Place;
+use crate::recycler::Recycler;
+use crate::rescuer::Rescuer;
+use crate::runner::PROCESS_FILE;
+use crate::running::Running;
+use crate::settings::{RecyclePolicy, Settings};
+use crate::workshop::Workshop;
+use crate::worktree::Git;
+
+/// Between TERM and KILL for what an earlier run left behind.
+const ORPHAN_GRACE: Duration = Duration::from_secs(2);
+/// The services' own safety net; a change wakes them at once.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// Called with what a person should hear of.
+pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+pub struct Engine<S> {
+    pub shop: Workshop<S>,
+    say: Say,
+}
+
+impl<S: Store> Engine<S> {
+    pub async fn new(
+        desk: Desk<S>,
+        settings: Settings,
+        place: Place,
+        program: PathBuf,
+        say: Say,
+    ) -> Result<Self, EngineError> {
+        let worker = format!("{}:{}", host_name(), place.store_path().display());
+        let shop = Workshop {
+            desk,
+            settings: Arc::new(settings),
+            place,
+            git: Git::find().await?,
+            running: Running::default(),
+            worker,
+            program,
+        };
+        Ok(Self { shop, say })
+    }
+
+    /// Finds what an earlier run left, then works until `shutdown` turns true.
+    pub async fn run(&self, shutdown: watch::Receiver<bool>) -> Result<(), EngineError> {
+        self.recover().await?;
+        let dispatcher = Dispatcher::new(self.shop.clone());
+        let (done, services_end) = watch::channel(false);
+        let working = async {
+            let worked = dispatcher.run(shutdown).await;
+            // The services outlive the runners, so that what these leave is still seen to.
+            let _ = done.send(true);
+            worked
+        };
+        let (worked, rescued, served) =
+            tokio::join!(working, self.keep_leases(services_end.clone()), self.serve(services_end));
+        worked.and(rescued).and(served)
+    }
+
+    /// After a crash: processes of dead attempts are ended, then their tasks go back to the queue.
+    pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
+        for lease in self.shop.desk.store.leases().await? {
+            if lease.worker == self.shop.worker {
+                self.end_orphans_of(lease.attempt).await;
+            }
+        }
+        let taken = self.rescuer().take_back_own().await?;
+        for attempt in &taken {
+            (self.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
+        }
+        Ok(taken)
+    }
+
+    async fn end_orphans_of(&self, attempt: AttemptId) {
+        let file = self.shop.attempt_folder(attempt).join(PROCESS_FILE);
+        let identity: Option<ProcessIdentity> =
+            fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+        match end_orphans(attempt, identity.as_ref(), ORPHAN_GRACE).await {
+            Ok(()) => {
+                // It is not there when the attempt never got as far.
+                let _ = fs::remove_file(&file);
+            }
+            Err(leftover) => (self.say)(&format!("{attempt}: {leftover}")),
+        }
+    }
+
+    fn rescuer(&self) -> Rescuer<S> {
+        let lease_ms = self.shop.settings.lease_ms();
+        Rescuer::new(self.shop.desk.clone(), self.shop.running.clone(), self.shop.worker.clone(), lease_ms)
+    }
+
+    async fn keep_leases(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
+        let rescuer = self.rescuer();
+        while !*end.borrow() {
+            for attempt in rescuer.run_once().await? {
+                self.end_orphans_of(attempt).await;
+                (self.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
+            }
+            tokio::select! {
+                () = sleep(rescuer.period()) => {}
+                _ = end.changed() => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The courier and the recycler, woken by every change.
+    async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
+        let (courier, recycler) = (Courier::new(self.shop.clone()), Recycler::new(self.shop.desk.clone()));
+        let mut changes = self.shop.desk.store.subscribe();
+        loop {
+            changes.mark_unchanged();
+            for trouble in courier.run_once().await? {
+                (self.say)(&trouble);
+            }
+            if self.shop.settings.recycle == RecyclePolicy::Automatic {
+                for task in recycler.run_once().await? {
+                    (self.say)(&format!("{task} was too large; see baton task show {task}"));
+                }
+            }
+            // Once more after the end was called, for what the last runners left.
+            if *end.borrow() {
+                return Ok(());
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+        }
+    }
+}
+
+/// Which machine this is, as far as it matters for telling workers apart.
+fn host_name() -> String {
+    fs::read_to_string("/etc/hostname").map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
+}

@@ -1,0 +1,123 @@
+//! What git has on record about a repository's worktrees: the human's, and Baton's.
+//!
+//! A worktree of Baton's is locked, so that neither `git worktree prune` nor git's own housekeeping drops
+//! it, and the lock's reason names the attempt it belongs to. The reason is written last: a worktree without
+//! one was never finished.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use baton_core::id::AttemptId;
+
+use super::error::GitError;
+use super::room::Worktrees;
+
+const REASON: &str = "Baton keeps this worktree for ";
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Registration {
+    pub folder: PathBuf,
+    /// Where git keeps this worktree's HEAD and index; the first one, the repository's own, has none.
+    pub git_dir: Option<PathBuf>,
+    pub branch: Option<String>,
+    pub is_bare: bool,
+    pub owner: Option<AttemptId>,
+    pub is_locked: bool,
+}
+
+impl Registration {
+    /// Whether an agent can work in it: made to the end, and not turned into a repository of its own.
+    pub fn is_sound(&self) -> bool {
+        let is_there = self.folder.is_dir() && !self.folder.join(".git").is_dir();
+        is_there && self.owner.is_some() && self.git_dir.is_some()
+    }
+}
+
+impl Worktrees {
+    pub(super) async fn registrations(&self) -> Result<Vec<Registration>, GitError> {
+        let list = self.repository.call("list the worktrees");
+        let out = list.args(["worktree", "list", "--porcelain", "-z"]).run().await?;
+        let git_dirs = git_dirs(&self.repository.git_dir().join("worktrees"));
+        let mut all: Vec<Registration> = Vec::new();
+        for field in out.split(|byte| *byte == 0) {
+            if let Some(folder) = field.strip_prefix(b"worktree ") {
+                let folder = PathBuf::from(OsStr::from_bytes(folder));
+                let git_dir = git_dirs.get(&folder).cloned();
+                all.push(Registration { folder, git_dir, ..Registration::default() });
+            } else if let Some(last) = all.last_mut() {
+                read_field(last, &String::from_utf8_lossy(field));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Git's folder for a worktree, by the worktree's own.
+    pub(super) fn git_dir_of(&self, folder: &Path) -> Option<PathBuf> {
+        git_dirs(&self.repository.git_dir().join("worktrees")).remove(folder)
+    }
+
+    pub(super) fn is_ours(&self, registration: &Registration) -> bool {
+        registration.folder.parent() == Some(&self.home())
+    }
+}
+
+fn read_field(registration: &mut Registration, field: &str) {
+    if let Some(branch) = field.strip_prefix("branch refs/heads/") {
+        registration.branch = Some(branch.to_owned());
+    } else if field == "bare" {
+        registration.is_bare = true;
+    } else if let Some(reason) = field.strip_prefix("locked") {
+        registration.is_locked = true;
+        registration.owner = reason.trim().strip_prefix(REASON).and_then(|id| id.parse().ok());
+    }
+}
+
+/// Makes the attempt the worktree's owner, in one step. This is the file `git worktree lock` writes; git has
+/// no command to change a reason without a moment in which the worktree is unlocked.
+pub(super) fn set_owner(git_dir: &Path, attempt: AttemptId) -> io::Result<()> {
+    let new = git_dir.join("locked.baton");
+    fs::write(&new, format!("{REASON}{attempt}"))?;
+    fs::rename(new, git_dir.join("locked"))
+}
+
+/// Writes the worktree's way to its repository anew, when an agent deleted or changed it.
+pub(super) fn mend_link(folder: &Path, git_dir: &Path) -> io::Result<()> {
+    let link = folder.join(".git");
+    let text = fs::read(&link).unwrap_or_default();
+    let text = text.strip_prefix(b"gitdir: ").unwrap_or_default();
+    let target = folder.join(OsStr::from_bytes(text.strip_suffix(b"\n").unwrap_or(text)));
+    if fs::canonicalize(target).is_ok_and(|target| fs::canonicalize(git_dir).is_ok_and(|dir| dir == target)) {
+        return Ok(());
+    }
+    fs::write(link, [b"gitdir: ", git_dir.as_os_str().as_bytes(), b"\n"].concat())
+}
+
+/// What a killed git leaves in a worktree's own folder. The agent's process tree is gone by the time Baton
+/// looks, so nobody holds these.
+pub(super) fn clear_stale_locks(git_dir: &Path) {
+    for name in ["index.lock", "HEAD.lock"] {
+        // Nearly always there is none.
+        let _ = fs::remove_file(git_dir.join(name));
+    }
+}
+
+/// Git's folder for each linked worktree, by the worktree's folder.
+fn git_dirs(worktrees: &Path) -> BTreeMap<PathBuf, PathBuf> {
+    // Before the first linked worktree the folder is not there.
+    let entries = fs::read_dir(worktrees).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((folder_of(&entry.path())?, entry.path()))).collect()
+}
+
+/// Git writes there the path of the worktree's `.git` file, absolute or, by the user's choice, relative.
+fn folder_of(git_dir: &Path) -> Option<PathBuf> {
+    let text = fs::read(git_dir.join("gitdir")).ok()?;
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    let folder = git_dir.join(OsStr::from_bytes(text)).parent()?.to_owned();
+    // The folder itself may be gone; what it lay in has a real path all the same.
+    let home = folder.parent().and_then(|home| fs::canonicalize(home).ok());
+    Some(home.zip(folder.file_name()).map_or_else(|| folder.clone(), |(home, name)| home.join(name)))
+}
