@@ -16,13 +16,14 @@ use crate::courier::Courier;
 use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
+use crate::intakes::Intakes;
 use crate::place::Place;
 use crate::recycler::Recycler;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
 use crate::running::Running;
 use crate::settings::{RecyclePolicy, Settings};
-use crate::workshop::Workshop;
+use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
 
 /// Between TERM and KILL for what an earlier run left behind.
@@ -30,12 +31,8 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// Called with what a person should hear of.
-pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
-
 pub struct Engine<S> {
     pub shop: Workshop<S>,
-    say: Say,
 }
 
 impl<S: Store> Engine<S> {
@@ -53,10 +50,12 @@ impl<S: Store> Engine<S> {
             place,
             git: Git::find().await?,
             running: Running::default(),
+            intakes: Intakes::default(),
+            say,
             worker,
             program,
         };
-        Ok(Self { shop, say })
+        Ok(Self { shop })
     }
 
     /// Finds what an earlier run left, then works until `shutdown` turns true.
@@ -84,7 +83,7 @@ impl<S: Store> Engine<S> {
         }
         let taken = self.rescuer().take_back_own().await?;
         for attempt in &taken {
-            (self.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
+            (self.shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
         }
         Ok(taken)
     }
@@ -98,7 +97,7 @@ impl<S: Store> Engine<S> {
                 // It is not there when the attempt never got as far.
                 let _ = fs::remove_file(&file);
             }
-            Err(leftover) => (self.say)(&format!("{attempt}: {leftover}")),
+            Err(leftover) => (self.shop.say)(&format!("{attempt}: {leftover}")),
         }
     }
 
@@ -112,7 +111,7 @@ impl<S: Store> Engine<S> {
         while !*end.borrow() {
             for attempt in rescuer.run_once().await? {
                 self.end_orphans_of(attempt).await;
-                (self.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
+                (self.shop.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
             }
             tokio::select! {
                 () = sleep(rescuer.period()) => {}
@@ -129,11 +128,11 @@ impl<S: Store> Engine<S> {
         loop {
             changes.mark_unchanged();
             for trouble in courier.run_once().await? {
-                (self.say)(&trouble);
+                (self.shop.say)(&trouble);
             }
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
-                    (self.say)(&format!("{task} was too large; see baton task show {task}"));
+                    (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
                 }
             }
             // Once more after the end was called, for what the last runners left.

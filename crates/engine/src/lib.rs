@@ -8,6 +8,7 @@ pub mod dispatcher;
 pub mod engine;
 pub mod error;
 pub mod ids;
+pub mod intakes;
 pub mod place;
 pub mod prompt;
 pub mod recycler;

@@ -64,12 +64,37 @@ impl<S: Store> Runner<S> {
             Ok(None) => Command::ExpireLease { attempt },
             Err(error) => Command::Settle { attempt, end: systemic(&error) },
         };
+        self.note_intake(&task, &command).await?;
         match self.shop.desk.apply(task.id(), command, Actor::Baton).await {
             Ok(_) => Ok(()),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
             Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// How the agent fared decides whether it takes more work.
+    async fn note_intake(&self, task: &Task, command: &Command) -> Result<(), EngineError> {
+        let (Command::Settle { end, .. }, Some(live)) = (command, task.state().live_attempt()) else {
+            return Ok(());
+        };
+        match &end.reported.result {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
+                let now = self.shop.desk.store.now().await?;
+                if let Some(until) = self.shop.intakes.systemic_failure(&live.agent, now) {
+                    (self.shop.say)(&format!("agent {} rests until {until}: {message}", live.agent));
+                }
+            }
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::Asked { .. }
+            | AttemptResult::Blocked { .. }
+            | AttemptResult::Error { cause: ErrorCause::Own, .. }
+            | AttemptResult::TurnLimit => self.shop.intakes.success(&live.agent),
+        }
+        Ok(())
     }
 
     async fn attempt(

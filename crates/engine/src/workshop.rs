@@ -14,10 +14,14 @@ use baton_store::Store;
 
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::intakes::Intakes;
 use crate::place::Place;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::worktree::{Git, Place as Stand, Repository, Restored, Worktrees};
+
+/// Tells a person something while work goes on.
+pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Workshop<S> {
@@ -26,6 +30,9 @@ pub struct Workshop<S> {
     pub place: Place,
     pub git: Git,
     pub running: Running,
+    pub intakes: Intakes,
+    /// Called with what a person should hear of.
+    pub say: Say,
     /// Who claims: this machine and this store, the same after a restart.
     pub worker: String,
     /// Baton's own program, for agents that call it and for the built-in one.

@@ -1,0 +1,127 @@
+//! `baton up` as it runs all day: many agents at once, and agents that do not start.
+#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+const TASKS: usize = 200;
+const AGENTS: &str = "20";
+const PATIENCE: Duration = Duration::from_mins(4);
+/// The server's own memory, in KiB, over what it took at the start: far less than a leak per task would come to.
+const GROWTH_KIB_MAX: u64 = 40 * 1024;
+
+fn baton(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.current_dir(folder).env("BATON_USER", "mia").stdin(Stdio::null());
+    command
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = baton(folder).arg("--json").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+    let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+/// A repository with one commit and these settings.
+fn repository(folder: &Path, settings: &str) {
+    git(folder, &["init", "-q", "-b", "main"]);
+    std::fs::create_dir(folder.join(".agent")).unwrap();
+    std::fs::write(folder.join(".agent/baton.toml"), settings).unwrap();
+    git(folder, &["add", "-A"]);
+    git(folder, &["commit", "-q", "-m", "Begin"]);
+}
+
+fn set_up(folder: &Path) {
+    let script = json!({ "scripts": [], "otherwise": [
+        { "turns": 2 },
+        { "write": { "path": "out/{{task}}.txt", "text": "done\n" } },
+        { "commit": "Work on {{task}}" },
+        { "result": { "status": "COMPLETE", "output": "Done." } },
+    ]});
+    std::fs::write(folder.join("script.json"), script.to_string()).unwrap();
+    let settings = format!(
+        "default_agent = \"scripted\"\nmax_unaccepted = 1000\n[agents.scripted]\nkind = \"scripted\"\n\
+         command = [\"{}\"]\nmax = 20\n",
+        folder.join("script.json").display()
+    );
+    repository(folder, &settings);
+}
+
+fn memory_kib(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Ends it as a service manager would.
+fn end(up: &mut Child) {
+    Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
+    assert!(up.wait().unwrap().success());
+}
+
+fn provisional(folder: &Path) -> Vec<Value> {
+    let list = json(folder, &["task", "list", "--queue", "provisional", "--limit", "500"]);
+    list["tasks"].as_array().unwrap().clone()
+}
+
+#[test]
+fn two_hundred_tasks_through_twenty_agents() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().canonicalize().unwrap();
+    set_up(&folder);
+    for number in 0..TASKS {
+        json(&folder, &["task", "add", &format!("Task {number}")]);
+    }
+    let mut up = baton(&folder).args(["up", "--agents", AGENTS]).stderr(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    let mut memory_first = None;
+    while provisional(&folder).len() < TASKS {
+        assert!(started.elapsed() < PATIENCE, "only {} of {TASKS} came through", provisional(&folder).len());
+        if provisional(&folder).len() > TASKS / 10 && memory_first.is_none() {
+            memory_first = Some(memory_kib(&up));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let growth = memory_kib(&up).saturating_sub(memory_first.unwrap_or_default());
+    assert!(growth < GROWTH_KIB_MAX, "the server grew by {growth} KiB");
+    end(&mut up);
+
+    for task in provisional(&folder) {
+        let view = json(&folder, &["task", "show", task["task_id"].as_str().unwrap()]);
+        // No double claim: one attempt each, and its commit was counted by Baton.
+        assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view}");
+        assert_eq!(view["verified"]["commits"], 1, "{view}");
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().canonicalize().unwrap();
+    repository(
+        &folder,
+        "default_agent = \"ghost\"\n[agents.ghost]\nkind = \"command\"\ncommand = [\"/no/such/agent\"]\n",
+    );
+    let id = json(&folder, &["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
+    let mut up = baton(&folder).arg("up").stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(up.stderr.take().unwrap()).lines();
+    let told = said.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
+    assert!(told.contains("agent ghost") && told.contains("/no/such/agent"), "{told}");
+    end(&mut up);
+    let view = json(&folder, &["task", "show", &id]);
+    assert_eq!(
+        (view["queue"].as_str(), view["attempts"].as_array().unwrap().len()),
+        (Some("incoming"), 2),
+        "{view}"
+    );
+}

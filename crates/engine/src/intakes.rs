@@ -1,0 +1,51 @@
+//! Which agents rest. Two failures in a row that were no task's fault pause an agent's intake; core says for how long.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use baton_core::schedule::Intake;
+use baton_core::text::AgentName;
+use baton_core::time::Timestamp;
+
+/// Shared by the runners, who learn how agents fare, and the dispatcher, who asks before it claims.
+#[derive(Clone, Default)]
+pub struct Intakes(Arc<Mutex<BTreeMap<AgentName, Intake>>>);
+
+impl Intakes {
+    pub fn all(&self) -> BTreeMap<AgentName, Intake> {
+        self.map().clone()
+    }
+
+    /// The agent did its part, whatever became of the task.
+    pub fn success(&self, agent: &AgentName) {
+        self.map().remove(agent);
+    }
+
+    /// Returns when the pause this starts is over, if it starts one.
+    pub fn systemic_failure(&self, agent: &AgentName, now: Timestamp) -> Option<Timestamp> {
+        let mut map = self.map();
+        let intake = map.get(agent).copied().unwrap_or_default().after_systemic_failure(now);
+        map.insert(agent.clone(), intake);
+        intake.paused_until(now)
+    }
+
+    fn map(&self) -> MutexGuard<'_, BTreeMap<AgentName, Intake>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_failure_in_a_row_pauses_and_a_success_forgets() {
+        let intakes = Intakes::default();
+        let (agent, now) = ("mine".parse().unwrap(), Timestamp::from_ms(1_000));
+        assert_eq!(intakes.systemic_failure(&agent, now), None);
+        intakes.success(&agent);
+        assert_eq!(intakes.systemic_failure(&agent, now), None);
+        assert!(intakes.systemic_failure(&agent, now) > Some(now));
+        assert!(intakes.all()[&agent].paused_until(now).is_some());
+    }
+}
