@@ -6,6 +6,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ const KILLS: u32 = 50;
 /// Kills of one demo, before it is let to its end: on a slow machine a life may be too short for any progress.
 const KILLS_PER_DEMO: u32 = 12;
 /// The longest a demo may take on a busy machine before it counts as stuck.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const BRANCH: &str = "feature/de300000";
 
@@ -39,12 +40,13 @@ struct Demo {
 
 impl Demo {
     fn start(&self) -> Child {
+        let said = OpenOptions::new().create(true).append(true).open(self.folder.join("said")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_baton"))
             .args(["demo", "--headless", "--folder"])
             .arg(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(said)
             .spawn()
             .unwrap()
     }
@@ -98,6 +100,14 @@ impl Demo {
         assert_eq!(processes_of(&self.folder), Vec::<String>::new());
     }
 
+    /// The newest log an agent left, for a look at what went wrong.
+    fn last_log(&self) -> String {
+        let attempts = std::fs::read_dir(self.folder.join("state/attempts")).unwrap().flatten();
+        let logs = attempts.map(|attempt| attempt.path().join("agent.log")).filter(|log| log.exists());
+        let newest = logs.max_by_key(|log| log.metadata().and_then(|about| about.modified()).unwrap());
+        newest.map(|log| std::fs::read_to_string(log).unwrap_or_default()).unwrap_or_default()
+    }
+
     /// How often the one question of the story was put to the human.
     fn questions_asked(&self) -> usize {
         let tasks = self.json(&["task", "list", "--limit", "100"])["tasks"].take();
@@ -122,8 +132,9 @@ fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Waits for the child, but not for ever.
-fn exit_code(child: &mut Child) -> Option<i32> {
+/// Waits for the demo to end, but not for ever.
+fn exit_code(demo: &Demo) -> Option<i32> {
+    let mut child = demo.start();
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         if let Some(status) = child.try_wait().unwrap() {
@@ -131,19 +142,23 @@ fn exit_code(child: &mut Child) -> Option<i32> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    let tasks = demo.json(&["task", "list", "--limit", "100"]);
+    let agents = processes_of(&demo.folder);
+    let said = std::fs::read_to_string(demo.folder.join("said")).unwrap() + &demo.last_log();
     child.kill().unwrap();
-    panic!("the demo did not end within {PATIENCE:?}");
+    child.wait().unwrap();
+    panic!("the demo did not end within {PATIENCE:?}\nagents: {agents:?}\n{tasks:#}\n{said}");
 }
 
 #[test]
 fn the_demo_tells_the_whole_story_and_a_second_run_finds_it_told() {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo { folder: folder.path().canonicalize().unwrap() };
-    assert_eq!(exit_code(&mut demo.start()), Some(0));
+    assert_eq!(exit_code(&demo), Some(0));
     demo.check();
     assert_eq!(demo.questions_asked(), 1);
     let head = demo.git(&["rev-parse", BRANCH]);
-    assert_eq!(exit_code(&mut demo.start()), Some(0));
+    assert_eq!(exit_code(&demo), Some(0));
     demo.check();
     assert_eq!(demo.git(&["rev-parse", BRANCH]), head, "the second run changed something");
 }
@@ -178,7 +193,7 @@ fn killed_at_random_moments_the_demo_still_ends_with_everything_done_once() {
             kills += 1;
         }
         // Left in peace it ends; where it had ended before, this finds it so.
-        assert_eq!(exit_code(&mut demo.start()), Some(0), "after {kills} kills");
+        assert_eq!(exit_code(&demo), Some(0), "after {kills} kills");
         demo.check();
     }
 }

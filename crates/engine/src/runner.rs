@@ -17,6 +17,7 @@ use baton_core::command::Command;
 use baton_core::id::AttemptId;
 use baton_core::outcome::Outcome;
 use baton_core::outcome_parser;
+use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
 use baton_core::text::OutcomeName;
@@ -108,17 +109,15 @@ impl<S: Store> Runner<S> {
         let (_, agent) = self.shop.settings.agent_for(role).ok_or_else(no_agent)?;
         let (worktrees, branch) = self.shop.repository(task).await?;
         let place = self.shop.stand(task, &worktrees, branch).await?;
-        let live = task.state().live_attempt();
+        let resumes = self.resumes(task, &worktrees).await?;
         let copy = self.shop.settings.copy.iter().map(Into::into).collect();
-        let spec = CheckoutSpec {
-            attempt,
-            place,
-            resumes: live.and_then(|live| live.resumes),
-            setup: Setup { copy, submodules: false },
-        };
+        let spec = CheckoutSpec { attempt, place, resumes, setup: Setup { copy, submodules: false } };
         let checkout = worktrees.create(&spec).await?;
-        let prompt = self.prompt(task, &worktrees, &checkout, spec.resumes.is_some()).await?;
-        let launch = self.launch(task, attempt, agent, &checkout, prompt, spec.resumes.is_some())?;
+        let questions = self.questions(task).await?;
+        let prompt = self.prompt(task, &worktrees, &checkout, &questions, spec.resumes.is_some()).await?;
+        let has_answer =
+            questions.iter().any(|record| matches!(record.state, QuestionState::Answered { .. }));
+        let launch = self.launch(task, attempt, agent, &checkout, prompt, has_answer)?;
         let turns_max = launch.limits.turns_max;
         let started = Instant::now();
         let ended = self.drive(launch, attempt, stop).await;
@@ -130,27 +129,40 @@ impl<S: Store> Runner<S> {
         Ok(Some(AttemptEnd { reported, verified }))
     }
 
+    /// The attempt to go on from: the nearest before this one that got as far as a worktree. One that was lost
+    /// before that has nothing to go on from, but the one it went on from itself has.
+    async fn resumes(&self, task: &Task, worktrees: &Worktrees) -> Result<Option<AttemptId>, EngineError> {
+        let mut earlier = task.state().live_attempt().and_then(|live| live.resumes);
+        while let Some(attempt) = earlier {
+            if worktrees.has_started(attempt).await? {
+                return Ok(Some(attempt));
+            }
+            earlier = self.shop.desk.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
+        }
+        Ok(None)
+    }
+
+    /// The task's conversation so far.
+    async fn questions(&self, task: &Task) -> Result<Vec<QuestionRecord>, EngineError> {
+        let filter = QuestionFilter { task: Some(task.id()), ..QuestionFilter::default() };
+        let page = self.shop.desk.store.questions(&filter, None, QUESTIONS_MAX).await?;
+        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+    }
+
     async fn prompt(
         &self,
         task: &Task,
         worktrees: &Worktrees,
         checkout: &Checkout,
+        questions: &[QuestionRecord],
         is_resumed: bool,
     ) -> Result<String, EngineError> {
         match task.spec().purpose {
             Purpose::Work => {
-                let filter = QuestionFilter { task: Some(task.id()), ..QuestionFilter::default() };
-                let questions = self.shop.desk.store.questions(&filter, None, QUESTIONS_MAX).await?;
-                let questions: Vec<_> = questions.items.into_iter().map(|stored| stored.value).collect();
                 let branch = baton_core::git_name::BranchName::of_task(task.id());
                 let outcomes = work_outcomes();
-                let prompt = WorkPrompt {
-                    task,
-                    branch: branch.as_str(),
-                    questions: &questions,
-                    is_resumed,
-                    outcomes: &outcomes,
-                };
+                let prompt =
+                    WorkPrompt { task, branch: branch.as_str(), questions, is_resumed, outcomes: &outcomes };
                 Ok(prompt.text())
             }
             Purpose::Breakdown { .. } => {
@@ -166,7 +178,7 @@ impl<S: Store> Runner<S> {
         agent: &AgentSettings,
         checkout: &Checkout,
         prompt: String,
-        is_resumed: bool,
+        has_answer: bool,
     ) -> Result<Launch, EngineError> {
         let folder = self.shop.attempt_folder(attempt);
         fs::create_dir_all(&folder)
@@ -175,7 +187,8 @@ impl<S: Store> Runner<S> {
         environment.set("BATON_TASK_ID", task.id().to_string());
         environment.set("BATON_TOKEN", Ids::secret());
         environment.set("BATON_BIN", self.shop.program.as_os_str());
-        if is_resumed {
+        // With an answer to go on from, the prompt holds the conversation; a lost attempt alone is begun anew.
+        if has_answer {
             environment.set("BATON_RESUME", "1");
         }
         let live = task.state().live_attempt();

@@ -81,6 +81,11 @@ impl Worktrees {
         Ok(made)
     }
 
+    /// Whether the attempt got as far as having a place to work in.
+    pub async fn has_started(&self, attempt: AttemptId) -> Result<bool, GitError> {
+        Ok(self.hidden("base", attempt).await?.is_some())
+    }
+
     /// The attempt's worktree, if it stands.
     pub async fn open(&self, attempt: AttemptId, place: Place) -> Result<Option<Checkout>, GitError> {
         let all = self.registrations().await?;

@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use baton_core::id::AttemptId;
 
@@ -37,10 +38,13 @@ impl Registration {
     }
 }
 
+/// Looks at the list before what is wrong with it counts as lasting.
+const LIST_TRIES_MAX: u32 = 10;
+const LIST_PAUSE: Duration = Duration::from_millis(50);
+
 impl Worktrees {
     pub(super) async fn registrations(&self) -> Result<Vec<Registration>, GitError> {
-        let list = self.repository.call("list the worktrees");
-        let out = list.args(["worktree", "list", "--porcelain", "-z"]).run().await?;
+        let out = self.list_patiently().await?;
         let git_dirs = git_dirs(&self.repository.git_dir().join("worktrees"));
         let mut all: Vec<Registration> = Vec::new();
         for field in out.split(|byte| *byte == 0) {
@@ -53,6 +57,22 @@ impl Worktrees {
             }
         }
         Ok(all)
+    }
+
+    /// A Baton that was killed may have left a git at work that writes a registration just now; git cannot list
+    /// the worktrees while one is half written. It is done in a moment.
+    async fn list_patiently(&self) -> Result<Vec<u8>, GitError> {
+        let mut tries = 1;
+        loop {
+            let list = self.repository.call("list the worktrees");
+            match list.args(["worktree", "list", "--porcelain", "-z"]).run().await {
+                Err(GitError::Failed { .. }) if tries < LIST_TRIES_MAX => {
+                    tries += 1;
+                    tokio::time::sleep(LIST_PAUSE).await;
+                }
+                answer => return answer,
+            }
+        }
     }
 
     /// Git's folder for a worktree, by the worktree's own.
