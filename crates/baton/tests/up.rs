@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -124,4 +124,66 @@ fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
         (Some("incoming"), 2),
         "{view}"
     );
+}
+
+/// Three tasks: one does its work, two use up their turns without a commit. Nothing is recycled by itself.
+fn finished_work() -> (tempfile::TempDir, PathBuf, Vec<String>) {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().canonicalize().unwrap();
+    let script = json!({ "scripts": [{ "when": "Too much", "steps": [{ "turns": 50 }] }], "otherwise": [
+        { "write": { "path": "done.txt", "text": "done\n" } },
+        { "commit": "Do it" },
+    ]});
+    std::fs::write(folder.join("script.json"), script.to_string()).unwrap();
+    let settings = format!(
+        "default_agent = \"scripted\"\nrecycle = \"manual\"\n[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n",
+        folder.join("script.json").display()
+    );
+    repository(&folder, &settings);
+    let ids: Vec<String> = ["Just right", "Too much", "Too much again"]
+        .iter()
+        .map(|title| json(&folder, &["task", "add", title])["task_id"].as_str().unwrap().to_owned())
+        .collect();
+    let mut up = baton(&folder).arg("up").stderr(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    while provisional(&folder).len() < ids.len() {
+        assert!(started.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    end(&mut up);
+    (scratch, folder, ids)
+}
+
+fn queues(folder: &Path, ids: &[String]) -> Vec<String> {
+    ids.iter().map(|id| json(folder, &["task", "show", id])["queue"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn accept_all_merges_what_is_good_and_reports_what_burned_out_with_both_options() {
+    let (_scratch, folder, ids) = finished_work();
+    let output = baton(&folder).args(["accept", "--all"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains(&format!("{}  accepted  Just right", ids[0])), "{said}");
+    assert!(said.contains("2 task(s) burned out"), "{said}");
+    assert!(said.contains(&format!("{}: Too much (project: none)", ids[1])), "{said}");
+    assert!(said.contains("--force") && said.contains("--recycle"), "{said}");
+    assert_eq!(queues(&folder, &ids), ["done", "provisional", "provisional"]);
+    // Merged on Baton's own branch; the human's checkout is as it was.
+    git(&folder, &["cat-file", "-e", "baton/next:done.txt"]);
+    assert!(!folder.join("done.txt").exists());
+}
+
+#[test]
+fn accept_all_with_force_accepts_everything() {
+    let (_scratch, folder, ids) = finished_work();
+    json(&folder, &["accept", "--all", "--force"]);
+    assert_eq!(queues(&folder, &ids), ["done", "done", "done"]);
+}
+
+#[test]
+fn accept_all_with_recycle_sends_what_burned_out_to_a_breakdown() {
+    let (_scratch, folder, ids) = finished_work();
+    json(&folder, &["accept", "--all", "--recycle"]);
+    assert_eq!(queues(&folder, &ids), ["done", "recycled", "recycled"]);
+    assert_eq!(json(&folder, &["breakdown", "list"])["breakdowns"].as_array().unwrap().len(), 2);
 }

@@ -40,6 +40,11 @@ impl BranchName {
         Self(format!("baton/{task}"))
     }
 
+    /// Where accepted work without a project comes together, for the human to merge.
+    pub fn gathering() -> Self {
+        Self("baton/next".to_owned())
+    }
+
     /// The branch the tasks of a feature share; it carries its project's digits.
     pub fn feature(project: ProjectId) -> Self {
         Self(format!("feature/{:08x}", project.bits()))

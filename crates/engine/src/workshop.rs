@@ -18,7 +18,7 @@ use crate::intakes::Intakes;
 use crate::place::Place;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::worktree::{Git, Place as Stand, Repository, Restored, Worktrees};
+use crate::worktree::{Git, MergeSpec, Place as Stand, Repository, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -46,16 +46,30 @@ impl<S: Store> Workshop<S> {
         let path =
             project.as_ref().map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path));
         let repository = Repository::open(&self.git, &path).await?;
+        let worktrees = Worktrees::new(repository, &self.place.state_dir)?;
         let branch = match &project {
             Some(project) => {
                 if let Some(feature) = &project.feature_branch {
-                    repository.ensure_branch(feature, &project.base_branch).await?;
+                    worktrees.repository().ensure_branch(feature, &project.base_branch).await?;
                 }
                 project.branch().clone()
             }
-            None => repository.default_branch().await?,
+            None => self.gathering_branch(&worktrees).await?,
         };
-        Ok((Worktrees::new(repository, &self.place.state_dir)?, branch))
+        Ok((worktrees, branch))
+    }
+
+    /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
+    /// checkout is never touched. They merge it when they like.
+    async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
+        let base = worktrees.repository().default_branch().await?;
+        let gathering = BranchName::gathering();
+        worktrees.repository().ensure_branch(&gathering, &base).await?;
+        let message = format!("Merge {base} into {gathering}");
+        let spec = MergeSpec { branch: base, into: gathering.clone(), message };
+        // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
+        worktrees.merge(&spec).await?;
+        Ok(gathering)
     }
 
     async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
