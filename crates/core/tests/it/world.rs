@@ -35,6 +35,8 @@ pub struct World {
     pub closings: BTreeMap<AttemptId, u32>,
     /// What each task was asked to wait on, as it was said; recycling does not change it.
     pub asked_to_wait_on: BTreeMap<TaskId, Vec<TaskId>>,
+    /// What stood in for each recycled task. It still does when somebody cancels the empty shell afterwards.
+    replacements: BTreeMap<TaskId, Vec<TaskId>>,
     ids: u32,
 }
 
@@ -147,6 +149,9 @@ impl World {
             subtask_ids: &subtask_ids,
         };
         let Ok(change) = approval.approve(&context) else { return false };
+        if let Some(replaced) = &replaced {
+            self.replacements.insert(replaced.value.id(), subtask_ids.clone());
+        }
         for (number, id) in (0..).zip(&subtask_ids) {
             let waits_on = plan.items()[number].depends_on.iter().map(|on| subtask_ids[on - 1]).collect();
             self.asked_to_wait_on.insert(*id, waits_on);
@@ -227,6 +232,14 @@ impl World {
             Standing::Done => true,
             Standing::Replaced { by } => by.into_iter().all(|by| self.is_satisfied(by)),
             Standing::Open | Standing::Cancelled | Standing::Failed | Standing::Recycled { .. } => false,
+        }
+    }
+
+    /// I13: the work of `task` is done, by itself or by all that stood in for it.
+    pub fn work_is_done(&self, task: TaskId) -> bool {
+        match self.replacements.get(&task) {
+            Some(by) => by.iter().all(|by| self.work_is_done(*by)),
+            None => matches!(self.tasks[&task].value.standing(), Standing::Done),
         }
     }
 

@@ -114,7 +114,7 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
             if claimed.is_ok() {
                 // I13: whatever it was asked to wait on is done, or replaced by tasks that all are.
                 for on in &world.asked_to_wait_on[&id] {
-                    assert!(world.is_satisfied(*on), "{id} started before {on}");
+                    assert!(world.work_is_done(*on), "{id} started before {on}");
                 }
             }
             claimed.map(|_| ())
