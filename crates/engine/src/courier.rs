@@ -33,7 +33,8 @@ impl<S: Store> Courier<S> {
             }
             for PendingEffect { id, effect } in &pending {
                 if let Err(error) = self.carry_out(effect).await {
-                    // What it wrote is still in its worktree; a later prune tries again.
+                    // Trying again at once would fail alike and hold up the rest. What could not be retired
+                    // stays where it is, whole, and the person is told.
                     troubles.push(format!("{effect:?}: {error}"));
                 }
                 self.shop.desk.store.finish_effects(&[*id]).await?;

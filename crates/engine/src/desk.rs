@@ -10,7 +10,6 @@ use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::{Command, Context};
 use baton_core::event::{Event, EventBody};
-use baton_core::git_name::BranchName;
 use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
@@ -106,17 +105,6 @@ impl<S: Store> Desk<S> {
             }
         }
         Err(EngineError::Restless { task: id })
-    }
-
-    /// A project on a repository. Its id is drawn before, because its feature branch carries it.
-    pub async fn create_project(&self, project: Project, actor: Actor) -> Answer<Project> {
-        let body = EventBody::ProjectCreated { project: project.id, title: project.title.clone() };
-        let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);
-        change.events.push(Event { at: project.created_at, by: actor, body });
-        match self.store.commit(change).await? {
-            Commit::Written { .. } => Ok(project),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
-        }
     }
 
     /// A task and what it waits on. An id that happens to be taken is drawn again.
@@ -233,7 +221,7 @@ impl<S: Store> Desk<S> {
         if actor.is_human() && matches!(stored.value.state(), TaskState::Breakdown { .. }) {
             self.apply_with(breakdown, actor, |_| Ok((Command::SubmitPlan, change.clone()))).await?;
         } else {
-            self.store.commit(change).await?;
+            self.write(change).await?;
         }
         Ok(plan)
     }
@@ -265,18 +253,6 @@ impl<S: Store> Desk<S> {
             }
         }
         Err(EngineError::Restless { task: breakdown })
-    }
-
-    /// The branch a task's work is merged into and made from.
-    pub async fn target_branch(&self, task: &Task) -> Answer<Option<BranchName>> {
-        match task.spec().project_id {
-            None => Ok(None),
-            Some(id) => {
-                let not_found = || EngineError::NotFound { kind: "project", key: id.to_string() };
-                let project = self.store.project(id).await?.ok_or_else(not_found)?.value;
-                Ok(Some(project.branch().clone()))
-            }
-        }
     }
 
     /// What could be claimed now, in claim order.

@@ -49,19 +49,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             C::Cancel,
         ) => &[S::Cancelled],
 
-        // I16: nothing leaves Done; Cancelled is never overwritten.
-        (S::Done | S::Cancelled, _) => &[],
-        (
-            S::Incoming
-            | S::Breakdown
-            | S::Claimed
-            | S::NeedsContinuation
-            | S::AwaitingResponse
-            | S::Blocked
-            | S::Provisional
-            | S::Recycled
-            | S::Failed,
-            _,
-        ) => &[],
+        // Every other pair is refused. I16: so is everything from Done and from Cancelled.
+        _ => &[],
     }
 }
