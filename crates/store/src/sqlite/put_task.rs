@@ -1,14 +1,15 @@
 //! A task's row and what hangs on it: its place among the ready ones, its group, the counters.
 
-use baton_core::change::{EdgeChange, Put};
+use baton_core::change::EdgeChange;
 use baton_core::task::Task;
 use rusqlite::{OptionalExtension, params};
 
 use super::apply::{next_version, run};
 use super::batch::{Batch, ReadyKey};
 use super::fault::Fault;
+use super::rendered::RenderedPut;
 use super::rows::of_task;
-use crate::columns::{TaskColumns, body};
+use crate::columns::TaskColumns;
 
 /// What the rest of a change has to know about the tasks it wrote.
 #[derive(Default)]
@@ -30,7 +31,7 @@ struct Before {
 
 pub fn put(
     batch: &mut Batch<'_>,
-    put: &Put,
+    put: &RenderedPut,
     task: &Task,
     edges: &[EdgeChange],
     written: &mut Written,
@@ -45,8 +46,8 @@ pub fn put(
         written.done.push(of_task(columns.id));
     }
     match before {
-        None => insert(batch, next, task, &columns, edges, written),
-        Some(before) => update(batch, next, task, &columns, &before),
+        None => insert(batch, next, &put.body, &columns, edges, written),
+        Some(before) => update(batch, next, &put.body, &columns, &before),
     }
 }
 
@@ -83,7 +84,7 @@ fn before(batch: &Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fa
 fn insert(
     batch: &mut Batch<'_>,
     version: i64,
-    task: &Task,
+    body: &str,
     columns: &TaskColumns,
     edges: &[EdgeChange],
     written: &mut Written,
@@ -109,7 +110,7 @@ fn insert(
         columns.role,
         columns.session.as_str(),
         columns.title,
-        body("task", task)?,
+        body,
     ];
     run(batch, sql, values)?;
     join_group(batch, columns)?;
@@ -132,7 +133,7 @@ fn insert(
 fn update(
     batch: &mut Batch<'_>,
     version: i64,
-    task: &Task,
+    body: &str,
     columns: &TaskColumns,
     before: &Before,
 ) -> Result<(), Fault> {
@@ -151,7 +152,7 @@ fn update(
         columns.updated_ms,
         columns.queue,
         columns.status,
-        body("task", task)?,
+        body,
     ];
     run(batch, sql, values)?;
     if before.open_blockers > 0

@@ -18,8 +18,9 @@ use tokio::sync::watch;
 use super::SqliteStore;
 use super::apply::apply;
 use super::fault::Fault;
+use super::job::Done;
+use super::rendered::Rendered;
 use super::rows::{body, find, of_attempt, of_task, stored};
-use super::writer::Done;
 use super::{backup, claim, graph, groups, history, leases, lists, rows};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::commit::Commit;
@@ -38,7 +39,8 @@ impl Store for SqliteStore {
     }
 
     async fn commit(&self, change: Change) -> Answer<Commit> {
-        let work = |batch: &mut super::batch::Batch<'_>| match apply(batch, change) {
+        let change = Rendered::of(change)?;
+        let work = move |batch: &mut super::batch::Batch<'_>| match apply(batch, &change) {
             Ok(last_seq) => Ok(Done::Keep(Commit::Written { last_seq })),
             Err(Fault::Conflict(conflict)) => Ok(Done::Undo(Commit::Conflict(conflict))),
             Err(fault) => Err(fault),
