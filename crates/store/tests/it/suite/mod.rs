@@ -75,6 +75,7 @@ macro_rules! conformance {
             races::a_dependent_made_while_its_blocker_completes_is_not_stranded,
             races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
             races::of_two_who_change_one_task_one_is_told,
+            races::a_conflict_half_way_takes_no_neighbour_with_it,
             histories::random_histories_match_the_model,
         }
     };
