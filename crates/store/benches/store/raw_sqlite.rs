@@ -3,9 +3,12 @@
 //!
 //! The same tables with the same indexes, the same statements that write, and the bodies that a cycle through the
 //! store has left, so that every row is as long as ours. What is left out is what is not writing: no channel, no
-//! JSON made or read, no rule, no limit, no search for dependents, no guard but the version in the WHERE.
+//! JSON made or read, no rule, no limit, no search for dependents, no guard but the version in the WHERE. As
+//! beside the store's writer, the log is put away from a second connection, so that no commit waits for it.
 
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Params, params};
@@ -29,6 +32,11 @@ pub fn cycles(path: &Path, bodies: &Bodies, clients: i64, count: i64) -> Duratio
         |row: &rusqlite::Row<'_>| Ok(Numbers { seq: row.get(0)?, effect: row.get(1)?, ready: row.get(2)? });
     let mut numbers = conn.query_row(sql, [], read).unwrap();
     run(&conn, "INSERT OR IGNORE INTO running (role, agent, leases) VALUES ('implement', 'claude', 0)", []);
+    let (ended, is_ended) = mpsc::channel();
+    let keeper = thread::spawn({
+        let conn = Connection::open(path).unwrap();
+        move || keep(&conn, &is_ended)
+    });
     let begun = Instant::now();
     let mut left = count;
     while left > 0 {
@@ -44,7 +52,17 @@ pub fn cycles(path: &Path, bodies: &Bodies, clients: i64, count: i64) -> Duratio
         }
         commit(&conn, &numbers, -some);
     }
-    begun.elapsed()
+    let took = begun.elapsed();
+    drop::<Sender<()>>(ended);
+    keeper.join().unwrap();
+    took
+}
+
+/// As often as the store's keeper looks.
+fn keep(conn: &Connection, is_ended: &Receiver<()>) {
+    while is_ended.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+    }
 }
 
 /// Returns the task and its attempt.
