@@ -1,1 +1,4 @@
 //! Taskfile.yml, parsed and run.
+
+pub mod template;
+pub mod value;
