@@ -1,1 +1,6 @@
-fn main(){}
+//! `baton-task`: go-task's command line on this engine.
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    std::process::exit(baton_taskfile::cli::main(&words));
+}
