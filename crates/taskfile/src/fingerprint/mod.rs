@@ -3,7 +3,6 @@
 mod checksum;
 mod gitignore;
 mod glob;
-mod sha256;
 mod timestamp;
 
 use std::path::{Path, PathBuf};
@@ -12,8 +11,6 @@ use thiserror::Error;
 
 use crate::ast::Glob;
 use crate::value::Value;
-
-pub use sha256::sha256_hex;
 
 /// What went wrong while files were looked at.
 #[derive(Debug, Error)]

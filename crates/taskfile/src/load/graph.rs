@@ -127,7 +127,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-        let actual = crate::fingerprint::sha256_hex(&bytes);
+        let actual = sha256(&bytes);
         if actual == include.checksum {
             return Ok(());
         }
@@ -146,4 +146,9 @@ impl Reader<'_> {
         }
         Ok(crate::shell::expand_literal(&out, &|name| self.environment.get(name).map(Value::display)))
     }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).iter().fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
 }
