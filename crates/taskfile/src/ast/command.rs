@@ -98,7 +98,7 @@ impl Decoder {
         command.timeout = timeout?;
         if let Some((action, silent)) = deferred {
             let silent = silent || (command.silent && matches!(action, Action::Shell(_)));
-            return Ok(Command { deferred: true, silent, ..Command::of(action) });
+            return Ok(Command { deferred: true, silent, timeout: command.timeout, ..Command::of(action) });
         }
         command.action = match (task.is_empty(), shell.is_empty()) {
             (false, _) => Action::Call { task, vars },

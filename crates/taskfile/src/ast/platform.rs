@@ -14,6 +14,8 @@ pub struct Platform {
 const SYSTEMS: &[&str] = &[
     "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd", "openbsd", "plan9", "solaris",
     "wasip1", "windows", "zos",
+    // A system no machine has, for trying out what happens elsewhere.
+    "__test__",
 ];
 const PROCESSORS: &[&str] = &[
     "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle", "mips64", "mips64le", "mips64p32", "mips64p32le",

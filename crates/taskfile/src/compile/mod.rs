@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::ast::{Action, Allowed, Command, Dependency, Glob, Precondition, Task, Var, Vars};
 use crate::fingerprint::Subject;
 use crate::load::join;
-use crate::run::{Call, Engine, RunError};
+use crate::run::{Call, Cause, Engine, RunError};
 use crate::shell::expand_literal;
 use crate::value::{Map, Value};
 use crate::vars::{Renderer, Variables};
@@ -115,8 +115,9 @@ impl<'e> Engine<'e> {
         if evaluate {
             mistakes?;
         }
-        if !task.sources.is_empty() && task.method != "none" {
-            let (name, value) = self.subject(&compiled, &|n| self.environment.get(n)).value(task.method == "timestamp")?;
+        let method = if task.method.is_empty() { &self.file.method } else { &task.method };
+        if !task.sources.is_empty() && method != "none" {
+            let (name, value) = self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
             variables.set(name, value);
         }
         let mut render = Renderer::new(&variables.values, &self.host);
@@ -128,7 +129,7 @@ impl<'e> Engine<'e> {
             compiled.preconditions.push(Precondition { sh, message });
         }
         compiled.status = render.texts(&task.status);
-        compiled.allowed = allowed(task, &mut render);
+        compiled.allowed = allowed(task, &mut render, evaluate)?;
         let mistakes = render.finish();
         if evaluate {
             mistakes?;
@@ -270,13 +271,19 @@ fn dep(dependency: &Dependency, render: &mut Renderer<'_>) -> Dep {
     }
 }
 
-fn allowed(task: &Task, render: &mut Renderer<'_>) -> Vec<(String, Vec<String>)> {
-    let values = |allowed: &Allowed, render: &mut Renderer<'_>| match allowed {
-        Allowed::Values(values) => values.clone(),
-        Allowed::Reference(reference) => match render.reference(reference) {
-            Some(Value::List(items)) => items.iter().map(Value::display).collect(),
-            _ => Vec::new(),
-        },
-    };
-    task.requires.iter().map(|r| (r.name.clone(), values(&r.allowed, render))).collect()
+/// What each required variable may be; a reference is followed only when the task is to run.
+fn allowed(task: &Task, render: &mut Renderer<'_>, evaluate: bool) -> Result<Vec<(String, Vec<String>)>, Cause> {
+    let mut all = Vec::with_capacity(task.requires.len());
+    for required in &task.requires {
+        let values = match &required.allowed {
+            Allowed::Values(values) => values.clone(),
+            Allowed::Reference(_) if !evaluate => Vec::new(),
+            Allowed::Reference(reference) => match render.reference(reference) {
+                Some(Value::List(items)) => items.iter().map(Value::display).collect(),
+                _ => return Err(Cause::EnumReference { reference: reference.clone() }),
+            },
+        };
+        all.push((required.name.clone(), values));
+    }
+    Ok(all)
 }

@@ -8,6 +8,12 @@ use crate::run::{Call, Engine, RunError};
 use crate::shell::Stream;
 use crate::value::Value;
 
+/// Variables that are there without anybody saying them; a Taskfile that says one is not shown to.
+const SPECIAL: &[&str] = &[
+    "ALIAS", "MATCH", "ROOT_DIR", "ROOT_TASKFILE", "TASK", "TASKFILE", "TASKFILE_DIR", "TASK_DIR", "TASK_EXE", "TASK_VERSION", "USER_WORKING_DIR",
+    "PATH_LIST_SEPARATOR", "FILE_PATH_SEPARATOR",
+];
+
 impl Engine<'_> {
     /// Prints what each task is and does. No command is started for it.
     pub fn print_summaries(&self, calls: &mut [Call]) -> Result<(), RunError> {
@@ -62,7 +68,7 @@ impl Engine<'_> {
         let declared = self.file_vars().keys().chain(task.include_vars.keys()).chain(task.included_taskfile_vars.keys());
         let mut names: Vec<&String> = Vec::new();
         for name in declared.chain(call.vars.keys()).chain(task.vars.keys()) {
-            let ours = name.starts_with("CLI_") || name == "MATCH";
+            let ours = name.starts_with("CLI_") || SPECIAL.contains(&name.as_str());
             if !ours && !names.contains(&name) && !self.environment.contains(name) && !compiled.env_vars.contains_key(name) {
                 names.push(name);
             }

@@ -27,7 +27,7 @@ pub fn merge(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) -> R
         return Err(LoadError::Limit { path: into.location.clone().into(), what: format!("more than {MAX_TASKS} tasks with its includes") });
     }
     for (name, task) in &from.tasks {
-        if include.excludes.contains(name) {
+        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, name).is_some()) {
             continue;
         }
         let task = included(task, from, include, &into.vars);

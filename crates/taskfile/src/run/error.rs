@@ -52,6 +52,8 @@ pub enum Cause {
     InvalidRun { run: String },
     #[error("task: Failed to parse {file}:\n{message}")]
     Loop { file: String, message: String },
+    #[error("enum reference {reference:?} must resolve to a list")]
+    EnumReference { reference: String },
     #[error("task: Task {task:?} is not up-to-date")]
     NotUpToDate { task: String },
     #[error("task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`")]
@@ -124,6 +126,14 @@ impl RunError {
         match &self.cause {
             Cause::Command(Failure::Exit(code)) => Some(*code),
             _ => None,
+        }
+    }
+
+    /// The code a deferred command hears of.
+    pub(super) fn deferred_code(&self) -> Option<i32> {
+        match &self.cause {
+            Cause::Timeout { .. } => Some(self.exit_code()),
+            _ => self.is_exit(),
         }
     }
 

@@ -18,3 +18,4 @@ pub use find::Call;
 pub use options::Options;
 
 pub(crate) use engine::read_dotenv_file;
+pub(crate) use find::stars;

@@ -101,16 +101,14 @@ impl<'e> Engine<'e> {
         };
         self.say_verbose(&|| format!("task: {:?} started", call.task));
         let result = self.execute(call, compiled, scope);
-        match &result {
-            Ok(true) => self.say_verbose(&|| format!("task: {:?} finished", call.task)),
-            Ok(false) => {}
-            Err(error) => self.say_verbose(&|| format!("task: {:?} failed: {error}", call.task)),
+        if let Err(error) = &result {
+            self.say_verbose(&|| format!("task: {:?} failed: {error}", call.task));
         }
-        result.map(drop)
+        result
     }
 
-    /// Dependencies, checks, questions, commands. Whether there was anything to do.
-    fn execute(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<bool, RunError> {
+    /// Dependencies, checks, questions, commands.
+    fn execute(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
         self.run_deps(compiled, call.depth, scope)?;
         if !self.options.force {
             ended(scope)?;
@@ -119,15 +117,14 @@ impl<'e> Engine<'e> {
                 if self.shows(compiled, call, false) {
                     self.say(&format!("task: Task {:?} is up to date", compiled.name()));
                 }
-                return Ok(false);
+                return Ok(());
             }
         }
         self.ask(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
             self.say(&format!("task: cannot make directory {:?}: {source}", compiled.dir));
         }
-        self.run_steps(call, compiled, scope)?;
-        Ok(true)
+        self.run_steps(call, compiled, scope)
     }
 
     fn run_steps(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
@@ -149,7 +146,10 @@ impl<'e> Engine<'e> {
                 break;
             }
         }
-        let code = result.as_ref().err().and_then(RunError::is_exit);
+        let code = result.as_ref().err().and_then(RunError::deferred_code);
+        if result.is_ok() {
+            self.say_verbose(&|| format!("task: {:?} finished", call.task));
+        }
         self.run_deferred(compiled, call, &deferred, code, scope);
         result
     }

@@ -116,6 +116,10 @@ impl Engine<'_> {
         let mut out = |part: &[u8]| bytes.extend_from_slice(part);
         let mut err = |part: &[u8]| self.console.write(Stream::Err, part);
         let sink = if self.console.is_terminal() { Sink::OutOnly { out: &mut out } } else { Sink::Apart { out: &mut out, err: &mut err } };
+        if !dir.exists() {
+            // A task makes its directory before its commands; its variables come even earlier.
+            std::fs::create_dir_all(dir).map_err(|source| Cause::Directory { dir: dir.to_owned(), source })?;
+        }
         let request = self.request(sh, dir, exported, &[], &[]);
         crate::shell::run(&request, &self.scope, sink).map_err(|failure| Cause::Dynamic { command: sh.to_owned(), failure })?;
         let text = String::from_utf8_lossy(&bytes);

@@ -6,6 +6,7 @@ mod expand;
 mod process;
 mod quote;
 mod self_call;
+mod syntax;
 mod wait;
 mod words;
 

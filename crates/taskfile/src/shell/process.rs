@@ -46,6 +46,9 @@ pub enum Sink<'s> {
 pub enum Failure {
     #[error("exit status {0}")]
     Exit(i32),
+    /// The command is no command; where and why.
+    #[error("{0}")]
+    Syntax(String),
     #[error("context canceled")]
     Cancelled,
     #[error("context deadline exceeded")]
@@ -54,9 +57,8 @@ pub enum Failure {
     Start { command: String, dir: PathBuf, source: std::io::Error },
 }
 
-/// The code of a command that is not there, and of one that may not be run.
-const NOT_FOUND: i32 = 127;
-const NOT_EXECUTABLE: i32 = 126;
+/// The code of a command that is not there, or that may not be run: go-task's shell has one for both.
+const NOT_RUN: i32 = 127;
 
 /// Runs a command to its end.
 pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(), Failure> {
@@ -74,7 +76,10 @@ pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(
             Ok(())
         }
         Some(Plain::Program(words)) => run_program(request, &words, scope, sink),
-        _ => finish(request, shell_command(request), scope, sink),
+        _ => match super::syntax::mistake(request.command) {
+            Some(mistake) => Err(Failure::Syntax(mistake)),
+            None => finish(request, shell_command(request), scope, sink),
+        },
     }
 }
 
@@ -86,14 +91,9 @@ fn run_program(request: &Request<'_>, words: &[String], scope: &Scope, mut sink:
     let name = words.first().map_or("", String::as_str);
     let program = match find_program(request, name) {
         Ok(program) => program,
-        Err(code) => {
-            let message = match code {
-                NOT_EXECUTABLE => "permission denied\n".to_owned(),
-                _ if name.contains('/') => format!("stat {}: no such file or directory\n", request.dir.join(name).display()),
-                _ => format!("{name:?}: executable file not found in $PATH\n"),
-            };
+        Err(message) => {
             sink.complain(&message);
-            return Err(Failure::Exit(code));
+            return Err(Failure::Exit(NOT_RUN));
         }
     };
     if is_script_without_shebang(&program) {
@@ -105,14 +105,14 @@ fn run_program(request: &Request<'_>, words: &[String], scope: &Scope, mut sink:
 }
 
 /// The file of a program: on the command's own search path, or where a path says.
-fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, i32> {
+fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
     let executable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
         let path = request.dir.join(name);
         return match () {
             () if executable(&path) => Ok(path),
-            () if path.exists() => Err(NOT_EXECUTABLE),
-            () => Err(NOT_FOUND),
+            () if path.exists() => Err("permission denied\n".to_owned()),
+            () => Err(format!("stat {}: no such file or directory\n", path.display())),
         };
     }
     let search = request.additions.iter().find(|(k, _)| k == "PATH").map(|(_, v)| v.clone());
@@ -121,7 +121,7 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, i32> {
         None => std::env::var_os("PATH"),
     });
     let search = search.unwrap_or_default();
-    std::env::split_paths(&search).map(|dir| request.dir.join(dir).join(name)).find(|p| executable(p)).ok_or(NOT_FOUND)
+    std::env::split_paths(&search).map(|dir| request.dir.join(dir).join(name)).find(|p| executable(p)).ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
 }
 
 /// A text file the system cannot run by itself; a shell can.
