@@ -71,19 +71,23 @@ enum Part {
     UpperHalf,
     LowerHalf,
     Zone,
-    /// The offset: `Z` for none, a colon between its parts, and whether minutes and seconds are written.
-    Offset {
-        z: bool,
-        colon: bool,
-        minutes: bool,
-        seconds: bool,
-    },
+    Offset(OffsetStyle),
     /// So many digits of a second, all of them or without trailing zeros, behind a point or comma.
     Fraction {
         digits: usize,
         trimmed: bool,
         comma: bool,
     },
+}
+
+/// How an offset from UTC is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OffsetStyle {
+    /// `Z` where there is none.
+    z: bool,
+    separator: &'static str,
+    /// Hours, then minutes, then seconds.
+    parts: usize,
 }
 
 /// Longer samples come before those they start with.
@@ -106,16 +110,16 @@ const SAMPLES: [(&str, Part); 33] = [
     ("15", Part::Hour24),
     ("PM", Part::UpperHalf),
     ("pm", Part::LowerHalf),
-    ("-07:00:00", Part::Offset { z: false, colon: true, minutes: true, seconds: true }),
-    ("-070000", Part::Offset { z: false, colon: false, minutes: true, seconds: true }),
-    ("-07:00", Part::Offset { z: false, colon: true, minutes: true, seconds: false }),
-    ("-0700", Part::Offset { z: false, colon: false, minutes: true, seconds: false }),
-    ("-07", Part::Offset { z: false, colon: false, minutes: false, seconds: false }),
-    ("Z07:00:00", Part::Offset { z: true, colon: true, minutes: true, seconds: true }),
-    ("Z070000", Part::Offset { z: true, colon: false, minutes: true, seconds: true }),
-    ("Z07:00", Part::Offset { z: true, colon: true, minutes: true, seconds: false }),
-    ("Z0700", Part::Offset { z: true, colon: false, minutes: true, seconds: false }),
-    ("Z07", Part::Offset { z: true, colon: false, minutes: false, seconds: false }),
+    ("-07:00:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 3 })),
+    ("-070000", Part::Offset(OffsetStyle { z: false, separator: "", parts: 3 })),
+    ("-07:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 2 })),
+    ("-0700", Part::Offset(OffsetStyle { z: false, separator: "", parts: 2 })),
+    ("-07", Part::Offset(OffsetStyle { z: false, separator: "", parts: 1 })),
+    ("Z07:00:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 3 })),
+    ("Z070000", Part::Offset(OffsetStyle { z: true, separator: "", parts: 3 })),
+    ("Z07:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 2 })),
+    ("Z0700", Part::Offset(OffsetStyle { z: true, separator: "", parts: 2 })),
+    ("Z07", Part::Offset(OffsetStyle { z: true, separator: "", parts: 1 })),
     ("1", Part::Month),
     ("2", Part::Day),
     ("3", Part::Hour12),
@@ -196,9 +200,7 @@ fn format_part(part: Part, time: &Zoned) -> String {
         Part::UpperHalf => if time.hour() < 12 { "AM" } else { "PM" }.to_owned(),
         Part::LowerHalf => if time.hour() < 12 { "am" } else { "pm" }.to_owned(),
         Part::Zone => zone_name(time),
-        Part::Offset { z, colon, minutes, seconds } => {
-            offset(time.offset().seconds(), z, colon, minutes, seconds)
-        }
+        Part::Offset(style) => offset(time.offset().seconds(), style),
         Part::Fraction { digits, trimmed, comma } => {
             second_fraction(time.subsec_nanosecond(), digits, trimmed, comma)
         }
@@ -214,20 +216,14 @@ fn second_fraction(nanos: i32, digits: usize, trimmed: bool, comma: bool) -> Str
     if shown.is_empty() { String::new() } else { format!("{}{shown}", if comma { ',' } else { '.' }) }
 }
 
-fn offset(whole: i32, z: bool, colon: bool, minutes: bool, seconds: bool) -> String {
-    if z && whole == 0 {
+fn offset(whole: i32, style: OffsetStyle) -> String {
+    if style.z && whole == 0 {
         return "Z".to_owned();
     }
     let magnitude = whole.abs();
-    let colon = if colon { ":" } else { "" };
-    let mut out = format!("{}{:02}", if whole < 0 { '-' } else { '+' }, magnitude / 3600);
-    if minutes {
-        out.push_str(&format!("{colon}{:02}", magnitude % 3600 / 60));
-    }
-    if seconds {
-        out.push_str(&format!("{colon}{:02}", magnitude % 60));
-    }
-    out
+    let parts = [magnitude / 3600, magnitude % 3600 / 60, magnitude % 60];
+    let shown: Vec<String> = parts.iter().take(style.parts).map(|part| format!("{part:02}")).collect();
+    format!("{}{}", if whole < 0 { '-' } else { '+' }, shown.join(style.separator))
 }
 
 /// The zone's short name; a zone that is only an offset has that for a name.
@@ -236,7 +232,7 @@ fn zone_name(time: &Zoned) -> String {
         return "UTC".to_owned();
     }
     if time.time_zone().to_fixed_offset().is_ok() {
-        return offset(time.offset().seconds(), false, false, true, false);
+        return offset(time.offset().seconds(), OffsetStyle { z: false, separator: "", parts: 2 });
     }
     time.strftime("%Z").to_string()
 }
@@ -395,7 +391,7 @@ impl Reader<'_> {
             Part::UpperHalf => self.half(["AM", "PM"], sample)?,
             Part::LowerHalf => self.half(["am", "pm"], sample)?,
             Part::Zone => self.zone(sample)?,
-            Part::Offset { z, colon, minutes, seconds } => self.offset(z, colon, minutes, seconds, sample)?,
+            Part::Offset(style) => self.offset(style, sample)?,
             Part::Fraction { digits, trimmed, .. } => self.fraction(digits, !trimmed, sample)?,
         }
         Ok(())
@@ -433,15 +429,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn offset(
-        &mut self,
-        z: bool,
-        colon: bool,
-        minutes: bool,
-        seconds: bool,
-        sample: &str,
-    ) -> Result<(), String> {
-        if z && let Some(rest) = self.rest.strip_prefix('Z') {
+    fn offset(&mut self, style: OffsetStyle, sample: &str) -> Result<(), String> {
+        if style.z
+            && let Some(rest) = self.rest.strip_prefix('Z')
+        {
             self.rest = rest;
             self.fields.utc = true;
             return Ok(());
@@ -454,17 +445,13 @@ impl Reader<'_> {
         let whole = self.rest;
         self.rest = &self.rest[1..];
         let mut total = 0_i32;
-        for (unit, wanted) in [(3600, true), (60, minutes), (1, seconds)] {
-            if !wanted {
-                continue;
-            }
-            if colon && unit != 3600 && !self.rest.starts_with(':') {
+        for (i, unit) in [3600, 60, 1].into_iter().enumerate().take(style.parts) {
+            let separator = if i == 0 { "" } else { style.separator };
+            let Some(rest) = self.rest.strip_prefix(separator) else {
                 self.rest = whole;
                 return Err(self.cannot(sample));
-            }
-            if colon && unit != 3600 {
-                self.rest = &self.rest[1..];
-            }
+            };
+            self.rest = rest;
             total += unit * self.number::<i32>(2, 2, sample)?;
         }
         self.fields.offset = Some(sign * total);
@@ -489,7 +476,7 @@ impl Reader<'_> {
         let range = |good: bool, what: &str| if good { Ok(()) } else { Err(self.out_of_range(what)) };
         let fields = &self.fields;
         range((1..=12).contains(&fields.month), "month")?;
-        let days = civil::Date::new(fields.year, fields.month, 1).map_or(31, |date| date.days_in_month());
+        let days = civil::Date::new(fields.year, fields.month, 1).map_or(31, civil::Date::days_in_month);
         range((1..=days).contains(&fields.day), "day")?;
         range(fields.hour < 24 && (fields.afternoon.is_none() || fields.hour <= 12), "hour")?;
         range(fields.minute < 60, "minute")?;

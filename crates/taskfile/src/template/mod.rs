@@ -7,6 +7,7 @@ pub(crate) mod clock;
 mod error;
 mod eval;
 pub(crate) mod float;
+#[expect(clippy::unnecessary_wraps, reason = "all functions have one signature, also those that never fail")]
 mod functions;
 mod host;
 mod lexer;

@@ -2,6 +2,7 @@
 //! too many or an unknown function is an error before anything is rendered.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use super::error::TemplateError;
 use super::functions;
@@ -97,7 +98,7 @@ impl<'t> Parser<'t> {
             if !complaint.ends_with(" action") {
                 complaint.push_str(" in action");
             }
-            complaint.push_str(&format!(" started at {}:{}", self.name, self.action_line));
+            _ = write!(complaint, " started at {}:{}", self.name, self.action_line);
         }
         self.error(complaint)
     }

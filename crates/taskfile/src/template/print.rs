@@ -1,5 +1,7 @@
 //! Go's fmt: `print`, `println`, `printf` with its verbs and flags, and `%v` for every value.
 
+use std::fmt::Write as _;
+
 use super::clock;
 use super::float;
 use super::limits::{TEXT_MAX, WIDTH_MAX};
@@ -58,6 +60,7 @@ impl Output {
 }
 
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a character of its own between % and the verb")]
 struct Flags {
     plus: bool,
     minus: bool,
@@ -330,6 +333,7 @@ fn write_text(out: &mut Output, value: &Val, text: &str, verb: char, flags: &Fla
         {
             out.push(&pad(&format!("`{cut}`"), flags))
         }
+        'q' if flags.plus => out.push(&pad(&literal::quote_ascii(&cut), flags)),
         'q' => out.push(&pad(&literal::quote(&cut), flags)),
         'x' | 'X' => {
             let bytes = &text.as_bytes()[..flags.precision.unwrap_or(text.len()).min(text.len())];
@@ -353,7 +357,7 @@ fn hex(bytes: &[u8], upper: bool, flags: &Flags) -> String {
         if i == 0 || flags.space {
             out.push_str(prefix);
         }
-        out.push_str(&if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
+        _ = if upper { write!(out, "{byte:02X}") } else { write!(out, "{byte:02x}") };
     }
     out
 }
