@@ -55,7 +55,10 @@ fn texts_and_lists_do_not_grow_without_end() {
     refused(r#"{{$x := repeat 1000000 "a"}}{{replace "a" $x $x}}"#, "a text of more than");
     refused(r#"{{$x := repeat 1000000 "a"}}{{regexReplaceAll "a" $x $x}}"#, "a text of more than");
     refused(r#"{{$x := repeat 1000000 "a"}}{{join $x (until 1000)}}"#, "a text of more than");
-    refused("{{range until 1000}}{{range until 1000}}{{range until 1000}}{{end}}{{end}}{{end}}", "stopped after");
+    refused(
+        "{{range until 1000}}{{range until 1000}}{{range until 1000}}{{end}}{{end}}{{end}}",
+        "stopped after",
+    );
 }
 
 #[test]
