@@ -15,7 +15,7 @@ fn now_can_be_asked_for_its_parts() {
         "1709211909 1709211909120 1709211909"
     );
     assert_eq!(rendered("{{now}}"), "2024-02-29 13:05:09.12 +0000 UTC");
-    assert_eq!(rendered("{{now.AddDate 1 0 1}}"), "2025-03-01 13:05:09.12 +0000 UTC");
+    assert_eq!(rendered("{{now.AddDate 1 0 1}}"), "2025-03-02 13:05:09.12 +0000 UTC");
 }
 
 #[test]
