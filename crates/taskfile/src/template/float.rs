@@ -19,7 +19,7 @@ pub(crate) fn general(number: f64, letter: &str) -> String {
     let scientific = format!("{number:e}");
     let (digits, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = power.parse().unwrap_or(0);
-    if power < -4 || power >= EXPONENT_FROM {
+    if !(-4..EXPONENT_FROM).contains(&power) {
         return exponent(digits, power, letter);
     }
     format!("{number}")
@@ -90,9 +90,10 @@ pub(crate) fn general_rounded(number: f64, precision: usize, letter: &str) -> St
             text.to_owned()
         }
     };
-    if power < -4 || i64::from(power) >= precision as i64 {
+    let whole = i64::try_from(precision).unwrap_or(i64::MAX);
+    if !(-4..whole).contains(&i64::from(power)) {
         return exponent(&trimmed(digits), power, letter);
     }
-    let behind = i64::try_from(precision).unwrap_or(i64::MAX) - 1 - i64::from(power);
+    let behind = whole - 1 - i64::from(power);
     trimmed(&format!("{number:.*}", usize::try_from(behind).unwrap_or(0)))
 }

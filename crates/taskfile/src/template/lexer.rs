@@ -91,6 +91,7 @@ impl<'t> Lexer<'t> {
         self.start_line = self.line;
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "the last word of most readers, which may find nothing")]
     fn emit(&mut self, kind: Kind) -> Lexed {
         let text = self.input.get(self.start..self.pos).unwrap_or("").to_owned();
         let token = Token { kind, pos: self.start, text, line: self.start_line };
@@ -98,6 +99,7 @@ impl<'t> Lexer<'t> {
         Some(token)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "the last word of most readers, which may find nothing")]
     fn fail(&mut self, complaint: impl Into<String>) -> Lexed {
         self.failed = true;
         Some(Token { kind: Kind::Error, pos: self.start, text: complaint.into(), line: self.start_line })

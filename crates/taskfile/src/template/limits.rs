@@ -4,7 +4,7 @@
 pub(crate) const NESTING_MAX: usize = 200;
 
 /// Actions, parentheses and `{{template}}` calls inside one another while a template is rendered.
-pub(crate) const DEPTH_MAX: usize = 400;
+pub(crate) const DEPTH_MAX: usize = 800;
 
 /// Nodes and function calls in one rendering; a loop over everything a list may hold stays below it.
 pub(crate) const STEPS_MAX: u64 = 20_000_000;

@@ -1,18 +1,25 @@
 //! Strings, characters and numbers as Go writes them in source text.
 
+use std::fmt::Write as _;
+
 use super::float;
 
 /// Go's `%q`.
 pub(crate) fn quote(text: &str) -> String {
-    quote_with(text, '"')
+    quote_with(text, '"', is_print)
+}
+
+/// Go's `%+q`: every letter that is not ASCII escaped.
+pub(crate) fn quote_ascii(text: &str) -> String {
+    quote_with(text, '"', |c| c.is_ascii() && is_print(c))
 }
 
 /// A character as Go's `%q` shows a number.
 pub(crate) fn quote_char(c: char) -> String {
-    quote_with(c.encode_utf8(&mut [0; 4]), '\'')
+    quote_with(c.encode_utf8(&mut [0; 4]), '\'', is_print)
 }
 
-fn quote_with(text: &str, mark: char) -> String {
+fn quote_with(text: &str, mark: char, shows: fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(mark);
     for c in text.chars() {
@@ -29,10 +36,10 @@ fn quote_with(text: &str, mark: char) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if is_print(c) => out.push(c),
-            c if u32::from(c) < 0x80 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if u32::from(c) < 0x1_0000 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if shows(c) => out.push(c),
+            c if u32::from(c) < 0x80 => _ = write!(out, "\\x{:02x}", u32::from(c)),
+            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => _ = write!(out, "\\U{:08x}", u32::from(c)),
         }
     }
     out.push(mark);
@@ -149,7 +156,7 @@ impl Number {
         if !text.contains(['.', 'e', 'E', 'p', 'P']) {
             return Err(format!("integer overflow: {}", quote(&text)));
         }
-        let int = (float.abs() < 9.2e18 && (float as i64) as f64 == float).then_some(float as i64);
+        let int = (float.abs() < 9.2e18 && float.fract() == 0.0).then_some(float as i64);
         Ok(Number { text, int, float: Some(float) })
     }
 

@@ -3,10 +3,12 @@
 //! A template is parsed once and rendered any number of times. It learns from outside only what its
 //! data and its [`Host`] tell it, so the same data and host give the same text.
 
+mod call;
 pub(crate) mod clock;
 mod error;
 mod eval;
 pub(crate) mod float;
+#[expect(clippy::unnecessary_wraps, reason = "all functions have one signature, also those that never fail")]
 mod functions;
 mod host;
 mod lexer;

@@ -2,6 +2,7 @@
 //! where arguments are evaluated, because they need not look at all of them.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use super::super::literal;
 use super::super::print;
@@ -33,14 +34,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn joined(args: &[Val]) -> Outcome<String> {
-    match args {
-        [Val::Str(text)] => Ok(text.to_string()),
-        _ => {
-            // What is not there prints as such, before it is escaped.
-            let shown = |value: &Val| if matches!(value, Val::Nil) { Val::Invalid } else { value.clone() };
-            print::print(&args.iter().map(shown).collect::<Vec<_>>())
-        }
+    if let [Val::Str(text)] = args {
+        return Ok(text.to_string());
     }
+    // What is not there prints as such, before it is escaped.
+    let shown = |value: &Val| if matches!(value, Val::Nil) { Val::Invalid } else { value.clone() };
+    print::print(&args.iter().map(shown).collect::<Vec<_>>())
 }
 
 fn len(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
@@ -213,9 +212,9 @@ fn js(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\'' => out.push_str("\\'"),
             '"' => out.push_str("\\\""),
-            '<' | '>' | '&' | '=' => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            '<' | '>' | '&' | '=' => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c if literal::is_print(c) => out.push(c),
-            c => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => _ = write!(out, "\\u{:04X}", u32::from(c)),
         }
     }
     out

@@ -115,9 +115,7 @@ fn duration_round(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     let nanos = match arg(args, 0) {
         Val::Str(text) => clock::parse_duration(text).unwrap_or(0),
         Val::Int64(n) => *n,
-        Val::Time(time) => {
-            i64::try_from(call.host.now().duration_since(&**time).as_nanos()).unwrap_or(i64::MAX)
-        }
+        Val::Time(time) => i64::try_from(call.host.now().duration_since(time).as_nanos()).unwrap_or(i64::MAX),
         _ => 0,
     };
     let span = nanos.unsigned_abs();

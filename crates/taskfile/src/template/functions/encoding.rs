@@ -1,5 +1,7 @@
 //! Base64, base32 and checksums.
 
+use std::fmt::Write as _;
+
 use sha1::Digest as _;
 
 use super::super::val::{Outcome, Val};
@@ -17,7 +19,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        _ = write!(out, "{byte:02x}");
+    }
+    out
 }
 
 fn adler32(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
@@ -66,7 +72,7 @@ impl Alphabet {
         if held > 0 {
             out.push(letter((buffer << (self.bits - held)) & mask));
         }
-        while out.len() % self.group != 0 {
+        while !out.len().is_multiple_of(self.group) {
             out.push('=');
         }
         out
@@ -92,8 +98,9 @@ impl Alphabet {
         }
         let left_over = used % self.group;
         let impossible = matches!((self.group, left_over), (4, 1) | (8, 1 | 3 | 6));
-        if impossible || letters.len() % self.group != 0 || padding >= self.group {
-            return Err(whole.len());
+        if impossible || !letters.len().is_multiple_of(self.group) || padding >= self.group {
+            // Go names the start of the group that is not whole.
+            return Err(letters.get(used - left_over).map_or(whole.len(), |(place, _)| *place));
         }
         Ok(out)
     }

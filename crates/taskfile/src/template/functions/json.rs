@@ -1,5 +1,7 @@
 //! JSON as Go's encoding/json writes it: keys sorted, `<`, `>` and `&` escaped unless asked otherwise.
 
+use std::fmt::Write as _;
+
 use super::super::clock;
 use super::super::float;
 use super::super::limits::TEXT_MAX;
@@ -150,9 +152,9 @@ fn write_text(out: &mut String, whole: &str, style: &Style) {
             '\t' => out.push_str("\\t"),
             '\x08' => out.push_str("\\b"),
             '\x0c' => out.push_str("\\f"),
-            '<' | '>' | '&' if style.escape_html => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '<' | '>' | '&' if style.escape_html => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            '\u{2028}' | '\u{2029}' => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c if u32::from(c) < 0x20 => _ = write!(out, "\\u{:04x}", u32::from(c)),
             c => out.push(c),
         }
     }

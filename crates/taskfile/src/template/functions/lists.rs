@@ -115,7 +115,7 @@ fn compact(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Val::list(list.items.iter().filter(|item| item.truth()).cloned().collect())
 }
 
-/// Go's DeepEqual over a list for each of its items, so the product is bounded, not only the list.
+/// Go's `DeepEqual` over a list for each of its items, so the product is bounded, not only the list.
 fn check_comparisons(one: usize, other: usize) -> Outcome<()> {
     const COMPARISONS_MAX: usize = 10_000_000;
     if one.saturating_mul(other) > COMPARISONS_MAX {

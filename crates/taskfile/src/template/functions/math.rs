@@ -109,13 +109,13 @@ fn round(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
     Ok(Val::Float(rounded / scale))
 }
 
-/// From `start` on, before `stop`, by `step`; empty where the step leads away.
-fn steps(start: i64, stop: i64, step: i64) -> Outcome<Vec<i64>> {
-    let leads = if stop < start { step < 0 } else { step > 0 };
+/// From `start` on, before `end`, by `step`; empty where the step leads away.
+fn steps(start: i64, end: i64, step: i64) -> Outcome<Vec<i64>> {
+    let leads = if end < start { step < 0 } else { step > 0 };
     if !leads {
         return Ok(Vec::new());
     }
-    let distance = i128::from(stop) - i128::from(start);
+    let distance = i128::from(end) - i128::from(start);
     let count = (distance.abs() + i128::from(step).abs() - 1) / i128::from(step).abs();
     if count > ITEMS_MAX as i128 {
         return Err(format!("a list or map of more than {ITEMS_MAX} values"));

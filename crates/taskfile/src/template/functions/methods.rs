@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Zoned};
 
@@ -102,17 +103,23 @@ fn moved(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Outcome<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Time(Rc::new(change(time)))))
 }
 
+/// Go takes a day that its month does not have into the next month; the last of a month plus one month
+/// may so be a day of the month after.
 fn add_date(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
-    let out_of_range = |_| "the date is out of range".to_owned();
-    let span = Span::new()
-        .try_years(int(args, 1))
-        .and_then(|span| span.try_months(int(args, 2)))
-        .and_then(|span| span.try_days(int(args, 3)))
-        .map_err(out_of_range)?;
-    match time(args) {
-        Some(time) => time.checked_add(span).map(|time| Val::Time(Rc::new(time))).map_err(out_of_range),
-        None => Ok(Val::Nil),
-    }
+    let Some(time) = time(args) else { return Ok(Val::Nil) };
+    let out_of_range = || "the date is out of range".to_owned();
+    let months = i64::from(time.year())
+        .checked_add(int(args, 1))
+        .and_then(|years| years.checked_mul(12))
+        .and_then(|months| months.checked_add(i64::from(time.month()) - 1)?.checked_add(int(args, 2)));
+    let months = months.ok_or_else(out_of_range)?;
+    let year = i16::try_from(months.div_euclid(12)).map_err(|_| out_of_range())?;
+    let month = i8::try_from(months.rem_euclid(12) + 1).map_err(|_| out_of_range())?;
+    let days = int(args, 3).checked_add(i64::from(time.day()) - 1).ok_or_else(out_of_range)?;
+    let date = Date::new(year, month, 1)
+        .and_then(|first| first.checked_add(Span::new().try_days(days)?))
+        .and_then(|date| date.to_datetime(time.time()).to_zoned(time.time_zone().clone()));
+    date.map(|time| Val::Time(Rc::new(time))).map_err(|_| out_of_range())
 }
 
 fn nanos(args: &[Val]) -> i64 {

@@ -35,6 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn compile(pattern: &str) -> Outcome<Regex> {
+    check_repetitions(pattern)?;
     RegexBuilder::new(&translate(pattern))
         .size_limit(COMPILED_MAX)
         .nest_limit(GROUPS_MAX)
@@ -45,6 +46,41 @@ fn compile(pattern: &str) -> Outcome<Regex> {
 /// Where sprig panics instead of giving an error, the complaint names the expression too.
 fn must(pattern: &str) -> Outcome<Regex> {
     compile(pattern).map_err(|complaint| format!("regexp: Compile(`{pattern}`): {complaint}"))
+}
+
+/// Go refuses what the `regex` crate takes: a repetition of a repetition, and one of more than a thousand.
+fn check_repetitions(pattern: &str) -> Outcome<()> {
+    const REPEAT_MAX: usize = 1000;
+    let mut in_class = false;
+    let mut repeated: Option<usize> = None;
+    let mut chars = pattern.char_indices();
+    while let Some((at, c)) = chars.next() {
+        let before = repeated.take();
+        match c {
+            '\\' => _ = chars.next(),
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '*' | '+' | '?' if in_class => {}
+            // Behind a repetition this makes it lazy.
+            '?' if before.is_some() => {}
+            '*' | '+' if before.is_some() => {
+                let shown = &pattern[before.unwrap_or(at)..=at];
+                return Err(format!("error parsing regexp: invalid nested repetition operator: `{shown}`"));
+            }
+            '*' | '+' => repeated = Some(at),
+            '?' if !pattern[..at].ends_with('(') => repeated = Some(at),
+            '{' if !in_class && is_repetition(&pattern[at + 1..]) => {
+                let counts = pattern[at + 1..].split('}').next().unwrap_or("");
+                let too_many =
+                    |count: &str| !count.is_empty() && count.parse().map_or(true, |n: usize| n > REPEAT_MAX);
+                if counts.split(',').any(too_many) {
+                    return Err(format!("error parsing regexp: invalid repeat count: `{{{counts}}}`"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The complaint in Go's words, where the mistake is one that Go has words for.
@@ -60,7 +96,13 @@ fn complaint(pattern: &str, error: &str) -> String {
     } else if error.contains("repetition operator missing expression") {
         ("missing argument to repetition operator", pattern.get(..1).unwrap_or(pattern))
     } else if error.contains("look-around") {
-        ("invalid or unsupported Perl syntax", pattern.find("(?").map_or(pattern, |at| &pattern[at..]))
+        let at = pattern.find("(?").unwrap_or(0);
+        ("invalid or unsupported Perl syntax", pattern.get(at..at + 3).unwrap_or(pattern))
+    } else if error.contains("invalid character class range") {
+        let at = pattern.find('-').map_or(0, |dash| dash.saturating_sub(1));
+        ("invalid character class range", pattern.get(at..at + 3).unwrap_or(pattern))
+    } else if error.contains("capture group name") {
+        ("invalid named capture", pattern.find("(?").map_or(pattern, |at| &pattern[at..]))
     } else if error.contains("unrecognized escape") || error.contains("backreferences") {
         ("invalid escape sequence", pattern.find('\\').map_or(pattern, |at| &pattern[at..]))
     } else {

@@ -1,5 +1,7 @@
 //! Quoting for the shell, and cutting a command line into its words.
 
+use std::fmt::Write as _;
+
 use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::Str;
@@ -64,9 +66,9 @@ fn escaped(whole: &str) -> String {
                 out.push(c);
             }
             c if literal::is_print(c) => out.push(c),
-            c if u32::from(c) < 0x80 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if u32::from(c) < 0x1_0000 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if u32::from(c) < 0x80 => _ = write!(out, "\\x{:02x}", u32::from(c)),
+            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => _ = write!(out, "\\U{:08x}", u32::from(c)),
         }
     }
     out.push('\'');

@@ -1,5 +1,7 @@
 //! go-task's `spew`: a value with its types, for looking at it.
 
+use std::fmt::Write as _;
+
 use super::super::float;
 use super::super::limits::TEXT_MAX;
 use super::super::literal;
@@ -22,11 +24,11 @@ fn dump(out: &mut String, value: &Val, depth: usize) -> Outcome<()> {
         Val::Invalid | Val::Nil => "interface {}".to_owned(),
         other => other.type_name(),
     };
-    out.push_str(&format!("({kind}) "));
+    _ = write!(out, "({kind}) ");
     match value {
         Val::Str(text) => {
             if !text.is_empty() {
-                out.push_str(&format!("(len={}) ", text.len()));
+                _ = write!(out, "(len={}) ", text.len());
             }
             out.push_str(&literal::quote(text));
         }
@@ -34,7 +36,7 @@ fn dump(out: &mut String, value: &Val, depth: usize) -> Outcome<()> {
         Val::List(list) => {
             let count = list.items.len();
             if count > 0 {
-                out.push_str(&format!("(len={count} cap={count}) "));
+                _ = write!(out, "(len={count} cap={count}) ");
             }
             out.push_str("{\n");
             for (i, item) in list.items.iter().enumerate() {
@@ -42,12 +44,12 @@ fn dump(out: &mut String, value: &Val, depth: usize) -> Outcome<()> {
                 dump(out, item, depth + 1)?;
                 out.push_str(if i + 1 < count { ",\n" } else { "\n" });
             }
-            out.push_str(&format!("{}}}", " ".repeat(depth)));
+            _ = write!(out, "{}}}", " ".repeat(depth));
         }
         Val::Dict(dict) => {
             let entries = dict.sorted();
             if !entries.is_empty() {
-                out.push_str(&format!("(len={}) ", entries.len()));
+                _ = write!(out, "(len={}) ", entries.len());
             }
             out.push_str("{\n");
             for (i, (key, item)) in entries.iter().enumerate() {
@@ -57,7 +59,7 @@ fn dump(out: &mut String, value: &Val, depth: usize) -> Outcome<()> {
                 dump(out, item, depth + 1)?;
                 out.push_str(if i + 1 < entries.len() { ",\n" } else { "\n" });
             }
-            out.push_str(&format!("{}}}", " ".repeat(depth)));
+            _ = write!(out, "{}}}", " ".repeat(depth));
         }
         other => out.push_str(&super::super::print::display(other)?.replace("<no value>", "<nil>")),
     }

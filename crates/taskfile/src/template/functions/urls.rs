@@ -1,5 +1,7 @@
 //! URLs, taken apart and put together as Go's net/url does.
 
+use std::fmt::Write as _;
+
 use indexmap::IndexMap;
 
 use super::super::literal;
@@ -44,7 +46,7 @@ pub(super) fn escape(whole: &str, part: Part) -> String {
         } else if byte == b' ' && part == Part::Query {
             out.push('+');
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            _ = write!(out, "%{byte:02X}");
         }
     }
     out
@@ -60,13 +62,11 @@ fn unescape(whole: &str) -> Outcome<String> {
             continue;
         }
         let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => bytes.push(byte),
-            None => {
-                let shown = String::from_utf8_lossy(rest.get(..3).unwrap_or(rest));
-                return Err(format!("invalid URL escape {}", literal::quote(&shown)));
-            }
-        }
+        let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
+            let shown = String::from_utf8_lossy(rest.get(..3).unwrap_or(rest));
+            return Err(format!("invalid URL escape {}", literal::quote(&shown)));
+        };
+        bytes.push(byte);
         rest = after.get(2..).unwrap_or(&[]);
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -2,6 +2,7 @@
 //! where they would read back as something else.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use super::super::super::clock;
 use super::super::super::float;
@@ -185,9 +186,9 @@ fn double_quoted(whole: &str) -> String {
             '\u{2028}' => out.push_str("\\L"),
             '\u{2029}' => out.push_str("\\P"),
             c if literal::is_print(c) => out.push(c),
-            c if u32::from(c) < 0x100 => out.push_str(&format!("\\x{:02X}", u32::from(c))),
-            c if u32::from(c) < 0x1_0000 => out.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08X}", u32::from(c))),
+            c if u32::from(c) < 0x100 => _ = write!(out, "\\x{:02X}", u32::from(c)),
+            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04X}", u32::from(c)),
+            c => _ = write!(out, "\\U{:08X}", u32::from(c)),
         }
     }
     out.push('"');
