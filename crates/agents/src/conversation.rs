@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use crate::asker::Reply;
 use crate::driver::{Event, Limits};
 use crate::ended::How;
+use crate::failure::{Failure, Symptoms};
 use crate::hearing::Hearing;
 use crate::permission::{Decision, PermissionRequest};
 use crate::preset::Preset;
@@ -25,6 +26,8 @@ use crate::usage::UsageKind;
 
 /// Questions of one attempt that wait at once. An agent that asks more is refused.
 const ASKING_MAX: usize = 16;
+/// As much of a last message as it takes to know an error.
+const MESSAGE_BYTES_MAX: usize = 4 * 1024;
 /// A begun line that is passed on before its end.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
@@ -56,6 +59,8 @@ pub struct Conversation {
     asks: u64,
     /// The line of text the agent is in.
     line: String,
+    /// The beginning of what it has said since its last tool call.
+    message: String,
     is_over: bool,
 }
 
@@ -73,6 +78,7 @@ impl Conversation {
             waiting: BTreeMap::new(),
             asks: 0,
             line: String::new(),
+            message: String::new(),
             is_over: false,
         }
     }
@@ -123,6 +129,8 @@ impl Conversation {
             return;
         }
         self.hearing.heard.output.push(text);
+        let room = MESSAGE_BYTES_MAX.saturating_sub(self.message.len());
+        self.message.push_str(&text[..text.floor_char_boundary(room)]);
         for piece in text.split_inclusive('\n') {
             self.line.push_str(piece);
             if self.line.ends_with('\n') || self.line.len() > LINE_BYTES_MAX {
@@ -156,6 +164,7 @@ impl Conversation {
             return;
         }
         self.end_of_text();
+        self.message.clear();
         self.record.begun(&call.id);
         self.hearing.heard.turns += 1;
         let turn = self.hearing.heard.turns;
@@ -260,12 +269,24 @@ impl Conversation {
     // --- The end ---
 
     /// The agent's turn is over, as it says itself.
-    pub fn stopped(&mut self, reason: StopReason) {
+    pub fn stopped(&mut self, mut reason: StopReason) {
         self.end_of_text();
+        if reason == StopReason::EndTurn && self.is_error_told_as_text() {
+            self.record.error = Some(std::mem::take(&mut self.message));
+            reason = StopReason::Error;
+        }
         self.hearing.note(&format!("the turn ended ({reason})"));
         self.hearing.outbox.push(Event::Stopped(reason.clone()));
         self.record.stop = Some(reason);
         self.is_over = true;
+    }
+
+    /// Some agents tell what their provider answered as if they said it themselves, and end their turn in peace.
+    fn is_error_told_as_text(&self) -> bool {
+        let said = self.message.trim_start();
+        let symptoms = Symptoms { error: said, was_prompted: true, ..Symptoms::default() };
+        self.preset().error_begins.iter().any(|beginning| said.starts_with(beginning))
+            && Failure::classify(&symptoms, self.hearing.now()).is_some()
     }
 
     /// The turn, or what was to become one, failed.

@@ -30,6 +30,8 @@ pub struct Preset {
     pub writable_roots: WritableRoots,
     /// What its token counts mean.
     pub tokens_are: UsageKind,
+    /// How a last message begins that is an error of its provider, told as if it were its own words.
+    pub error_begins: &'static [&'static str],
 }
 
 /// How it reaches Baton's tools.
@@ -72,6 +74,7 @@ impl Preset {
         ask_tool: ASK_USER,
         writable_roots: WritableRoots::Unneeded,
         tokens_are: UsageKind::PerTurn,
+        error_begins: &[],
     };
 
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -94,6 +97,7 @@ pub const PRESETS: [Preset; 15] = [
         version: &["claude-agent-acp", "--version"],
         env: CLAUDE_ENV,
         set_env: CLAUDE_SET_ENV,
+        error_begins: &["API Error:"],
         ..Preset::GENERIC
     },
     Preset {
@@ -131,6 +135,7 @@ pub const PRESETS: [Preset; 15] = [
         // No keyring in a process nobody looks at: it would wait for a password.
         set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
         tokens_are: UsageKind::LastCall,
+        error_begins: &["Ran into this error:"],
         ..Preset::GENERIC
     },
     Preset {

@@ -1,16 +1,16 @@
 //! Any program that speaks the Agent Client Protocol, version 1.
 //!
-//! The protocol's own types stay inside this folder: they change often, and nothing else may notice. A new
+//! The protocol's own words stay inside this folder: they change, and nothing else may notice. A new
 //! process serves one attempt; a session of an earlier attempt is loaded into it.
 
 mod elicitation;
 mod opening;
 mod permission;
+mod protocol;
 mod tongue;
 mod updates;
 mod wire;
 
-use agent_client_protocol_schema::v1::InitializeResponse;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
@@ -21,6 +21,7 @@ use crate::setup::Setup;
 use crate::talk;
 
 use opening::{Opening, greeting};
+use protocol::Agent;
 use tongue::AcpTongue;
 use wire::Incoming;
 
@@ -62,7 +63,7 @@ pub(crate) fn greeting_line() -> String {
 pub(crate) fn greeted(line: &str) -> Option<Result<Handshake, String>> {
     let Incoming::Answer { id: 1, result } = wire::read(line)? else { return None };
     Some(result.map_err(|error| error.to_string()).and_then(|agent| {
-        let agent: InitializeResponse = serde_json::from_value(agent).map_err(|error| error.to_string())?;
+        let agent: Agent = serde_json::from_value(agent).map_err(|error| error.to_string())?;
         let capabilities = &agent.agent_capabilities;
         Ok(Handshake::Answered {
             can_load: capabilities.load_session,

@@ -2,24 +2,25 @@
 
 use std::path::PathBuf;
 
-use agent_client_protocol_schema::ProtocolVersion;
-use agent_client_protocol_schema::v1::{
-    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities, EnvVariable, HttpHeader,
-    Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest, McpServer, McpServerHttp,
-    McpServerStdio, NewSessionRequest,
-};
+use serde_json::json;
 
+use super::protocol::{Agent, ClientInfo, Initialize, McpServer, OpenSession, VERSION, Variable};
 use crate::driver::{Launch, Resume};
 use crate::preset::{Preset, ToolsBy};
 use crate::tool_server::ToolServer;
 
 /// The first message of every conversation. Files and terminals are the agent's own business: it works in its
 /// worktree with its own tools, so that what it does is the same as without us.
-pub fn greeting() -> InitializeRequest {
-    let elicitation = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
-    InitializeRequest::new(ProtocolVersion::V1)
-        .client_capabilities(ClientCapabilities::new().elicitation(elicitation))
-        .client_info(Implementation::new("baton", env!("CARGO_PKG_VERSION")))
+pub fn greeting() -> Initialize {
+    Initialize {
+        protocol_version: VERSION,
+        client_capabilities: json!({
+            "fs": {"readTextFile": false, "writeTextFile": false},
+            "terminal": false,
+            "elicitation": {"form": {}},
+        }),
+        client_info: ClientInfo { name: "baton", version: env!("CARGO_PKG_VERSION") },
+    }
 }
 
 /// Everything of a launch that goes into a session.
@@ -52,27 +53,28 @@ impl Opening {
         }
     }
 
-    pub fn new_session(&self, agent: &InitializeResponse) -> NewSessionRequest {
-        NewSessionRequest::new(&self.worktree).mcp_servers(self.servers(agent))
+    /// A new session, or an earlier one by its id.
+    pub fn session(&self, id: Option<&str>, agent: &Agent) -> OpenSession {
+        OpenSession {
+            session_id: id.map(str::to_owned),
+            cwd: self.worktree.clone(),
+            mcp_servers: self.servers(agent),
+        }
     }
 
-    pub fn load_session(&self, session: &str, agent: &InitializeResponse) -> LoadSessionRequest {
-        LoadSessionRequest::new(session.to_owned(), &self.worktree).mcp_servers(self.servers(agent))
-    }
-
-    fn servers(&self, agent: &InitializeResponse) -> Vec<McpServer> {
+    fn servers(&self, agent: &Agent) -> Vec<McpServer> {
         let Some(tools) = &self.tools else { return Vec::new() };
         let can_http = self.tools_by == ToolsBy::HttpOrShim && agent.agent_capabilities.mcp_capabilities.http;
+        let name = tools.name.clone();
         match (&tools.url, tools.shim()) {
             (Some(url), _) if can_http => {
-                let token = HttpHeader::new("Authorization", format!("Bearer {}", tools.token));
-                vec![McpServer::Http(McpServerHttp::new(&tools.name, url).headers(vec![token]))]
+                let token = Variable { name: "Authorization".to_owned(), value: format!("Bearer {}", tools.token) };
+                vec![McpServer::Http { kind: "http", name, url: url.clone(), headers: vec![token] }]
             }
             (_, Some((program, arguments))) => {
-                let variables = self.shim_environment.iter();
-                let variables = variables.map(|(name, value)| EnvVariable::new(name, value)).collect();
-                let shim = McpServerStdio::new(&tools.name, program).args(arguments.to_vec()).env(variables);
-                vec![McpServer::Stdio(shim)]
+                let variables = self.shim_environment.iter().cloned();
+                let env = variables.map(|(name, value)| Variable { name, value }).collect();
+                vec![McpServer::Started { name, command: program.clone(), args: arguments.to_vec(), env }]
             }
             (_, None) => Vec::new(),
         }

@@ -1,10 +1,8 @@
 //! Requests for permission, as this protocol asks and answers them.
 
-use agent_client_protocol_schema::v1::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome,
-};
+use serde_json::{Value, json};
 
+use super::protocol::{OptionKind, PermissionOption, PermissionParams};
 use super::updates;
 use crate::permission::{Consent, PermissionRequest};
 
@@ -16,40 +14,38 @@ pub struct Pending {
     options: Vec<PermissionOption>,
 }
 
-pub fn read(request: RequestPermissionRequest) -> (PermissionRequest, Pending) {
+pub fn read(request: PermissionParams) -> (PermissionRequest, Pending) {
     let call = updates::call_of(&request.tool_call);
     let pending = Pending { call_id: call.id.clone(), title: call.title.clone(), options: request.options };
     let asked = PermissionRequest {
-        input: updates::input_text(request.tool_call.fields.raw_input.as_ref()),
-        can_be_remembered: pending.option(PermissionOptionKind::AllowAlways).is_some(),
+        input: updates::input_text(request.tool_call.raw_input.as_ref()),
+        can_be_remembered: pending.option(OptionKind::AllowAlways).is_some(),
         call,
     };
     (asked, pending)
 }
 
 impl Pending {
-    fn option(&self, kind: PermissionOptionKind) -> Option<&PermissionOption> {
+    fn option(&self, kind: OptionKind) -> Option<&PermissionOption> {
         self.options.iter().find(|option| option.kind == kind)
     }
 
     /// What is meant, in the options the agent offers; cancelled when it offers none that means it.
-    pub fn answer(&self, consent: &Consent) -> RequestPermissionResponse {
-        use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+    pub fn answer(&self, consent: &Consent) -> Value {
+        use OptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let wanted = match consent {
             Consent::Once => [AllowOnce, AllowAlways],
             Consent::Always => [AllowAlways, AllowOnce],
             Consent::Refused(_) => [RejectOnce, RejectAlways],
         };
         match wanted.into_iter().find_map(|kind| self.option(kind)) {
-            Some(option) => RequestPermissionResponse::new(RequestPermissionOutcome::Selected(
-                SelectedPermissionOutcome::new(option.option_id.clone()),
-            )),
+            Some(option) => json!({"outcome": {"outcome": "selected", "optionId": option.option_id}}),
             None => cancelled(),
         }
     }
 }
 
 /// The turn is being ended; no answer is given.
-pub fn cancelled() -> RequestPermissionResponse {
-    RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)
+pub fn cancelled() -> Value {
+    json!({"outcome": {"outcome": "cancelled"}})
 }

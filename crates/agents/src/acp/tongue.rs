@@ -3,17 +3,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use agent_client_protocol_schema::ProtocolVersion;
-use agent_client_protocol_schema::v1::{
-    CancelNotification, ContentBlock, InitializeResponse, PromptRequest, RequestPermissionRequest, SessionNotification,
-    SetSessionConfigOptionRequest, SetSessionModeRequest,
-};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::elicitation::{self, Form};
 use super::opening::{Opening, greeting};
 use super::permission::{self, Pending};
+use super::protocol::{Agent, PermissionParams, Update, Usage, VERSION};
 use super::updates;
 use super::wire::{self, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, RpcError};
 use crate::asker::Reply;
@@ -29,7 +25,7 @@ const PROMPTS_MAX: u32 = 10;
 
 pub struct AcpTongue {
     opening: Opening,
-    agent: InitializeResponse,
+    agent: Agent,
     session: String,
     requests: u64,
     /// The request of ours that is under way. There is only ever one.
@@ -66,7 +62,7 @@ impl AcpTongue {
     pub fn new(opening: Opening) -> Self {
         Self {
             opening,
-            agent: InitializeResponse::new(ProtocolVersion::V1),
+            agent: Agent::default(),
             session: String::new(),
             requests: 0,
             awaited: None,
@@ -122,13 +118,13 @@ impl AcpTongue {
     }
 
     fn greeted(&mut self, agent: Value, talk: &mut Conversation) {
-        let agent: InitializeResponse = match serde_json::from_value(agent) {
+        let agent: Agent = match serde_json::from_value(agent) {
             Ok(agent) => agent,
             Err(error) => return talk.failed(format!("the agent's greeting cannot be read: {error}")),
         };
-        if agent.protocol_version != ProtocolVersion::V1 {
+        if agent.protocol_version != VERSION {
             let version = agent.protocol_version;
-            return talk.failed(format!("the agent speaks version {version} of its protocol; Baton speaks 1"));
+            return talk.failed(format!("the agent speaks version {version} of its protocol; Baton speaks {VERSION}"));
         }
         if let Some(info) = &agent.agent_info {
             talk.hearing.note(&format!("the agent is {} {}", info.name, info.version));
@@ -136,7 +132,7 @@ impl AcpTongue {
         self.agent = agent;
         match &self.opening.resume {
             Some(resume) if self.agent.agent_capabilities.load_session => {
-                let request = self.opening.load_session(&resume.agent_session, &self.agent);
+                let request = self.opening.session(Some(&resume.agent_session), &self.agent);
                 self.request("session/load", &request, Step::Load, talk);
             }
             Some(_) => self.begin_anew("the agent cannot load earlier sessions", talk),
@@ -145,7 +141,7 @@ impl AcpTongue {
     }
 
     fn open(&mut self, talk: &mut Conversation) {
-        let request = self.opening.new_session(&self.agent);
+        let request = self.opening.session(None, &self.agent);
         self.request("session/new", &request, Step::New, talk);
     }
 
@@ -184,49 +180,44 @@ impl AcpTongue {
     fn set_next(&mut self, talk: &mut Conversation) {
         match self.settings.pop_front() {
             Some(Setting::Mode(mode)) => {
-                let request = SetSessionModeRequest::new(self.session.clone(), mode.clone());
+                let request = json!({"sessionId": self.session, "modeId": mode});
                 self.request("session/set_mode", &request, Step::Set(format!("the mode {mode}")), talk);
             }
             Some(Setting::Option(id, value)) => {
-                let request =
-                    SetSessionConfigOptionRequest::new(self.session.clone(), id.clone(), value.as_str());
+                let request = json!({"sessionId": self.session, "configId": id, "value": value});
                 let step = Step::Set(format!("the {id} {value}"));
                 self.request("session/set_config_option", &request, step, talk);
             }
             None => {
                 let prompt = std::mem::take(&mut self.opening.prompt);
-                self.prompt(prompt, talk);
+                self.prompt(&prompt, talk);
             }
         }
     }
 
-    fn prompt(&mut self, text: String, talk: &mut Conversation) {
+    fn prompt(&mut self, text: &str, talk: &mut Conversation) {
         self.prompts += 1;
-        let request = PromptRequest::new(self.session.clone(), vec![ContentBlock::from(text)]);
+        let request = json!({"sessionId": self.session, "prompt": [{"type": "text", "text": text}]});
         talk.prompted();
         self.request("session/prompt", &request, Step::Prompt, talk);
     }
 
     fn turn_ended(&mut self, response: &Value, talk: &mut Conversation) {
-        if let Ok(usage) = serde_json::from_value(response["usage"].clone()) {
+        if let Ok(usage) = Usage::deserialize(&response["usage"]) {
             updates::tokens(&usage, talk);
         }
         if !self.words.is_empty() && !talk.is_ending() && self.prompts < PROMPTS_MAX {
             talk.end_of_text();
             let words = std::mem::take(&mut self.words).join("\n");
-            return self.prompt(words, talk);
+            return self.prompt(&words, talk);
         }
-        let reason = &response["stopReason"];
-        talk.stopped(match serde_json::from_value(reason.clone()) {
-            Ok(reason) => updates::stop_reason(reason),
-            Err(_) => StopReason::Other(reason.as_str().unwrap_or("no reason given").to_owned()),
-        });
+        talk.stopped(updates::stop_reason(&response["stopReason"]));
     }
 
     /// Agents that want a login say so with a code, and how with their list of methods.
     fn ways_to_log_in(&self, error: &RpcError) -> String {
         const AUTH_REQUIRED: i64 = -32000;
-        let ways: Vec<&str> = self.agent.auth_methods.iter().map(|method| method.name()).collect();
+        let ways: Vec<&str> = self.agent.auth_methods.iter().map(|method| method.name.as_str()).collect();
         if error.code == AUTH_REQUIRED && !ways.is_empty() {
             format!("; authentication required, by one of: {}", ways.join(", "))
         } else {
@@ -245,7 +236,7 @@ impl AcpTongue {
     }
 
     fn permission(&mut self, id: Value, params: Value, talk: &mut Conversation) {
-        let request: RequestPermissionRequest = match serde_json::from_value(params) {
+        let request: PermissionParams = match serde_json::from_value(params) {
             Ok(request) => request,
             Err(error) => {
                 talk.hearing.problem(format!("a request for permission cannot be read: {error}"));
@@ -301,8 +292,8 @@ impl Tongue for AcpTongue {
             Some(Incoming::Notification { method, params }) if method == "session/update" => {
                 if self.is_prompting() {
                     // An update of a kind we do not know decides nothing.
-                    if let Ok(notification) = serde_json::from_value::<SessionNotification>(params) {
-                        updates::take(notification.update, talk);
+                    if let Ok(update) = Update::deserialize(&params["update"]) {
+                        updates::take(update, talk);
                     }
                 }
             }
@@ -340,7 +331,7 @@ impl Tongue for AcpTongue {
             return talk.over();
         }
         // First the cancel: an agent that is told no first might go on to something else.
-        talk.send(&wire::notification("session/cancel", &CancelNotification::new(self.session.clone())));
+        talk.send(&wire::notification("session/cancel", &json!({"sessionId": self.session})));
         for (_, asked) in std::mem::take(&mut self.pending) {
             match asked {
                 Asked::Permission(id, _) => talk.send(&wire::result(&id, &permission::cancelled())),

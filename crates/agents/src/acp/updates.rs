@@ -1,11 +1,8 @@
 //! What an agent tells while it works, brought into our words. What we do not know is left out, not guessed.
 
-use agent_client_protocol_schema::v1::{
-    ContentBlock, SessionUpdate, StopReason as AcpStopReason, ToolCallStatus, ToolCallUpdate, ToolKind as AcpToolKind,
-    Usage, UsageUpdate,
-};
 use serde_json::Value;
 
+use super::protocol::{self, Cost, ToolStatus, Update, Usage};
 use crate::conversation::Conversation;
 use crate::excerpt::excerpt;
 use crate::stop_reason::StopReason;
@@ -15,44 +12,28 @@ use crate::usage::UsageKind;
 /// A title is a line in a list.
 const TITLE_BYTES_MAX: usize = 500;
 
-pub fn take(update: SessionUpdate, talk: &mut Conversation) {
+pub fn take(update: Update, talk: &mut Conversation) {
     match update {
-        SessionUpdate::AgentMessageChunk(chunk) => {
-            if let ContentBlock::Text(text) = chunk.content {
-                talk.text(&text.text);
+        Update::AgentMessageChunk { content } => talk.text(content.text.as_deref().unwrap_or_default()),
+        // Some agents never announce a call and only update it.
+        Update::ToolCall(call) | Update::ToolCallUpdate(call) => {
+            talk.tool(&call_of(&call));
+            match call.status {
+                Some(ToolStatus::Completed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Done),
+                Some(ToolStatus::Failed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Failed),
+                Some(ToolStatus::Open) | None => {}
             }
         }
-        SessionUpdate::ToolCall(call) => {
-            let id = call.tool_call_id.to_string();
-            talk.tool(&ToolCall { id: id.clone(), title: title(&call.title), kind: kind(call.kind) });
-            end(&id, call.status, talk);
-        }
-        SessionUpdate::ToolCallUpdate(update) => {
-            talk.tool(&call_of(&update));
-            if let Some(status) = update.fields.status {
-                end(&update.tool_call_id.to_string(), status, talk);
-            }
-        }
-        SessionUpdate::UsageUpdate(usage) => cost(&usage, talk),
-        // Thoughts, plans, modes and lists of commands decide nothing; the user's own words are known.
-        _ => {}
+        Update::UsageUpdate { cost: Some(spent) } => cost(&spent, talk),
+        Update::UsageUpdate { cost: None } | Update::Other => {}
     }
 }
 
-fn end(id: &str, status: ToolCallStatus, talk: &mut Conversation) {
-    match status {
-        ToolCallStatus::Completed => talk.tool_ended(id, ToolEnd::Done),
-        ToolCallStatus::Failed => talk.tool_ended(id, ToolEnd::Failed),
-        _ => {}
-    }
-}
-
-pub fn call_of(update: &ToolCallUpdate) -> ToolCall {
-    let fields = &update.fields;
+pub fn call_of(call: &protocol::ToolCall) -> ToolCall {
     ToolCall {
-        id: update.tool_call_id.to_string(),
-        title: title(fields.title.as_deref().unwrap_or("a tool without a name")),
-        kind: fields.kind.map_or(ToolKind::Other, kind),
+        id: call.tool_call_id.clone(),
+        title: title(call.title.as_deref().unwrap_or("a tool without a name")),
+        kind: call.kind.map_or(ToolKind::Other, kind),
     }
 }
 
@@ -60,17 +41,17 @@ fn title(text: &str) -> String {
     excerpt(text.trim(), TITLE_BYTES_MAX)
 }
 
-fn kind(kind: AcpToolKind) -> ToolKind {
+fn kind(kind: protocol::ToolKind) -> ToolKind {
     match kind {
-        AcpToolKind::Read => ToolKind::Read,
-        AcpToolKind::Edit => ToolKind::Edit,
-        AcpToolKind::Delete => ToolKind::Delete,
-        AcpToolKind::Move => ToolKind::Move,
-        AcpToolKind::Search => ToolKind::Search,
-        AcpToolKind::Execute => ToolKind::Execute,
-        AcpToolKind::Think => ToolKind::Think,
-        AcpToolKind::Fetch => ToolKind::Fetch,
-        _ => ToolKind::Other,
+        protocol::ToolKind::Read => ToolKind::Read,
+        protocol::ToolKind::Edit => ToolKind::Edit,
+        protocol::ToolKind::Delete => ToolKind::Delete,
+        protocol::ToolKind::Move => ToolKind::Move,
+        protocol::ToolKind::Search => ToolKind::Search,
+        protocol::ToolKind::Execute => ToolKind::Execute,
+        protocol::ToolKind::Think => ToolKind::Think,
+        protocol::ToolKind::Fetch => ToolKind::Fetch,
+        protocol::ToolKind::Other => ToolKind::Other,
     }
 }
 
@@ -89,11 +70,11 @@ pub fn input_text(input: Option<&Value>) -> String {
 }
 
 /// The protocol says that this cost is the session's so far.
-fn cost(usage: &UsageUpdate, talk: &mut Conversation) {
-    let Some(cost) = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd")) else {
+fn cost(spent: &Cost, talk: &mut Conversation) {
+    if !spent.currency.eq_ignore_ascii_case("usd") {
         return;
-    };
-    if let Some(micro_usd) = crate::report::micro_usd(cost.amount).ok().filter(|&cost| cost > 0) {
+    }
+    if let Some(micro_usd) = crate::report::micro_usd(spent.amount).ok().filter(|&cost| cost > 0) {
         talk.cost(UsageKind::PerSession, micro_usd);
     }
 }
@@ -105,13 +86,14 @@ pub fn tokens(usage: &Usage, talk: &mut Conversation) {
     talk.tokens(kind, usage.input_tokens.saturating_add(cached), usage.output_tokens);
 }
 
-pub fn stop_reason(reason: AcpStopReason) -> StopReason {
-    match reason {
-        AcpStopReason::EndTurn => StopReason::EndTurn,
-        AcpStopReason::MaxTokens => StopReason::MaxTokens,
-        AcpStopReason::MaxTurnRequests => StopReason::MaxTurns,
-        AcpStopReason::Refusal => StopReason::Refusal,
-        AcpStopReason::Cancelled => StopReason::Cancelled,
-        other => StopReason::Other(format!("{other:?}")),
+pub fn stop_reason(reason: &Value) -> StopReason {
+    match reason.as_str() {
+        Some("end_turn") => StopReason::EndTurn,
+        Some("max_tokens") => StopReason::MaxTokens,
+        Some("max_turn_requests") => StopReason::MaxTurns,
+        Some("refusal") => StopReason::Refusal,
+        Some("cancelled") => StopReason::Cancelled,
+        Some(other) => StopReason::Other(other.to_owned()),
+        None => StopReason::Other("no reason given".to_owned()),
     }
 }

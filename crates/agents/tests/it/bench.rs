@@ -141,6 +141,15 @@ pub async fn run_until(launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> R
 
 /// The same with any driver.
 pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+    drive_within(DEADLINE, agent, launch, is_awaited).await
+}
+
+pub async fn drive_within(
+    deadline: Duration,
+    agent: &dyn Driver,
+    launch: Launch,
+    is_awaited: impl Fn(&Event) -> bool,
+) -> Ran {
     let (sender, mut receiver) = mpsc::channel(EVENTS_MAX);
     let (cancel, cancelled) = watch::channel(false);
     let watching = async {
@@ -154,7 +163,7 @@ pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&Even
         events
     };
     let both = async { tokio::join!(agent.run(launch, sender, cancelled), watching) };
-    let (ended, events) = tokio::time::timeout(DEADLINE, both).await.expect("the agent ends in time");
+    let (ended, events) = tokio::time::timeout(deadline, both).await.expect("the agent ends in time");
     Ran { ended, events }
 }
 

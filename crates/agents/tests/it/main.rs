@@ -13,6 +13,7 @@ mod acp_resume;
 mod bench;
 mod bounds;
 mod endings;
+mod model;
 mod orphans;
 mod probes;
 mod real;
