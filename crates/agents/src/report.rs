@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::lines::without_nul;
 
+pub(crate) use fields::micro_usd;
 pub use fields::{OPTIONS_MAX, QUESTION_BYTES_MAX};
 
 /// A piece of a line or of a word that is quoted back.

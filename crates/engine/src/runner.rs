@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use baton_agents::command::CommandAgent;
-use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch, Limits};
+use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
 use baton_agents::ended::{Ended, How};
 use baton_agents::environment::Environment;
 use baton_core::actor::Actor;
@@ -212,6 +212,7 @@ impl<S: Store> Runner<S> {
                 idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
                 ..Limits::default()
             },
+            session: SessionSetup::default(),
             log_path: folder.join(LOG_FILE),
         })
     }

@@ -47,7 +47,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     })
 }
 
-fn micro_usd(usd: f64) -> Result<u64, String> {
+pub fn micro_usd(usd: f64) -> Result<u64, String> {
     /// No attempt costs a billion dollars; a number beyond is not a cost.
     const USD_MAX: f64 = 1e9;
     if !(0.0..=USD_MAX).contains(&usd) {
