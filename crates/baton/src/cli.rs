@@ -196,7 +196,9 @@ pub enum RecipeCommand {
         files: Vec<PathBuf>,
     },
     /// Start a recipe on a session
-    #[command(after_help = "Example:\n  baton recipe start document-design --message \"Sharing links that expire\"")]
+    #[command(
+        after_help = "Example:\n  baton recipe start document-design --message \"Sharing links that expire\""
+    )]
     Start {
         recipe: String,
         #[arg(long, default_value = "cli")]

@@ -160,7 +160,9 @@ impl World {
     }
 
     fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
-        self.wait(&format!("{task} in {queue}"), || Some(self.task(task)).filter(|view| view["queue"] == queue))
+        self.wait(&format!("{task} in {queue}"), || {
+            Some(self.task(task)).filter(|view| view["queue"] == queue)
+        })
     }
 
     fn wait_for_question(&self, task: &str) -> Value {
@@ -308,7 +310,11 @@ fn the_fourth_visit_is_refused_at_three_and_a_human_is_asked() {
         (exit["reason"].as_str(), exit["category"].as_str()),
         (Some("max-step-visits-exceeded:code-review"), Some("guardrail"))
     );
-    let visits = world.told().iter().filter(|value| value["type"] == "recipe_step_started" && value["step"] == "code-review").count();
+    let visits = world
+        .told()
+        .iter()
+        .filter(|value| value["type"] == "recipe_step_started" && value["step"] == "code-review")
+        .count();
     assert_eq!(visits, 3);
     let view = world.wait_for_question(&task);
     assert!(view["question"]["text"].as_str().unwrap().contains("entered too many times"), "{view}");
@@ -327,7 +333,10 @@ fn looping(id: &str, guardrails: &str, again: &str) -> String {
 #[test]
 fn too_many_steps_end_the_run() {
     let mut world = World::scripted(&script(vec![json!({ "step": "one", "steps": [outcome("again")] })]));
-    world.recipe("round.yml", &looping("round", "{ max_step_visits: 50, max_total_steps: 4 }", "{ next_step: one }"));
+    world.recipe(
+        "round.yml",
+        &looping("round", "{ max_step_visits: 50, max_total_steps: 4 }", "{ next_step: one }"),
+    );
     let task = world.start("round");
     world.up();
     world.wait_for_question(&task);
@@ -389,13 +398,18 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
         ("none", "I am done.", "has no JSON object with an \"outcome\" key"),
         ("malformed", "{\"outcome\": \"stop\"", "is not valid JSON"),
         ("number", "{\"outcome\": 3}", "must be a string, and you sent a number"),
-        ("unknown", "{\"outcome\": \"stopp\"}", "\"stopp\" is not an outcome of this step (did you mean \"stop\"?)"),
+        (
+            "unknown",
+            "{\"outcome\": \"stopp\"}",
+            "\"stopp\" is not an outcome of this step (did you mean \"stop\"?)",
+        ),
         ("silent", "{\"outcome\": \"other\"}", "needs a description in your own words"),
     ];
     let mut scenes = vec![json!({ "when": "Your last answer", "steps": [outcome("stop")] })];
-    scenes.extend(mistakes.map(|(name, said, _)| {
-        json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })
-    }));
+    scenes.extend(
+        mistakes
+            .map(|(name, said, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })),
+    );
     let mut world = World::scripted(&script(scenes));
     let recipe = looping("round", "{}", "{ next_step: one }")
         .replace("[again, stop]", "[again, stop, other]")
@@ -433,7 +447,9 @@ fn no_tasks_while_there_is_one_is_told_and_asked_again() {
     world.wait_for_queue(&task, "provisional");
     let story = world.story();
     assert!(story.contains("retry: you reported \"no-tasks\""), "{story}");
-    assert!(story.ends_with("exited task-committed [completed]: Task implementation committed successfully\n"));
+    assert!(
+        story.ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
+    );
 }
 
 #[test]
@@ -450,7 +466,9 @@ fn commits_that_are_not_there_are_asked_for_once_more() {
     world.up();
     let view = world.wait_for_queue(&task, "provisional");
     assert_eq!(view["verified"]["commits"], 1);
-    assert!(world.story().contains("retry: you reported \"committed\" (you committed the change), but the branch has no new commit"));
+    assert!(world.story().contains(
+        "retry: you reported \"committed\" (you committed the change), but the branch has no new commit"
+    ));
 }
 
 // ---- one task after the other ----
@@ -468,7 +486,10 @@ fn all_ready_tasks_are_done_one_by_one_until_none_is_left() {
     for task in &tasks {
         assert_eq!(world.wait_for_queue(task, "provisional")["verified"]["commits"], 1);
     }
-    let bound = world.history().into_iter().filter(|recorded| matches!(recorded.event.body, EventBody::RunBound { .. }));
+    let bound = world
+        .history()
+        .into_iter()
+        .filter(|recorded| matches!(recorded.event.body, EventBody::RunBound { .. }));
     assert_eq!(bound.count(), 2, "to the second task, and to one made for the last look");
     let exits = world.told().into_iter().filter(|value| value["type"] == "recipe_exited").count();
     assert_eq!(exits, 1);
@@ -526,9 +547,14 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
     let pids = ["child", "agent"].map(|name| fs::read_to_string(world.flag(name)).unwrap().trim().to_owned());
     world.json(&["recipe", "exit"]);
     let exit = world.exit_message();
-    assert_eq!((exit["reason"].as_str(), exit["category"].as_str()), (Some("user-requested"), Some("completed")));
+    assert_eq!(
+        (exit["reason"].as_str(), exit["category"].as_str()),
+        (Some("user-requested"), Some("completed"))
+    );
     for pid in pids {
-        assert!(!Path::new("/proc").join(&pid).exists(), "process {pid} is still there");
+        // One that is dead and only not yet asked for its exit code is gone too.
+        let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat"));
+        assert!(stat.is_err() || stat.unwrap().contains(") Z "), "process {pid} is still there");
     }
     // The commit is there, so it waits to be accepted.
     assert_eq!(world.wait_for_queue(&task, "provisional")["verified"]["commits"], 1);
@@ -629,7 +655,11 @@ fn blocked_asks_the_human_in_the_agents_words_and_the_same_recipe_goes_on() {
     assert_eq!(world.exit_message()["message"], "Implementation blocked - cannot proceed");
     world.run(&["task", "reply", &task, "Use the test key."]);
     world.wait_for_queue(&task, "provisional");
-    assert!(world.story().ends_with("exited task-committed [completed]: Task implementation committed successfully\n"));
+    assert!(
+        world
+            .story()
+            .ends_with("exited task-committed [completed]: Task implementation committed successfully\n")
+    );
 }
 
 #[test]
@@ -690,10 +720,71 @@ fn says(world: &World, arguments: &[&str]) -> String {
 #[test]
 fn recipes_are_listed_drawn_and_described() {
     let world = World::scripted(&script(good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"");
+    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
+    exit 0
+    ID                        LABEL                    FROM      WHAT IT DOES
+    break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
+    document-design           Document Design          built in  Write a design document, review it, and commit it
+    implement-and-review      Implement & Review       built in  Implement task, review code, fix issues, and commit
+    implement-and-review-all  Implement & Review All   built in  Implement, review and commit one ready task after another, until none is left
+    plan-execute-review       Plan → Execute → Review  built in  Plan the next task with the human, execute it, review it, and go round again while they say so
+    rebase                    Rebase                   built in  Bring this branch up to date with the one it is to be merged into
+    refine-design             Refine Design            built in  Criticise a design document and rework it until nothing important is left
+    retrospective             Retrospective            built in  Look back at finished work and write down what to do differently
+    review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
+    work                      Work                     built in  Do the task in one go; Baton looks at what came of it
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"
+    exit 0
+    implement-and-review  Implement & Review
+    Implement task, review code, fix issues, and commit
+
+    At most 3 visits of a step and 100 steps in all.
+    It works on the next task that is ready.
+
+    implement (first)
+      complete → code-review
+      no-tasks → exit no-tasks-available: No tasks available to implement
+      blocked  → exit implementation-blocked: Implementation blocked - cannot proceed
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    code-review (fresh agent session, role review)
+      no-issues    → commit
+      issues-found → fix
+      other        → exit user-provided-other: Recipe exited by user choice
+
+    fix
+      complete → code-review
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    commit
+      committed         → exit task-committed: Task implementation committed successfully
+      nothing-to-commit → exit no-changes-to-commit: No changes to commit
+      other             → exit user-provided-other: Recipe exited by user choice
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
+    exit 0
+    stateDiagram-v2
+        [*] --> plan
+        state "plan" as plan
+        state "execute" as execute
+        state "review" as review
+        plan --> execute: planned (gate)
+        plan --> [*]: no-tasks / no-tasks-available
+        plan --> [*]: other / user-provided-other
+        execute --> review: executed (gate)
+        execute --> [*]: other / user-provided-other
+        review --> plan: continue (gate)
+        review --> [*]: stop (gate) / loop-complete
+        review --> [*]: other / user-provided-other
+    "#);
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"
+    exit 2
+    --- stderr
+    error: there is no recipe implement-and-revue (did you mean implement-and-review?)
+
+    Hint: see what there is: baton recipe list
+    ");
     let schema = world.json(&["recipe", "schema"]);
     assert_eq!(schema["required"], json!(["id", "label", "description", "initial_step", "steps"]));
     let task = world.json(&["task", "add", "Fix it", "--recipe", "rebase"]);
@@ -703,7 +794,10 @@ fn recipes_are_listed_drawn_and_described() {
 #[test]
 fn a_check_names_every_fault_with_its_place() {
     let world = World::scripted(&script(good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
+    exit 0
+    0 recipe(s) without faults.
+    ");
     world.recipe(
         "broken.yml",
         "id: Broken\nlabel: ''\ninitial_step: strat\ncolour: red\nguardrails: { max_step_visits: 0 }\nsteps:\n  start:\n    \
@@ -712,7 +806,32 @@ fn a_check_names_every_fault_with_its_place() {
          on_outcome: { a: { next_step: start, exit: y } }\n    fresh: yes\n  start:\n    prompt: Again.\n",
     );
     world.recipe("worse.yml", "id: worse\nsteps: [\n");
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    exit 1
+    .agent/recipes/broken.yml:1:1: id: "Broken" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
+    .agent/recipes/broken.yml:1:1: description: it is missing; write a text
+    .agent/recipes/broken.yml:2:1: label: the text is blank; write at least one visible character
+    .agent/recipes/broken.yml:3:1: initial_step: there is no step "strat" (did you mean start?)
+    .agent/recipes/broken.yml:4:1: colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
+    .agent/recipes/broken.yml:5:15: guardrails.max_step_visits: it is 0; write a whole number from 1 to 10000
+    .agent/recipes/broken.yml:9:5: step start, outcomes: it is missing; write a list of outcomes
+    .agent/recipes/broken.yml:9:22: step start, outcomes.1: the outcome "done" is listed twice
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: the outcome "other" has no transition; say where it leads
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: it is missing; write a mapping from outcomes to transitions
+    .agent/recipes/broken.yml:11:15: step start, on_outcome.done.next_step: there is no step "finnish" (did you mean finish?)
+    .agent/recipes/broken.yml:12:7: step start, on_outcome.never: "never" is not among the step's outcomes; list it or drop this
+    .agent/recipes/broken.yml:13:30: step start, gate.yes: "dnoe" is not one of the step's outcomes (did you mean done?)
+    .agent/recipes/broken.yml:15:5: step finish, prompt: it must be a text, and is a list
+    .agent/recipes/broken.yml:16:5: step finish, outcomes: there is no outcome; write at least one
+    .agent/recipes/broken.yml:17:19: step finish, on_outcome.a: it leads two ways; keep one of next_step, exit or restart_new_session: true
+    .agent/recipes/broken.yml:18:5: step finish, fresh: it must be true or false, and is a text
+    .agent/recipes/broken.yml:19:3: step start: the step is written twice
+    .agent/recipes/worse.yml:3:1: while parsing a node, did not find expected node content
+    --- stderr
+    error: 19 fault(s) in 2 file(s)
+
+    Hint: mend them; until then the version before, or the built-in one, is used
+    "#);
     let json = world.run(&["--json", "recipe", "check"]);
     let value: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json.status.code(), value["files"].as_array().unwrap().len()), (Some(1), 2));

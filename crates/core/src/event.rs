@@ -183,6 +183,11 @@ pub enum EventBody {
         step: StepName,
         error: NonBlank,
     },
+    /// A person wants the run to end; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
     RunExited {
         run: RunId,
         session: SessionId,
@@ -242,6 +247,7 @@ impl EventBody {
             | Self::StepStarted { .. }
             | Self::StepLeft { .. }
             | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
             | Self::IntakePaused { .. }

@@ -174,8 +174,7 @@ fn judge_danger(reported: &Reported, verified: &Evidence) -> Verdict {
 /// that is there waits for someone to accept it, like any other.
 pub fn judge_run(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;
-    let verdict =
-        if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
+    let verdict = if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
     with_shown_output(verdict, &reported.output)
 }
 

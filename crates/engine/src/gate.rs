@@ -23,7 +23,8 @@ impl<S: Store> Desk<S> {
     /// What an answer to the question of `task` does to the run that waits at its gate. Nothing, where no run does.
     pub(crate) async fn gate_change(&self, task: TaskId, answer: &NonBlank, actor: &Actor) -> Answer<Change> {
         let waiting = self.task(task).await?.value;
-        let is_gate = waiting.state().pending_question().is_some_and(|asked| asked.kind() == QuestionKind::Gate);
+        let is_gate =
+            waiting.state().pending_question().is_some_and(|asked| asked.kind() == QuestionKind::Gate);
         if !is_gate {
             return Ok(Change::new());
         }

@@ -116,9 +116,8 @@ impl<S: Store> Desk<S> {
         let heard = if is_told { session.message_count } else { said_before };
         let run = Run::start(self.ids.run(), start.recipe, start.session.clone(), Some(task));
         let run = run.past_messages(heard);
-        change = change
-            .put(Record::Session(session), guard)
-            .put(Record::Run(Box::new(run.clone())), Guard::New);
+        change =
+            change.put(Record::Session(session), guard).put(Record::Run(Box::new(run.clone())), Guard::New);
         events.extend(started(&run, start.recipe));
         stamp(&mut change, events, now, start.actor);
         Ok((run, change))
@@ -235,9 +234,12 @@ impl<S: Store> Desk<S> {
             }
             Some(_) | None => (open.value.exit(reason)?.0, Change::new()),
         };
-        let events = exited(&run, None);
+        let mut events = exited(&run, None);
         if !events.is_empty() {
             change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+        }
+        if !run.has_exited() {
+            events.push(EventBody::RunStopping { run: run.id(), session: run.session().clone() });
         }
         change = change.put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
         stamp(&mut change, events, context.now, actor);

@@ -183,5 +183,8 @@ fn a_scene_can_be_for_one_step_of_a_recipe_and_one_visit_of_it() {
         baton_agents::scripted::run(script, "prompt", stage);
         String::from_utf8(out).unwrap()
     };
-    assert_eq!([said("review", 1), said("review", 2), said("fix", 1)], ["first\n", "again\n", "something else\n"]);
+    assert_eq!(
+        [said("review", 1), said("review", 2), said("fix", 1)],
+        ["first\n", "again\n", "something else\n"]
+    );
 }

@@ -61,8 +61,7 @@ pub fn find(office: &Office, id: &str) -> Result<Arc<Recipe>, Fault> {
 }
 
 fn read_session(text: &str) -> Result<SessionId, Fault> {
-    text.parse()
-        .map_err(|error: BadId| Fault::usage(error.to_string(), "choose another name with --session"))
+    text.parse().map_err(|error: BadId| Fault::usage(error.to_string(), "choose another name with --session"))
 }
 
 fn tell(office: &Office, run: &Run, sentence: &str) -> Result<String, Fault> {

@@ -71,7 +71,9 @@ impl Contradiction {
             }),
             COMPLETE if seen == Seen::default() => Some(Self {
                 claimed: NonBlank::fixed("the work is done"),
-                seen: NonBlank::fixed("nothing has changed in the worktree, and the branch has no new commit"),
+                seen: NonBlank::fixed(
+                    "nothing has changed in the worktree, and the branch has no new commit",
+                ),
             }),
             _ => None,
         }

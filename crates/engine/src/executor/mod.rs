@@ -81,10 +81,22 @@ pub enum Executed {
 /// What happens to the run as the attempt ends.
 enum Ending {
     /// It waits, at the step it is at.
-    Pauses { reported: Reported, run: Run },
-    Exits { reason: ExitReason, outcome: Option<Outcome>, text: String, error: Option<NonBlank> },
+    Pauses {
+        reported: Reported,
+        run: Run,
+    },
+    Exits {
+        reason: ExitReason,
+        outcome: Option<Outcome>,
+        text: String,
+        error: Option<NonBlank>,
+    },
     /// It goes on with another task.
-    MovesOn { text: String, run: Run, events: Vec<EventBody> },
+    MovesOn {
+        text: String,
+        run: Run,
+        events: Vec<EventBody>,
+    },
 }
 
 /// What to do after something was written, or was not.
@@ -307,7 +319,9 @@ impl<S: Store> Executor<'_, S> {
             files_changed: measured.files_changed,
         };
         let contradiction = match &said.report {
-            Report::Outcome(outcome) if said.is_claim && wants_code(self.task) => Contradiction::in_git(outcome, seen),
+            Report::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
+                Contradiction::in_git(outcome, seen)
+            }
             Report::Outcome(_) | Report::Mistake(_) => None,
         };
         let ready_count = self.ready_count(&book.recipe).await?;
@@ -328,7 +342,12 @@ impl<S: Store> Executor<'_, S> {
         Ok(own.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)))
     }
 
-    async fn ask_gate(&self, book: &mut Book<S>, spent: &Spent, asked: NonBlank) -> Result<Then, EngineError> {
+    async fn ask_gate(
+        &self,
+        book: &mut Book<S>,
+        spent: &Spent,
+        asked: NonBlank,
+    ) -> Result<Then, EngineError> {
         let question = gate::question(&book.recipe, &book.run, &asked);
         let reported = Reported::new(AttemptResult::Asked { question }, String::new());
         self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await
@@ -366,8 +385,7 @@ impl<S: Store> Executor<'_, S> {
         let reported = match &ending {
             Ending::Pauses { reported, .. } => reported.clone(),
             Ending::Exits { reason, outcome, text, .. } => {
-                let exit =
-                    Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
+                let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
                 exit.reported(self.task, verified.shows_work())
             }
             Ending::MovesOn { text, .. } => Reported::new(AttemptResult::Complete, text.clone()),
@@ -414,7 +432,10 @@ impl<S: Store> Executor<'_, S> {
             }
             // The task came to an end without the run: its turns were used up, for example.
             Ending::Pauses { run, reported } => {
-                let error = NonBlank::new(format!("the task ended before the step did: {:?}", reported.result.kind()));
+                let error = NonBlank::new(format!(
+                    "the task ended before the step did: {:?}",
+                    reported.result.kind()
+                ));
                 (run.exit(ExitReason::error())?.0, error.ok())
             }
             Ending::Exits { reason, error, .. } => (book.run.exit(reason.clone())?.0, error.clone()),

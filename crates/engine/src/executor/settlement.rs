@@ -73,9 +73,7 @@ impl Exit<'_> {
 
     fn asks(&self, text: &str) -> AttemptResult {
         match NonBlank::new(text) {
-            Ok(text) => {
-                AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) }
-            }
+            Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         }
     }

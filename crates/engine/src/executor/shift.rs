@@ -72,8 +72,10 @@ impl<S: Store> Shift<'_, S> {
     }
 
     fn record_prompt(&self, folder: &Path) -> Result<(), EngineError> {
-        let failed =
-            |error: std::io::Error| EngineError::Folder { path: folder.to_owned(), detail: error.to_string() };
+        let failed = |error: std::io::Error| EngineError::Folder {
+            path: folder.to_owned(),
+            detail: error.to_string(),
+        };
         fs::create_dir_all(folder).map_err(failed)?;
         let number = fs::read_dir(folder).map_err(failed)?.count() + 1;
         fs::write(folder.join(format!("{number:03}-{}.md", self.name)), &self.prompt).map_err(failed)

@@ -33,12 +33,9 @@ impl<'de> Deserializer<'de> for Decoded<'_> {
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0 {
             Node::Null => visitor.visit_none(),
-            Node::Bool(_)
-            | Node::Int(_)
-            | Node::Float(_)
-            | Node::Text(_)
-            | Node::List(_)
-            | Node::Map(_) => visitor.visit_some(self),
+            Node::Bool(_) | Node::Int(_) | Node::Float(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
+                visitor.visit_some(self)
+            }
         }
     }
 

@@ -73,7 +73,11 @@ pub fn mermaid(recipe: &Recipe) -> String {
                 }
                 Transition::Exit { reason } => writeln!(text, "    {from} --> [*]: {label} / {reason}"),
                 Transition::RestartNewSession => {
-                    writeln!(text, "    {from} --> {}: {label} / new session", id(recipe.initial_step().as_str()))
+                    writeln!(
+                        text,
+                        "    {from} --> {}: {label} / new session",
+                        id(recipe.initial_step().as_str())
+                    )
                 }
             };
         }

@@ -94,8 +94,7 @@ impl RecipeLibrary {
         let mut all: BTreeMap<RecipeId, Listed> = builtin::all()
             .iter()
             .map(|recipe| {
-                let listed =
-                    Listed { recipe: recipe.clone(), source: Source::BuiltIn, faults: Vec::new() };
+                let listed = Listed { recipe: recipe.clone(), source: Source::BuiltIn, faults: Vec::new() };
                 (recipe.id().clone(), listed)
             })
             .collect();
@@ -156,11 +155,8 @@ impl RecipeLibrary {
         match load(file) {
             Ok(recipe) => Kept { stamp, good: Some(Arc::new(recipe)), faults: Vec::new() },
             Err(faults) => {
-                let used = if last_good.is_some() {
-                    "the version before stays in use"
-                } else {
-                    "it is not used"
-                };
+                let used =
+                    if last_good.is_some() { "the version before stays in use" } else { "it is not used" };
                 let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 let news = format!("{} has faults; {used}:\n{}", file.display(), lines.join("\n"));
                 lock(&self.0.news).push(news);
@@ -187,8 +183,8 @@ fn recipe_files(folder: &Path) -> BTreeMap<PathBuf, Stamp> {
     });
     let stamped: BTreeMap<PathBuf, Stamp> = files
         .map(|path| {
-            let stamp = fs::metadata(&path)
-                .map_or((None, 0), |metadata| (metadata.modified().ok(), metadata.len()));
+            let stamp =
+                fs::metadata(&path).map_or((None, 0), |metadata| (metadata.modified().ok(), metadata.len()));
             (path, stamp)
         })
         .collect();

@@ -1,8 +1,6 @@
 //! The JSON Schema of a recipe file, for editors. The check itself is core's; a test holds the two together.
 
-use baton_core::recipe::{
-    GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, STEPS_MAX, TEXT_BYTES_MAX,
-};
+use baton_core::recipe::{GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 use serde_json::{Value, json};
 
 /// What a name may look like.
@@ -71,9 +69,7 @@ fn step(text: &Value, name: &Value) -> Value {
 }
 
 fn transition(name: &Value) -> Value {
-    let form = |key: &str, value: Value| {
-        json!({ "type": "object", "additionalProperties": false, "required": [key], "properties": { key: value } })
-    };
+    let form = |key: &str, value: Value| json!({ "type": "object", "additionalProperties": false, "required": [key], "properties": { key: value } });
     json!({ "oneOf": [
         form("next_step", name.clone()),
         form("exit", json!({ "type": "string", "minLength": 1, "maxLength": 200 })),

@@ -164,7 +164,9 @@ fn refuse(at: At, anchor: usize, tag: Option<&Tag>) -> Result<(), Malformed> {
         return Err(malformed(at, "anchors (&name) are not supported here; write it out"));
     }
     match tag {
-        Some(tag) => Err(malformed(at, format!("the tag {}{} is not supported here", tag.handle, tag.suffix))),
+        Some(tag) => {
+            Err(malformed(at, format!("the tag {}{} is not supported here", tag.handle, tag.suffix)))
+        }
         None => Ok(()),
     }
 }

@@ -41,12 +41,19 @@ fn every_built_in_recipe_reads_and_has_its_own_name() {
         for step in recipe.steps() {
             for outcome in step.outcomes() {
                 let said = format!("`{outcome}`");
-                assert!(step.prompt().as_str().contains(&said), "{name}, {}: {said} is not explained", step.name());
+                assert!(
+                    step.prompt().as_str().contains(&said),
+                    "{name}, {}: {said} is not explained",
+                    step.name()
+                );
             }
             for (_, transition) in step.transitions() {
                 if let Transition::Exit { reason } = transition {
                     let message = reason.message();
-                    assert!(!message.starts_with("Completed: "), "{name}: {reason} has no sentence of its own");
+                    assert!(
+                        !message.starts_with("Completed: "),
+                        "{name}: {reason} has no sentence of its own"
+                    );
                 }
             }
         }
@@ -60,7 +67,9 @@ fn the_guardrails_are_the_documented_ones() {
     assert_eq!((refine.max_step_visits(), refine.max_total_steps()), (5, 150));
     let usual = built_in("implement-and-review").guardrails();
     assert_eq!((usual.max_step_visits(), usual.max_total_steps()), (3, 100));
-    assert!(built_in("implement-and-review").takes_task() && built_in("implement-and-review-all").takes_task());
+    assert!(
+        built_in("implement-and-review").takes_task() && built_in("implement-and-review-all").takes_task()
+    );
 }
 
 #[test]

@@ -181,6 +181,7 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }
         | EventBody::RunBound { .. }
+        | EventBody::RunStopping { .. }
         | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }
         | EventBody::IntakeResumed { .. } => None,

@@ -175,7 +175,7 @@ fn faults_of_a_transition_are_named_with_their_place() {
 
 #[test]
 fn faults_of_a_gate_are_named_with_their_place() {
-    use FaultKind::{Blank, Duplicate, Missing, UnknownOutcome, UnknownKey};
+    use FaultKind::{Blank, Duplicate, Missing, UnknownKey, UnknownOutcome};
     let gate = "/steps/implement/gate";
     each_is_the_only_fault([
         (
