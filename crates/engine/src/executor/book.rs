@@ -149,13 +149,11 @@ async fn recipe_of<S: Store>(desk: &Desk<S>, task: &Task) -> Result<(RecipeId, O
             }
         }
     }
-    match last {
-        Some(recipe) => Ok((recipe, Origin::Task)),
-        None => {
-            let missing = |_| EngineError::NotFound { kind: "recipe", key: DEFAULT_RECIPE.to_owned() };
-            Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
-        }
+    if let Some(recipe) = last {
+        return Ok((recipe, Origin::Task));
     }
+    let missing = |_| EngineError::NotFound { kind: "recipe", key: DEFAULT_RECIPE.to_owned() };
+    Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
 }
 
 /// The texts of messages, and the number of the last.
