@@ -33,7 +33,9 @@ impl From<EngineError> for Fault {
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
-            | EngineError::AlreadyAnswered { .. } => REFUSED,
+            | EngineError::AlreadyAnswered { .. }
+            | EngineError::OtherProject { .. }
+            | EngineError::KeyReused => REFUSED,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }

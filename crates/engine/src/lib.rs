@@ -10,8 +10,10 @@ pub mod error;
 pub mod ids;
 pub mod intakes;
 pub mod place;
+pub mod posting;
 pub mod prompt;
 pub mod recycler;
+pub mod redaction;
 pub mod rescuer;
 pub mod runner;
 pub mod running;
@@ -22,3 +24,6 @@ pub mod worktree;
 
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
+/// What the server reads rows with. It writes through the desk alone.
+pub use baton_store::Store;
+pub use baton_store::{query, recorded};

@@ -30,6 +30,7 @@ use crate::checks;
 use crate::error::EngineError;
 use crate::ids::Ids;
 use crate::prompt::{BreakdownPrompt, WorkPrompt};
+use crate::redaction::redacted;
 use crate::running::Place as Seat;
 use crate::settings::{AgentKind, AgentSettings};
 use crate::workshop::Workshop;
@@ -120,7 +121,7 @@ impl<S: Store> Runner<S> {
         let launch = self.launch(task, attempt, agent, &checkout, prompt, has_answer)?;
         let turns_max = launch.limits.turns_max;
         let started = Instant::now();
-        let ended = self.drive(launch, attempt, stop).await;
+        let ended = redacted(self.drive(launch, attempt, stop).await);
         if ended.how == How::Cancelled {
             return Ok(None);
         }
