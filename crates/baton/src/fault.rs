@@ -28,6 +28,7 @@ impl From<EngineError> for Fault {
             | EngineError::Plan(_)
             | EngineError::Namespace { .. }
             | EngineError::Ambiguous { .. }
+            | EngineError::ProjectPath { .. }
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
             | EngineError::Approval(_)

@@ -37,6 +37,8 @@ pub enum EngineError {
     OtherProject { session: SessionId, project: Option<ProjectId> },
     #[error("this key was used for another message already")]
     KeyReused,
+    #[error("{} cannot be a project's path: {detail}", path.display())]
+    ProjectPath { path: PathBuf, detail: String },
     #[error("{path} cannot be used: {detail}")]
     Folder { path: PathBuf, detail: String },
     #[error("\"{name}\" cannot be a namespace")]
@@ -78,6 +80,7 @@ impl EngineError {
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
             Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
             Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
+            Self::ProjectPath { .. } => "give the whole path of a git repository".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Namespace { .. } => {
                 "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod error;
 pub mod ids;
 pub mod intakes;
+pub mod new_project;
 pub mod place;
 pub mod posting;
 pub mod prompt;
@@ -27,3 +28,8 @@ pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.
 pub use baton_store::Store;
 pub use baton_store::{query, recorded};
+/// What a store can answer, for those who turn it into something people read.
+pub mod store_error {
+    pub use baton_store::StoreError;
+    pub use baton_store::commit::Conflict;
+}

@@ -25,13 +25,17 @@ pub struct Posting {
     pub key: Option<ReceiptKey>,
 }
 
+impl Posting {
+    pub fn task_type(&self) -> TaskType {
+        self.wanted.task_type.unwrap_or_else(|| TaskType::detect(self.text.as_str()))
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     pub session: SessionId,
     pub task: TaskId,
-    /// It was taken in before; nothing was done this time.
-    pub is_repeat: bool,
 }
 
 impl<S: Store> Desk<S> {
@@ -48,7 +52,7 @@ impl<S: Store> Desk<S> {
         let Posting { session, text, wanted, key } = posting;
         let request = |task_id| Request {
             task_id,
-            task_type: wanted.task_type.unwrap_or_else(|| TaskType::detect(text.as_str())),
+            task_type: posting.task_type(),
             priority: Priority::default(),
             recipe: wanted.recipe.clone(),
         };
@@ -61,7 +65,7 @@ impl<S: Store> Desk<S> {
         let posted =
             self.post_with(session.clone(), Some(project), text.clone(), actor, request, receipt).await;
         match posted {
-            Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id(), is_repeat: false }),
+            Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.
             Err(EngineError::Dependency(Conflict::Moved { kind: "receipt", .. })) => {
                 self.taken_before(posting).await?.ok_or(EngineError::KeyReused)
@@ -81,7 +85,7 @@ impl<S: Store> Desk<S> {
                 && receipt.wanted == posting.wanted
         };
         if messages.first().is_some_and(is_same) {
-            Ok(Some(Taken { session: receipt.session_id, task: receipt.task_id, is_repeat: true }))
+            Ok(Some(Taken { session: receipt.session_id, task: receipt.task_id }))
         } else {
             Err(EngineError::KeyReused)
         }
