@@ -29,8 +29,12 @@ impl From<EngineError> for Fault {
             | EngineError::Namespace { .. }
             | EngineError::Ambiguous { .. }
             | EngineError::ProjectPath { .. }
+            | EngineError::GateAnswer(_)
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
+            | EngineError::Run(_)
+            | EngineError::RunOpen { .. }
+            | EngineError::NoRun { .. }
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }

@@ -152,10 +152,17 @@ pub enum EventBody {
     RunStarted {
         run: RunId,
         recipe: RecipeId,
+        label: NonBlank,
         session: SessionId,
         task: Option<TaskId>,
         step: StepName,
         step_count: u32,
+    },
+    /// The run goes on with another task.
+    RunBound {
+        run: RunId,
+        session: SessionId,
+        task: TaskId,
     },
     StepStarted {
         run: RunId,
@@ -176,10 +183,18 @@ pub enum EventBody {
         step: StepName,
         error: NonBlank,
     },
+    /// A person wants the run to end; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
     RunExited {
         run: RunId,
         session: SessionId,
         reason: ExitReason,
+        /// What went wrong, where something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<NonBlank>,
     },
 
     PhaseHandedOff {
@@ -219,7 +234,8 @@ impl EventBody {
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }
             | Self::PlanApproved { task, .. }
-            | Self::PlanRejected { task, .. } => Some(*task),
+            | Self::PlanRejected { task, .. }
+            | Self::RunBound { task, .. } => Some(*task),
             Self::MessagePosted { task, .. }
             | Self::QuestionAsked { task, .. }
             | Self::QuestionAnswered { task, .. }
@@ -231,6 +247,7 @@ impl EventBody {
             | Self::StepStarted { .. }
             | Self::StepLeft { .. }
             | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
             | Self::IntakePaused { .. }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::command::Fresh;
-use baton_core::id::{AttemptId, ProjectId, QuestionId, TaskId};
+use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, TaskId};
 
 /// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
 #[derive(Clone)]
@@ -51,6 +51,10 @@ impl Ids {
 
     pub fn question(&self) -> QuestionId {
         QuestionId::from_bits(self.short_bits())
+    }
+
+    pub fn run(&self) -> RunId {
+        RunId::from_bits(self.short_bits())
     }
 
     pub fn attempt(&self) -> AttemptId {

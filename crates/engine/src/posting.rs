@@ -42,7 +42,7 @@ impl<S: Store> Desk<S> {
     /// Takes a message in, once for each key.
     pub async fn take_in(
         &self,
-        project: &Project,
+        project: Option<&Project>,
         posting: &Posting,
         actor: Actor,
     ) -> Result<Taken, EngineError> {
@@ -62,8 +62,7 @@ impl<S: Store> Desk<S> {
             }
             None => Change::new(),
         };
-        let posted =
-            self.post_with(session.clone(), Some(project), text.clone(), actor, request, receipt).await;
+        let posted = self.post_with(session.clone(), project, text.clone(), actor, request, receipt).await;
         match posted {
             Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.

@@ -20,7 +20,7 @@ use crate::error::{ApiError, Code};
 use crate::limits::REQUEST_TIMEOUT;
 use crate::metrics::Label;
 use crate::state::App;
-use crate::{exposition, openapi, routes};
+use crate::{exposition, openapi, routes, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id of a client's own that is taken over.
@@ -35,7 +35,8 @@ pub struct Peer(pub SocketAddr);
 pub fn router<S: Store>(app: App<S>) -> Router {
     let mut router = Router::new()
         .route("/api/openapi.json", get(openapi::serve::<S>))
-        .route("/metrics", get(exposition::serve::<S>));
+        .route("/metrics", get(exposition::serve::<S>))
+        .route(SOCKET_PATH, get(socket::serve::<S>));
     for route in routes::all::<S>() {
         router = router.route(route.path, route.handler);
     }

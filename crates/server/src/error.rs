@@ -114,6 +114,7 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::Ambiguous { .. }
         | EngineError::ProjectPath { .. }
         | EngineError::Namespace { .. }
+        | EngineError::GateAnswer(_)
         | EngineError::Cursor(_) => Code::InvalidInput,
         EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
             code_of_refusal(refusal)
@@ -126,7 +127,10 @@ fn code_of(error: &EngineError) -> Code {
             Conflict::UnknownDependency { .. } => Code::InvalidInput,
             Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
         },
-        EngineError::NotWaiting { .. } => Code::InvalidStatus,
+        EngineError::RunOpen { .. } => Code::Conflict,
+        EngineError::NotWaiting { .. } | EngineError::NoRun { .. } | EngineError::Run(_) => {
+            Code::InvalidStatus
+        }
         EngineError::AlreadyAnswered { .. } => Code::AlreadyAnswered,
         EngineError::Git(error) => code_of_git(error),
         EngineError::Store(error) => code_of_store(error),

@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 
+use baton_engine::Recorded;
 use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
-use baton_engine::recorded::Recorded;
 use tokio::sync::watch;
 
 /// Events held for one client at once.

@@ -15,6 +15,8 @@ pub mod openapi;
 mod route;
 mod routes;
 pub mod serve;
+mod socket;
 mod sse;
 pub mod state;
 mod views;
+pub mod wire;

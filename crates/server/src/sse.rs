@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
+use baton_engine::Recorded;
 use baton_engine::Store;
-use baton_engine::recorded::Recorded;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 

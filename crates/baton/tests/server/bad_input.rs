@@ -16,26 +16,30 @@ fn bad_input_is_answered_with_its_status_and_code() {
     let task = place.chat(&project, &json!({ "content": "Fix the login" }));
     let chat = format!("/api/projects/{project}/chat");
     let reply = format!("/api/tasks/{task}/reply");
+    let (chat, reply) = (chat.as_str(), reply.as_str());
+    let accept = format!("/api/tasks/{task}/accept");
+    let reject = format!("/api/tasks/{task}/reject");
+    let no_breakdown = format!("/api/breakdowns/{task}");
+    let nobody = format!("/api/projects/{project}/conversation?session_id=nobody");
     let invalid = (400, "INVALID_INPUT");
     let missing = (404, "NOT_FOUND");
     #[rustfmt::skip]
-    let table: Vec<(&str, &str, &str, Option<&[u8]>, (u16, &str))> = vec![
-        ("malformed JSON",           "POST", &chat, Some(b"{\"content\": "), invalid),
-        ("not an object",            "POST", &chat, Some(b"[1, 2]"), invalid),
-        ("a wrong type",             "POST", &chat, Some(br#"{"content": 5}"#), invalid),
-        ("an unknown field",         "POST", &chat, Some(br#"{"content": "x", "contents": "y"}"#), invalid),
-        ("blank content",            "POST", &chat, Some(br#"{"content": " \u200b\n"}"#), invalid),
-        ("no content",               "POST", &chat, Some(b"{}"), invalid),
-        ("no body at all",           "POST", &chat, None, invalid),
-        ("an unknown type",          "POST", &chat, Some(br#"{"content": "x", "task_type": "MAGIC"}"#), invalid),
-        ("a session with a slash",   "POST", &chat, Some(br#"{"content": "x", "session_id": "../x"}"#), invalid),
-        ("invalid UTF-8 in a body",  "POST", &chat, Some(b"{\"content\": \"\xff\xfe\"}"), invalid),
-        ("chat to an unknown project", "POST", "/api/projects/PROJ-00000000/chat", Some(br#"{"content": "x"}"#), missing),
-        ("chat to no project id",    "POST", "/api/projects/nonsense/chat", Some(br#"{"content": "x"}"#), missing),
-        ("a blank reply",            "POST", &reply, Some(br#"{"reply": "  "}"#), invalid),
-        ("a reply nobody waits for", "POST", &reply, Some(br#"{"reply": "yes"}"#), (409, "INVALID_STATUS")),
-        ("a reply to nothing",       "POST", "/api/tasks/TASK-00000000/reply", Some(br#"{"reply": "yes"}"#), missing),
-        ("an unknown question",      "POST", "/api/questions/Q-00000000/answer", Some(br#"{"answer": "x"}"#), missing),
+    let table: Vec<(&str, &str, &str, Option<&str>, (u16, &str))> = vec![
+        ("malformed JSON",           "POST", chat, Some("{\"content\": "), invalid),
+        ("not an object",            "POST", chat, Some("[1, 2]"), invalid),
+        ("a wrong type",             "POST", chat, Some(r#"{"content": 5}"#), invalid),
+        ("an unknown field",         "POST", chat, Some(r#"{"content": "x", "contents": "y"}"#), invalid),
+        ("blank content",            "POST", chat, Some(r#"{"content": " \u200b\n"}"#), invalid),
+        ("no content",               "POST", chat, Some("{}"), invalid),
+        ("no body at all",           "POST", chat, None, invalid),
+        ("an unknown type",          "POST", chat, Some(r#"{"content": "x", "task_type": "MAGIC"}"#), invalid),
+        ("a session with a slash",   "POST", chat, Some(r#"{"content": "x", "session_id": "../x"}"#), invalid),
+        ("chat to an unknown project", "POST", "/api/projects/PROJ-00000000/chat", Some(r#"{"content": "x"}"#), missing),
+        ("chat to no project id",    "POST", "/api/projects/nonsense/chat", Some(r#"{"content": "x"}"#), missing),
+        ("a blank reply",            "POST", reply, Some(r#"{"reply": "  "}"#), invalid),
+        ("a reply nobody waits for", "POST", reply, Some(r#"{"reply": "yes"}"#), (409, "INVALID_STATUS")),
+        ("a reply to nothing",       "POST", "/api/tasks/TASK-00000000/reply", Some(r#"{"reply": "yes"}"#), missing),
+        ("an unknown question",      "POST", "/api/questions/Q-00000000/answer", Some(r#"{"answer": "x"}"#), missing),
         ("an unknown task",          "GET",  "/api/tasks/TASK-00000000", None, missing),
         ("a task id in capitals",    "GET",  "/api/tasks/TASK-ABCDEF01", None, missing),
         ("a path that climbs",       "GET",  "/api/tasks/..%2f..%2fetc%2fpasswd", None, missing),
@@ -56,24 +60,24 @@ fn bad_input_is_answered_with_its_status_and_code() {
         ("invalid UTF-8 in a query", "GET",  "/api/tasks?session_id=%ff", None, invalid),
         ("events after a word",      "GET",  "/api/events?after=yesterday", None, invalid),
         ("events after less than none", "GET", "/api/events?after=-1", None, invalid),
-        ("a project that is no repository", "POST", "/api/projects", Some(br#"{"path": "/proc"}"#), invalid),
-        ("a project nowhere",        "POST", "/api/projects", Some(br#"{"path": "/no/such/folder"}"#), invalid),
-        ("a relative project",       "POST", "/api/projects", Some(br#"{"path": "."}"#), invalid),
-        ("a path with a NUL",        "POST", "/api/projects", Some(br#"{"path": "/tmp/\u0000x"}"#), invalid),
-        ("an option as a branch",    "POST", "/api/projects", Some(br#"{"path": "/tmp", "base_branch": "--upload-pack=x"}"#), invalid),
-        ("a blank title",            "POST", "/api/tasks", Some(br#"{"title": " "}"#), invalid),
-        ("an unknown dependency",    "POST", "/api/tasks", Some(br#"{"title": "x", "depends_on": ["TASK-00000000"]}"#), invalid),
-        ("a task of no project",     "POST", "/api/tasks", Some(br#"{"title": "x", "project_id": "PROJ-00000000"}"#), missing),
-        ("an unfinished accept",     "POST", &format!("/api/tasks/{task}/accept"), Some(b"{}"), (409, "INVALID_STATUS")),
-        ("a reason that is missing", "POST", &format!("/api/tasks/{task}/reject"), Some(b"{}"), invalid),
-        ("a breakdown that is none", "GET",  &format!("/api/breakdowns/{task}"), None, missing),
+        ("a project that is no repository", "POST", "/api/projects", Some(r#"{"path": "/proc"}"#), invalid),
+        ("a project nowhere",        "POST", "/api/projects", Some(r#"{"path": "/no/such/folder"}"#), invalid),
+        ("a relative project",       "POST", "/api/projects", Some(r#"{"path": "."}"#), invalid),
+        ("a path with a NUL",        "POST", "/api/projects", Some(r#"{"path": "/tmp/\u0000x"}"#), invalid),
+        ("an option as a branch",    "POST", "/api/projects", Some(r#"{"path": "/tmp", "base_branch": "--upload-pack=x"}"#), invalid),
+        ("a blank title",            "POST", "/api/tasks", Some(r#"{"title": " "}"#), invalid),
+        ("an unknown dependency",    "POST", "/api/tasks", Some(r#"{"title": "x", "depends_on": ["TASK-00000000"]}"#), invalid),
+        ("a task of no project",     "POST", "/api/tasks", Some(r#"{"title": "x", "project_id": "PROJ-00000000"}"#), missing),
+        ("an unfinished accept",     "POST", accept.as_str(), Some("{}"), (409, "INVALID_STATUS")),
+        ("a reason that is missing", "POST", reject.as_str(), Some("{}"), invalid),
+        ("a breakdown that is none", "GET",  no_breakdown.as_str(), None, missing),
         ("an unknown group",         "GET",  "/api/task-groups/nobody/tasks", None, missing),
-        ("an unknown session",       "GET",  &format!("/api/projects/{project}/conversation?session_id=nobody"), None, missing),
-    ]
-    .into_iter()
-    .collect();
+        ("an unknown session",       "GET",  nobody.as_str(), None, missing),
+    ];
+    let not_utf8 = sent(&place, "POST", chat, b"{\"content\": \"\xff\xfe\"}");
+    assert_eq!(not_utf8.error(), (400, "INVALID_INPUT".to_owned()));
     for (name, method, path, body, (status, code)) in table {
-        let answer = send(&place.address, method, path, &[], body);
+        let answer = send(&place.address, method, path, &[], body.map(str::as_bytes));
         assert_eq!(answer.error(), (status, code.to_owned()), "{name}: {answer:?}");
         assert!(answer.head.contains("\r\nx-request-id: "), "{name}: {answer:?}");
     }

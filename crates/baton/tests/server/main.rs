@@ -10,4 +10,6 @@ mod place;
 mod replies;
 mod restart;
 mod results;
+mod sockets;
 mod streams;
+mod websocket;

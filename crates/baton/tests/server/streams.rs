@@ -1,13 +1,13 @@
 //! Clients that follow the log: every event once, in order, however often they are thrown out.
 
-use std::net::Shutdown;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::client::{Events, post};
 use crate::place::Place;
+use crate::websocket::Socket;
 
 /// Events that are made while the clients listen.
 const EVENTS: u64 = 10_000;
@@ -29,24 +29,21 @@ fn make_events(address: &str) {
     });
 }
 
-/// Reads on where it was each time, until it has seen `EVENTS`.
-fn follow_with_cuts(
-    address: &str,
-    mut connect: impl FnMut(u64) -> (std::net::TcpStream, Box<dyn Iterator<Item = Value>>),
-) -> (Vec<Value>, u32) {
-    let _ = address;
+/// A connection that can be cut, and what comes over it.
+type Following = (TcpStream, Box<dyn Iterator<Item = Value>>);
+
+/// Reads on where it was each time, until it has seen `EVENTS`. Returns how often it was cut off, too.
+fn follow_with_cuts(mut connect: impl FnMut(u64) -> Following) -> (Vec<Value>, u32) {
     let (mut seen, mut cuts): (Vec<Value>, u32) = (Vec::new(), 0);
     while (seen.len() as u64) < EVENTS {
         let after = seen.last().map_or(0, |event| event["seq"].as_u64().unwrap());
         let (stream, events) = connect(after);
-        let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let cutter = scope.spawn(|| {
                 std::thread::park_timeout(CUT_EVERY);
                 let _ = stream.shutdown(Shutdown::Both);
             });
             seen.extend(events.take(usize::try_from(EVENTS).unwrap() - seen.len()));
-            is_over.store(true, Ordering::Relaxed);
             cutter.thread().unpark();
         });
         cuts += 1;
@@ -59,23 +56,37 @@ fn numbers(events: &[Value]) -> Vec<u64> {
 }
 
 #[test]
-fn a_client_cut_off_every_100_ms_ends_with_exactly_the_log() {
+fn clients_cut_off_every_100_ms_end_with_exactly_the_log() {
     let place = Place::without_agents().start();
     let address = place.address.clone();
-    let ((seen, cuts), ()) = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| {
-            follow_with_cuts(&address, |after| {
+    let (stream, socket) = std::thread::scope(|scope| {
+        let stream = scope.spawn(|| {
+            follow_with_cuts(|after| {
                 let events = Events::after(&address, after);
                 (events.stream().try_clone().unwrap(), Box::new(events))
             })
         });
-        let maker = scope.spawn(|| make_events(&address));
-        (reader.join().unwrap(), maker.join().unwrap())
+        let socket = scope.spawn(|| {
+            follow_with_cuts(|after| {
+                let mut socket = Socket::connected(&address);
+                socket.send(&json!({ "type": "subscribe", "last_seq": after }));
+                let stream = socket.stream().try_clone().unwrap();
+                (stream, Box::new(socket.filter(|message| message["seq"].is_u64())))
+            })
+        });
+        make_events(&address);
+        (stream.join().unwrap(), socket.join().unwrap())
     });
-    assert!(cuts > 3, "it was cut off {cuts} times");
-    assert_eq!(numbers(&seen), (1..=EVENTS).collect::<Vec<u64>>());
-    let log: Vec<Value> = Events::after(&address, 0).take(seen.len()).collect();
-    assert_eq!(seen, log);
+    let all: Vec<u64> = (1..=EVENTS).collect();
+    assert!(stream.1 > 3 && socket.1 > 3, "cut off {} and {} times", stream.1, socket.1);
+    assert_eq!(numbers(&stream.0), all);
+    assert_eq!(numbers(&socket.0), all);
+    let log: Vec<Value> = Events::after(&address, 0).take(stream.0.len()).collect();
+    assert_eq!(stream.0, log);
+    for (message, event) in socket.0.iter().zip(&log) {
+        assert_eq!((&message["type"], &message["change"]), (&json!("task_changed"), &json!("created")));
+        assert_eq!(message["task_id"], event["spec"]["id"]);
+    }
 }
 
 #[test]

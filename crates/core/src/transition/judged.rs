@@ -4,7 +4,7 @@ use crate::attempt::{Attempt, AttemptEnd};
 use crate::attempt_record::Closing;
 use crate::effect::{Effect, Notice};
 use crate::event::EventBody;
-use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown};
+use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
 use crate::id::AttemptId;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
 use crate::refusal::Refusal;
@@ -41,6 +41,7 @@ impl Step<'_> {
     pub(super) fn settle(&mut self, attempt: Attempt, end: AttemptEnd) {
         let Judgement { verdict, output } = match self.before.spec.purpose {
             Purpose::Work => judge(self.before.spec.task_type, &end),
+            Purpose::Run => judge_run(&end),
             Purpose::Breakdown { .. } => judge_breakdown(&end),
         };
         let id = attempt.id;

@@ -174,7 +174,7 @@ impl Step<'_> {
             Purpose::Breakdown { by_hand: true, .. } => {
                 return Err(Refusal::SplitByHand { task: self.before.id() });
             }
-            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work => {}
+            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work | Purpose::Run => {}
         }
         self.say(EventBody::BreakdownReleased { task: self.task.id() });
         self.task.state = TaskState::Breakdown { released: true };

@@ -72,11 +72,13 @@ fn other_events() -> Vec<EventBody> {
         EventBody::RunStarted {
             run,
             recipe: "implement-and-review".parse().unwrap(),
+            label: text("Implement & Review"),
             session: session.clone(),
             task: Some(task),
             step: step("implement"),
             step_count: 1,
         },
+        EventBody::RunBound { run, session: session.clone(), task },
         EventBody::StepStarted { run, session: session.clone(), step: step("code-review"), step_count: 2 },
         EventBody::StepLeft {
             run,
@@ -91,10 +93,12 @@ fn other_events() -> Vec<EventBody> {
             step: step("fix"),
             error: text("no outcome"),
         },
+        EventBody::RunStopping { run, session: session.clone() },
         EventBody::RunExited {
             run,
             session: session.clone(),
             reason: ExitReason::new("no-tasks-available").unwrap(),
+            error: None,
         },
         EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
         EventBody::IntakePaused {
@@ -143,6 +147,8 @@ const fn number(body: &EventBody) -> usize {
         EventBody::PhaseHandedOff { .. } => 31,
         EventBody::IntakePaused { .. } => 32,
         EventBody::IntakeResumed { .. } => 33,
+        EventBody::RunBound { .. } => 34,
+        EventBody::RunStopping { .. } => 35,
     }
 }
 
@@ -160,7 +166,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..34).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..36).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"dependents_rewired","from":"TASK-0000000a","to":["TASK-0000000b"]}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
@@ -172,8 +178,10 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_submitted","plan":{"items":[{"title":"first part"}]},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_stopping","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}

@@ -185,6 +185,14 @@ fn requests() -> Shapes {
                 ("recipe?", nullable("Name")),
             ]),
         ),
+        (
+            "NewRun",
+            request(&[
+                ("recipe_id", refer("Name")),
+                ("project_id?", nullable("ProjectId")),
+                ("message?", or_null(&said())),
+            ]),
+        ),
         ("Reply", request(&[("reply", said())])),
         ("NewAnswer", request(&[("answer", said())])),
         ("Acceptance", request(&[("force?", flag())])),
@@ -470,6 +478,31 @@ fn other_shapes() -> Shapes {
     vec![
         ("Error", object(&[("error", codes), ("message", text()), ("hint", text())])),
         ("Actor", object(&[("kind", actors), ("name?", text()), ("attempt?", refer("AttemptId"))])),
+        (
+            "Recipe",
+            object(&[
+                ("recipe_id", refer("Name")),
+                ("label", said()),
+                ("description", said()),
+                ("initial_step", refer("Name")),
+                ("steps", list(&refer("Name"))),
+                ("is_built_in", flag()),
+                ("faults", list(&text())),
+            ]),
+        ),
+        ("RecipePage", page("recipes", "Recipe")),
+        (
+            "Run",
+            object(&[
+                ("run_id", id("RUN-", 8)),
+                ("recipe_id", refer("Name")),
+                ("session_id", refer("SessionId")),
+                ("task_id", or_null(&refer("TaskId"))),
+                ("current_step", refer("Name")),
+                ("step_count", count()),
+                ("state", one_of(&["working", "at_gate", "leaving", "exited"])),
+            ]),
+        ),
         ("Event", event),
         ("EventPage", page("events", "Event")),
         (

@@ -72,13 +72,16 @@ async fn chat<S: Store>(
     let text = said(&new.content, "content")?;
     let key = key_in(&headers, id)?;
     let project = project(&app, id).await?;
+    if let Some(recipe) = &new.recipe {
+        app.desk().recipe(recipe)?;
+    }
     let posting = Posting {
         session: new.session_id.unwrap_or_else(|| SessionId::of_project(id)),
         text,
         wanted: Wanted { task_type: new.task_type, recipe: new.recipe },
         key,
     };
-    let taken = app.desk().take_in(&project, &posting, app.actor()).await?;
+    let taken = app.desk().take_in(Some(&project), &posting, app.actor()).await?;
     let answer = ChatAnswer {
         task_id: taken.task,
         task_group_id: taken.session.clone(),

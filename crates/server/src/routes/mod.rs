@@ -7,6 +7,7 @@ pub mod groups;
 pub mod health;
 pub mod projects;
 pub mod questions;
+pub mod recipes;
 pub mod tasks;
 
 use baton_engine::Store;
@@ -22,6 +23,7 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         tasks::routes(),
         questions::routes(),
         breakdowns::routes(),
+        recipes::routes(),
         events::routes(),
         health::routes(),
     ]

@@ -106,6 +106,9 @@ async fn create<S: Store>(
     if let Some(id) = new.project_id {
         project(&app, id).await?;
     }
+    if let Some(recipe) = &new.recipe {
+        app.desk().recipe(recipe)?;
+    }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let words = format!("{title}\n{}", new.description);
     let task_type = new.task_type.unwrap_or_else(|| TaskType::detect(&words));

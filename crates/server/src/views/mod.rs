@@ -5,4 +5,5 @@ pub mod group;
 pub mod health;
 pub mod page;
 pub mod project;
+pub mod recipe;
 pub mod transition;

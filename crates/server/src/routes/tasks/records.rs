@@ -1,5 +1,7 @@
 //! What is kept of a task: its events, its agent's log, its changes.
 
+use std::path::{Path, PathBuf};
+
 use axum::Json;
 use axum::extract::State;
 use baton_core::id::{AttemptId, TaskId};
@@ -74,8 +76,8 @@ async fn log<S: Store>(
     app.desk().task(id).await?;
     for record in app.desk().store.attempts(id).await?.iter().rev() {
         let attempt = record.attempt.id;
-        let path = app.shop.attempt_folder(attempt).join(LOG_FILE);
         // An attempt that ran elsewhere, or never got as far, has none.
+        let Some(path) = newest_log(&app.shop.attempt_folder(attempt)).await else { continue };
         if let Ok((text, is_cut)) = end_of(&path).await {
             return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), text, is_cut }));
         }
@@ -83,8 +85,23 @@ async fn log<S: Store>(
     Ok(Json(TaskLog { task_id: id, attempt_id: None, text: String::new(), is_cut: false }))
 }
 
+/// An attempt has a log for each time an agent was put to work in it: `agent.log`, `agent.2.log` and so on.
+async fn newest_log(folder: &Path) -> Option<PathBuf> {
+    let (stem, extension) = LOG_FILE.split_once('.')?;
+    let mut entries = tokio::fs::read_dir(folder).await.ok()?;
+    let mut newest: Option<(usize, String)> = None;
+    while let Ok(Some(entry)) = entries.next_entry().await {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with(stem) && name.ends_with(extension) {
+            // The first has no number, and the tenth comes after the ninth.
+            newest = newest.max(Some((name.len(), name)));
+        }
+    }
+    newest.map(|(_, name)| folder.join(name))
+}
+
 /// The end of a file, from the beginning of a line on.
-async fn end_of(path: &std::path::Path) -> std::io::Result<(String, bool)> {
+async fn end_of(path: &Path) -> std::io::Result<(String, bool)> {
     let mut file = tokio::fs::File::open(path).await?;
     let len = file.metadata().await?.len();
     let skipped = len.saturating_sub(LOG_BYTES_MAX);
