@@ -1,5 +1,6 @@
 //! The command line as people type it. Every command listed here works.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::priority::Priority;
@@ -41,12 +42,11 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-    /// Run agents on this repository's tasks until Ctrl-C
-    Up {
-        /// How many agents at once [default: what the settings say]
-        #[arg(long, value_name = "N")]
-        agents: Option<u32>,
-    },
+    /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
+    #[command(
+        after_help = "Examples:\n  baton up\n  baton up --listen 127.0.0.1:0            any free port\n  BATON_SERVER_TOKEN=… baton up --listen 0.0.0.0:5678"
+    )]
+    Up(Up),
     /// Accept finished work: merge it, and call it done
     #[command(
         after_help = "Examples:\n  baton accept TASK-9a69e916\n  baton accept --all\n  baton accept --all --recycle"
@@ -92,6 +92,19 @@ pub enum Command {
         /// The script, as JSON
         script: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Up {
+    /// How many agents at once [default: what the settings say]
+    #[arg(long, value_name = "N")]
+    pub agents: Option<u32>,
+    /// Where the server listens; port 0 picks a free one. Anywhere but on this machine alone, a token is needed
+    #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN", default_value = "127.0.0.1:5678")]
+    pub listen: SocketAddr,
+    /// What clients must show [default: none on this machine alone, else a new one in the server file]
+    #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ impl From<EngineError> for Fault {
             | EngineError::Plan(_)
             | EngineError::Namespace { .. }
             | EngineError::Ambiguous { .. }
+            | EngineError::ProjectPath { .. }
             | EngineError::GateAnswer(_)
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
@@ -37,7 +38,9 @@ impl From<EngineError> for Fault {
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
-            | EngineError::AlreadyAnswered { .. } => REFUSED,
+            | EngineError::AlreadyAnswered { .. }
+            | EngineError::OtherProject { .. }
+            | EngineError::KeyReused => REFUSED,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }

@@ -6,6 +6,7 @@ mod explain;
 mod fault;
 mod office;
 mod output;
+mod server_file;
 
 use std::process::ExitCode;
 

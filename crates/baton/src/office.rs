@@ -59,6 +59,11 @@ impl Office {
         .await?)
     }
 
+    /// Whoever is logged in.
+    pub fn person(&self) -> &str {
+        &self.person
+    }
+
     pub fn actor(&self) -> Actor {
         Actor::human(self.person.clone())
     }

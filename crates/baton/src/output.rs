@@ -34,6 +34,18 @@ pub fn line(text: &str) {
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
+/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`.
+pub fn show_logs() {
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+    let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
+    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    // It is set already when somebody else in this process was first.
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+}
+
 pub fn fault(fault: &Fault) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
     ExitCode::from(fault.code)

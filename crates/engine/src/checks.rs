@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use baton_core::attempt::Check;
+use baton_core::redact::redact;
 use baton_core::text::NonBlank;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -40,7 +41,7 @@ async fn run(command: &[String], worktree: &Path) -> (i32, String) {
         Ok(Ok(output)) => {
             let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
             text.push_str(&String::from_utf8_lossy(&output.stderr));
-            (output.status.code().unwrap_or(NO_EXIT_CODE), tail(&text))
+            (output.status.code().unwrap_or(NO_EXIT_CODE), tail(&redact(&text)))
         }
     }
 }

@@ -147,17 +147,36 @@ impl<S: Store> Desk<S> {
         actor: Actor,
         request: impl Fn(TaskId) -> Request + Send + Sync,
     ) -> Answer<Posted> {
+        self.post_with(session, project, text, actor, request, |_| Change::new()).await
+    }
+
+    /// The same, with what else is to be written in the same transaction.
+    pub(crate) async fn post_with(
+        &self,
+        session: SessionId,
+        project: Option<&Project>,
+        text: NonBlank,
+        actor: Actor,
+        request: impl Fn(TaskId) -> Request + Send + Sync,
+        beside: impl Fn(&Posted) -> Change + Send + Sync,
+    ) -> Answer<Posted> {
         for _ in 0..DECISIONS_MAX {
             let now = self.store.now().await?;
             let known = self.store.session(&session).await?;
             let version = known.as_ref().map(|stored| stored.version);
-            let current = known.map_or_else(
-                || Session::open(session.clone(), project.map(|project| project.id), now),
-                |stored| stored.value,
-            );
+            let project = project.map(|project| project.id);
+            let current =
+                known.map_or_else(|| Session::open(session.clone(), project, now), |stored| stored.value);
+            if project.is_some() && current.project_id != project {
+                return Err(EngineError::OtherProject { session, project: current.project_id });
+            }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
-            match self.store.commit(Change::posted(version, posted.clone())).await? {
+            let change = Change::posted(version, posted.clone()).and(beside(&posted));
+            match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(posted),
+                Commit::Conflict(conflict @ Conflict::Moved { kind: "receipt", .. }) => {
+                    return Err(EngineError::Dependency(conflict));
+                }
                 Commit::Conflict(Conflict::Moved { .. }) => {}
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::breakdown::PlanFaults;
 use baton_core::choice::Unreadable;
-use baton_core::id::{RunId, SessionId, TaskId};
+use baton_core::id::{ProjectId, RunId, SessionId, TaskId};
 use baton_core::refusal::Refusal;
 use baton_core::run::RunRefusal;
 use baton_core::text::{RecipeId, Role};
@@ -42,6 +42,13 @@ pub enum EngineError {
     NotWaiting { task: TaskId },
     #[error("the question was answered already, by {by}")]
     AlreadyAnswered { by: String },
+    /// I4: a session belongs to the project of its first message.
+    #[error("the session {session} belongs to {}", project.map_or_else(|| "no project".to_owned(), |id| id.to_string()))]
+    OtherProject { session: SessionId, project: Option<ProjectId> },
+    #[error("this key was used for another message already")]
+    KeyReused,
+    #[error("{} cannot be a project's path: {detail}", path.display())]
+    ProjectPath { path: PathBuf, detail: String },
     #[error("{path} cannot be used: {detail}")]
     Folder { path: PathBuf, detail: String },
     #[error("\"{name}\" cannot be a namespace")]
@@ -88,6 +95,9 @@ impl EngineError {
             Self::Restless { .. } => "try again".to_owned(),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
+            Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
+            Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
+            Self::ProjectPath { .. } => "give the whole path of a git repository".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Namespace { .. } => {
                 "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()

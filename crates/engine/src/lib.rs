@@ -11,10 +11,13 @@ pub mod executor;
 pub mod gate;
 pub mod ids;
 pub mod intakes;
+pub mod new_project;
 pub mod place;
+pub mod posting;
 pub mod prompt;
 pub mod recipes;
 pub mod recycler;
+pub mod redaction;
 pub mod rescuer;
 pub mod runner;
 pub mod running;
@@ -29,3 +32,11 @@ pub use baton_store::recorded::Recorded;
 
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
+/// What the server reads rows with. It writes through the desk alone.
+pub use baton_store::Store;
+pub use baton_store::query;
+/// What a store can answer, for those who turn it into something people read.
+pub mod store_error {
+    pub use baton_store::StoreError;
+    pub use baton_store::commit::Conflict;
+}

@@ -90,6 +90,7 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::Plan(plan) => ("plan", plan.task_id.to_string()),
         Record::Run(run) => ("run", run.id().to_string()),
         Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
+        Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
     }
 }
 

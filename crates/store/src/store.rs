@@ -10,6 +10,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -113,6 +114,9 @@ pub trait Store: Clone + Send + Sync + 'static {
         &self,
         session: &SessionId,
     ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
+
+    /// What came of the message that carried this key, if one did.
+    fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;
 
     /// The history after `seq`, oldest first, without gaps: a reader that goes on from the last number it saw
     /// misses nothing and sees nothing twice. Only what `prune` removed is missing; no number is given again.

@@ -185,7 +185,11 @@ impl World {
                     self.sessions.insert(session.id.clone(), Stored { version, value: session });
                 }
                 Record::Message(_) => {}
-                Record::Project(_) | Record::Plan(_) | Record::Run(_) | Record::Loop(_) => {
+                Record::Project(_)
+                | Record::Plan(_)
+                | Record::Run(_)
+                | Record::Loop(_)
+                | Record::Receipt(_) => {
                     panic!("this world has none of these")
                 }
             }

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::error::EngineError;
 use crate::ids::Ids;
+use crate::redaction::redacted;
 use crate::settings::{AgentKind, AgentSettings};
 use crate::workshop::Workshop;
 
@@ -69,7 +70,8 @@ impl<S: Store> Shift<'_, S> {
             session: SessionSetup::default(),
             log_path: folder.join(LOG_FILE),
         };
-        Ok(Worked { ended: drive::<S>(launch, folder.join(PROCESS_FILE), stop).await, turns_max })
+        let ended = drive::<S>(launch, folder.join(PROCESS_FILE), stop).await;
+        Ok(Worked { ended: redacted(ended), turns_max })
     }
 
     fn record_prompt(&self, folder: &Path) -> Result<(), EngineError> {

@@ -9,6 +9,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -231,6 +232,10 @@ impl Store for PostgresStore {
 
     async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
         self.record("loop", session.as_str()).await
+    }
+
+    async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
+        Ok(self.record("receipt", key.as_str()).await?.map(|stored| stored.value))
     }
 
     async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {

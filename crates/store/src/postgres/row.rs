@@ -68,6 +68,7 @@ impl RecordColumns {
                 ..Self::default()
             },
             Record::Loop(_) => Self::default(),
+            Record::Receipt(receipt) => Self { place: receipt.at.ms(), ..Self::default() },
         }
     }
 }
@@ -84,5 +85,6 @@ pub(super) fn body(record: &Record) -> Result<String, StoreError> {
         Record::Plan(plan) => columns::body("plan", plan),
         Record::Run(run) => columns::body("run", run),
         Record::Loop(phase_loop) => columns::body("loop", phase_loop),
+        Record::Receipt(receipt) => columns::body("receipt", receipt),
     }
 }

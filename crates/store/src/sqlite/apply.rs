@@ -97,6 +97,13 @@ fn put_one(
                 ON CONFLICT (session) DO UPDATE SET version = ?2, body = ?3";
             run(batch, sql, params![id, next, put.body])
         }
+        Record::Receipt(receipt) => {
+            let key = receipt.key.as_str();
+            let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;
+            let sql = "INSERT INTO receipts (key, version, body) VALUES (?1, ?2, ?3)
+                ON CONFLICT (key) DO UPDATE SET version = ?2, body = ?3";
+            run(batch, sql, params![key, next, body("receipt", receipt)?])
+        }
     }
 }
 

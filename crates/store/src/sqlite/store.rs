@@ -9,6 +9,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -218,6 +219,14 @@ impl Store for SqliteStore {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
         self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], "loop", &id)).await
+    }
+
+    async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
+        let key = key.to_string();
+        let sql = "SELECT version, body FROM receipts WHERE key = ?1";
+        let read = move |conn: &_| find(conn, sql, [&key], "receipt", &key);
+        let found: Option<Stored<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
+        Ok(found.map(|stored| stored.value))
     }
 
     async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {

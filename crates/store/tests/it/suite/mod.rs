@@ -41,6 +41,7 @@ macro_rules! conformance {
     ($fixture:ty) => {
         $crate::suite::conformance! { @each $fixture:
             rows::every_kind_of_row_comes_back_as_it_was_written,
+            rows::a_receipt_is_given_once,
             rows::every_guard_is_held,
             rows::a_conflict_changes_nothing,
             rows::two_places_know_nothing_of_each_other,
