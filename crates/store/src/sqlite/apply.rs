@@ -102,7 +102,7 @@ fn put_one(
             let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;
             let sql = "INSERT INTO receipts (key, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (key) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![key, next, body("receipt", receipt)?])
+            run(batch, sql, params![key, next, put.body])
         }
     }
 }

@@ -51,6 +51,7 @@ fn render(put: Put) -> Result<RenderedPut, StoreError> {
         Record::Plan(plan) => body("plan", plan),
         Record::Run(run) => body("run", run),
         Record::Loop(phase_loop) => body("loop", phase_loop),
+        Record::Receipt(receipt) => body("receipt", receipt),
     };
     Ok(RenderedPut { record, guard, body: body? })
 }
