@@ -140,12 +140,10 @@ async fn recipe_of<S: Store>(desk: &Desk<S>, task: &Task) -> Result<(RecipeId, O
         let Some(newest) = events.last() else { break };
         after = newest.seq;
         for recorded in events {
-            match recorded.event.body {
-                EventBody::RunStarted { recipe, .. } => last = Some(recipe),
-                EventBody::RunBound { run, .. } => {
-                    last = desk.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
-                }
-                _ => {}
+            if let EventBody::RunStarted { recipe, .. } = recorded.event.body {
+                last = Some(recipe);
+            } else if let EventBody::RunBound { run, .. } = recorded.event.body {
+                last = desk.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
             }
         }
     }

@@ -105,15 +105,12 @@ impl<S: Store> Desk<S> {
             if goes_on(&state) {
                 continue;
             }
-            let reason = match state {
-                TaskState::Failed { .. } => ExitReason::error(),
-                _ => ExitReason::user_requested(),
+            let (reason, error) = if let TaskState::Failed { error } = state {
+                (ExitReason::error(), Some(error))
+            } else {
+                (ExitReason::user_requested(), None)
             };
             let (run, _) = open.value.exit(reason)?;
-            let error = match &state {
-                TaskState::Failed { error } => Some(error.clone()),
-                _ => None,
-            };
             let mut change =
                 Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
             let events = exited(&run, error);
