@@ -15,7 +15,7 @@ pub mod identity;
 pub mod lines;
 pub mod log;
 mod outbox;
-mod process;
+pub mod process;
 mod process_table;
 pub mod report;
 pub mod scripted;

@@ -73,10 +73,12 @@ pub enum Command {
     #[command(subcommand)]
     Breakdown(BreakdownCommand),
     /// The inbox: every question that waits for an answer
-    Questions,
+    Questions(Questions),
     /// Answer a question
-    #[command(after_help = "Example:\n  baton answer Q-5eed1234 YES")]
-    Answer { question: String, text: String },
+    #[command(
+        after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
+    )]
+    Answer(Answer),
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {
@@ -89,6 +91,36 @@ pub enum Command {
         /// The script, as JSON
         script: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Questions {
+    /// Go on, and print new questions as they come; with --json one object on each line
+    #[arg(long, conflicts_with = "cursor")]
+    pub follow: bool,
+    #[arg(long, default_value_t = 200)]
+    pub limit: u32,
+    /// Go on where the previous page ended
+    #[arg(long)]
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
+    #[arg(required_unless_present = "queue", conflicts_with = "queue")]
+    pub question: Option<String>,
+    #[arg(conflicts_with = "queue")]
+    pub text: Option<String>,
+    /// Lay an answer down for a question still to come; the first it fits gets it
+    #[arg(long, value_name = "TEXT")]
+    pub queue: Option<String>,
+    /// The conversation whose questions it is for
+    #[arg(long, requires = "queue", default_value = "cli")]
+    pub session: String,
+    /// Only for questions of this task
+    #[arg(long, requires = "queue", conflicts_with = "session")]
+    pub task: Option<String>,
 }
 
 #[derive(Debug, Args)]

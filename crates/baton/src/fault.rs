@@ -33,12 +33,13 @@ impl From<EngineError> for Fault {
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
+            | EngineError::QueueFull(_)
             | EngineError::AlreadyAnswered { .. } => REFUSED,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
             | EngineError::Git(_) => FAILED,
-            EngineError::Settings(_) => USAGE,
+            EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
-use baton_core::id::{QuestionId, TaskId};
+use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
@@ -77,6 +77,12 @@ impl Office {
     pub fn question(text: &str) -> Result<QuestionId, Fault> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             Fault::usage(error.to_string(), "see the open questions: baton questions")
+        })
+    }
+
+    pub fn session(text: &str) -> Result<SessionId, Fault> {
+        text.parse().map_err(|error: baton_core::id::BadId| {
+            Fault::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 

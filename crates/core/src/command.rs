@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
 use crate::attempt::AttemptEnd;
-use crate::id::{AttemptId, QuestionId, TaskId};
+use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
+use crate::owner_token::OwnerToken;
+use crate::question::Draft;
 use crate::recycle::RecycleReason;
 use crate::text::{AgentName, NonBlank};
 use crate::time::Timestamp;
@@ -17,6 +19,17 @@ pub enum Command {
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
+    },
+    /// The attempt's agent is about to start, and may ask by the secret that `owner` is the digest of.
+    Start {
+        attempt: AttemptId,
+        cycle: CycleId,
+        owner: OwnerToken,
+    },
+    /// The agent asks the human. I6: only the owner of the open cycle may, and one question at a time.
+    Ask {
+        owner: OwnerToken,
+        question: Draft,
     },
     /// The attempt ended; the guard decides what that means.
     Settle {
@@ -71,6 +84,8 @@ pub enum Command {
 #[serde(rename_all = "snake_case")]
 pub enum CommandName {
     Claim,
+    Start,
+    Ask,
     Settle,
     ExpireLease,
     Reply,
@@ -88,8 +103,10 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Claim,
+        Self::Start,
+        Self::Ask,
         Self::Settle,
         Self::ExpireLease,
         Self::Reply,
@@ -110,6 +127,8 @@ impl CommandName {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claim => "claim",
+            Self::Start => "start",
+            Self::Ask => "ask",
             Self::Settle => "settle",
             Self::ExpireLease => "expire lease",
             Self::Reply => "reply",
@@ -138,6 +157,8 @@ impl Command {
     pub const fn name(&self) -> CommandName {
         match self {
             Self::Claim { .. } => CommandName::Claim,
+            Self::Start { .. } => CommandName::Start,
+            Self::Ask { .. } => CommandName::Ask,
             Self::Settle { .. } => CommandName::Settle,
             Self::ExpireLease { .. } => CommandName::ExpireLease,
             Self::Reply { .. } => CommandName::Reply,

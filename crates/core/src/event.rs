@@ -8,6 +8,7 @@ use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
 use crate::attempt::AttemptEnd;
 use crate::breakdown::Plan;
+use crate::effect::Effect;
 use crate::exit_reason::ExitReason;
 use crate::guard::RequeueReason;
 use crate::handoff::Handoff;
@@ -57,6 +58,10 @@ pub enum EventBody {
         attempt: AttemptId,
         agent: AgentName,
         resumes: Option<AttemptId>,
+    },
+    AgentStarted {
+        task: TaskId,
+        attempt: AttemptId,
     },
     AttemptEnded {
         task: TaskId,
@@ -149,6 +154,13 @@ pub enum EventBody {
         reason: NonBlank,
     },
 
+    /// An answer was laid down for a question still to come.
+    AnswerQueued {
+        session: SessionId,
+        task: Option<TaskId>,
+        text: NonBlank,
+    },
+
     RunStarted {
         run: RunId,
         recipe: RecipeId,
@@ -187,6 +199,12 @@ pub enum EventBody {
         handoff: Box<Handoff>,
     },
 
+    /// Something Baton had to do could not be done, however often it was tried.
+    EffectGivenUp {
+        effect: Box<Effect>,
+        tries: u32,
+        error: NonBlank,
+    },
     IntakePaused {
         agent: AgentName,
         until: Timestamp,
@@ -204,6 +222,7 @@ impl EventBody {
             Self::TaskCreated { spec, .. } => Some(spec.id),
             Self::DependentsRewired { from, .. } => Some(*from),
             Self::TaskClaimed { task, .. }
+            | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
             | Self::TaskProvisional { task, .. }
             | Self::TaskDone { task, .. }
@@ -224,6 +243,7 @@ impl EventBody {
             | Self::QuestionAsked { task, .. }
             | Self::QuestionAnswered { task, .. }
             | Self::QuestionWithdrawn { task, .. }
+            | Self::AnswerQueued { task, .. }
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }
@@ -233,6 +253,7 @@ impl EventBody {
             | Self::OutcomeRefused { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
+            | Self::EffectGivenUp { .. }
             | Self::IntakePaused { .. }
             | Self::IntakeResumed { .. } => None,
         }

@@ -40,6 +40,7 @@ pub mod priority;
 pub mod project;
 pub mod question;
 pub mod question_record;
+pub mod queued_answer;
 pub mod rebreakdown;
 pub mod recipe;
 pub mod recycle;

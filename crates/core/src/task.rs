@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask_cycle::AskCycle;
 use crate::attempt::AttemptEnd;
 use crate::graph::Standing;
 use crate::guard::RequeueReason;
 use crate::id::{AttemptId, ProjectId, SessionId, TaskId};
 use crate::priority::Priority;
+use crate::question::Question;
 use crate::recycle::{Depth, RecycleReason};
 use crate::schedule::{ClaimRank, Urgency};
 use crate::state::{Mark, ReplacedBy, StateName, TaskState};
@@ -80,6 +82,21 @@ pub struct Ledger {
     pub last_end: Option<AttemptEnd>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// The one ask cycle of the task's execution (I6). Each attempt takes it over; none before the first agent
+    /// was started, and none once nobody can ask any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asking: Option<AskCycle>,
+    /// When the agent at work asked its last question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+    /// Answers in a row that no human gave. At the limit the automation stops.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub automatic_in_a_row: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Something the next attempt has to know.
@@ -137,6 +154,13 @@ impl Task {
 
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The question that waits for an answer: the one the task itself waits on, or one its agent asked while
+    /// it is still at work.
+    pub fn pending_question(&self) -> Option<&Question> {
+        let of_agent = || self.ledger.asking.as_ref().and_then(AskCycle::pending);
+        self.state.pending_question().or_else(|| self.state.live_attempt().and_then(|_| of_agent()))
     }
 
     pub const fn updated_at(&self) -> Timestamp {

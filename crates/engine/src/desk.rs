@@ -14,6 +14,7 @@ use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::queued_answer::QueuedAnswer;
 use baton_core::refusal::Refusal;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
@@ -31,7 +32,7 @@ use crate::error::EngineError;
 use crate::ids::Ids;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
-const DECISIONS_MAX: u32 = 50;
+pub const DECISIONS_MAX: u32 = 50;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
@@ -167,7 +168,7 @@ impl<S: Store> Desk<S> {
         actor: Actor,
     ) -> Answer<Task> {
         self.apply_with(id, actor, |task| {
-            let question = task.state().pending_question().ok_or(EngineError::NotWaiting { task: id })?;
+            let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?;
             let reply = Command::Reply {
                 question: question.id,
                 answer: answer.clone(),
@@ -274,8 +275,33 @@ impl<S: Store> Desk<S> {
 
     /// Every question that waits for an answer, oldest first.
     pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
-        let page = self.store.questions(&QuestionFilter::pending(), None, limit).await?;
-        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+        Ok(self.questions_page(None, limit).await?.items.into_iter().map(|stored| stored.value).collect())
+    }
+
+    /// A page of them.
+    pub async fn questions_page(
+        &self,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Answer<Page<Stored<QuestionRecord>>> {
+        let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
+        Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
+    }
+
+    pub async fn question(&self, id: QuestionId) -> Answer<Option<QuestionRecord>> {
+        Ok(self.store.question(id).await?.map(|stored| stored.value))
+    }
+
+    /// The answers laid down for questions of a session still to come.
+    pub async fn queued_answers(&self, session: &SessionId) -> Answer<Vec<QueuedAnswer>> {
+        Ok(self.store.session(session).await?.map(|stored| stored.value.queued).unwrap_or_default())
+    }
+
+    /// Where the history ends now.
+    pub async fn last_event(&self) -> Answer<u64> {
+        // The clock comes from the same place as the news; asking it first brings the news up to date.
+        self.store.now().await?;
+        Ok(*self.store.subscribe().borrow())
     }
 
     /// What only waits on `task`, and so would start if it were accepted.

@@ -123,13 +123,13 @@ impl<S: Store> Engine<S> {
 
     /// The courier and the recycler, woken by every change.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let (courier, recycler) = (Courier::new(self.shop.clone()), Recycler::new(self.shop.desk.clone()));
+        let mut courier = Courier::new(self.shop.clone());
+        let recycler = Recycler::new(self.shop.desk.clone());
+        courier.begin().await?;
         let mut changes = self.shop.desk.store.subscribe();
         loop {
             changes.mark_unchanged();
-            for trouble in courier.run_once().await? {
-                (self.shop.say)(&trouble);
-            }
+            courier.run_once().await?;
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
                     (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
@@ -141,6 +141,7 @@ impl<S: Store> Engine<S> {
             }
             tokio::select! {
                 _ = changes.changed() => {}
+                idled = courier.idle() => idled?,
                 () = sleep(SWEEP) => {}
                 _ = end.changed() => {}
             }

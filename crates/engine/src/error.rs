@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::breakdown::PlanFaults;
 use baton_core::id::TaskId;
+use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
-use baton_core::text::Role;
+use baton_core::text::{Blank, Role};
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -42,6 +43,10 @@ pub enum EngineError {
     NoAgent { role: Role },
     #[error("a runner stopped unexpectedly: {detail}")]
     Runner { detail: String },
+    #[error(transparent)]
+    QueueFull(#[from] QueueFull),
+    #[error(transparent)]
+    Blank(#[from] Blank),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
@@ -80,6 +85,8 @@ impl EngineError {
                 "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
             ),
             Self::Runner { .. } => "what it worked on goes back to the queue; the log has more".to_owned(),
+            Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
+            Self::Blank(_) => "write at least one visible character".to_owned(),
             Self::Git(error) => error.hint(),
             Self::Settings(_) => "mend .agent/baton.toml and try again".to_owned(),
             Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),

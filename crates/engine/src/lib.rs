@@ -1,6 +1,7 @@
 //! The only loop: claim, run, settle. Rules are core's; here they happen.
 
 pub mod acceptor;
+pub mod asking;
 pub mod checks;
 pub mod courier;
 pub mod desk;
@@ -9,6 +10,7 @@ pub mod engine;
 pub mod error;
 pub mod ids;
 pub mod intakes;
+pub mod notifier;
 pub mod place;
 pub mod prompt;
 pub mod recycler;
@@ -16,6 +18,7 @@ pub mod rescuer;
 pub mod runner;
 pub mod running;
 pub mod settings;
+pub mod timekeeper;
 pub mod view;
 pub mod workshop;
 pub mod worktree;

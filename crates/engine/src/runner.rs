@@ -13,22 +13,26 @@ use baton_agents::ended::{Ended, How};
 use baton_agents::environment::Environment;
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Evidence, Reported};
+use baton_core::change::Change;
 use baton_core::command::Command;
+use baton_core::effect::{Effect, Timer};
+use baton_core::event::{Event as CoreEvent, EventBody};
 use baton_core::id::AttemptId;
 use baton_core::outcome::Outcome;
 use baton_core::outcome_parser;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
-use baton_core::text::OutcomeName;
+use baton_core::text::{AgentName, NonBlank, OutcomeName};
+use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::claim::Claimed;
 use baton_store::query::QuestionFilter;
 use tokio::sync::{mpsc, watch};
 
+use crate::asking::{Door, Secret};
 use crate::checks;
 use crate::error::EngineError;
-use crate::ids::Ids;
 use crate::prompt::{BreakdownPrompt, WorkPrompt};
 use crate::running::Place as Seat;
 use crate::settings::{AgentKind, AgentSettings};
@@ -83,6 +87,7 @@ impl<S: Store> Runner<S> {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
                 let now = self.shop.desk.store.now().await?;
                 if let Some(until) = self.shop.intakes.systemic_failure(&live.agent, now) {
+                    self.shop.desk.write(Self::rests(&live.agent, now, until, message)).await?;
                     (self.shop.say)(&format!("agent {} rests until {until}: {message}", live.agent));
                 }
             }
@@ -96,6 +101,18 @@ impl<S: Store> Runner<S> {
             | AttemptResult::TurnLimit => self.shop.intakes.success(&live.agent),
         }
         Ok(())
+    }
+
+    /// The agent takes no more work until then; a timer brings it back.
+    fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> Change {
+        let agent = agent.clone();
+        let mut change = Change::new();
+        if let Ok(reason) = NonBlank::new(message) {
+            let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
+            change.events.push(CoreEvent { at: now, by: Actor::Baton, body });
+        }
+        change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
+        change
     }
 
     async fn attempt(
@@ -117,13 +134,16 @@ impl<S: Store> Runner<S> {
         let prompt = self.prompt(task, &worktrees, &checkout, &questions, spec.resumes.is_some()).await?;
         let has_answer =
             questions.iter().any(|record| matches!(record.state, QuestionState::Answered { .. }));
-        let launch = self.launch(task, attempt, agent, &checkout, prompt, has_answer)?;
+        let door = self.shop.door();
+        let secret = door.admit(task.id(), attempt).await?;
+        let launch = self.launch(task, &secret, agent, &checkout, prompt, has_answer)?;
         let turns_max = launch.limits.turns_max;
         let started = Instant::now();
-        let ended = self.drive(launch, attempt, stop).await;
+        let mut ended = self.drive(launch, attempt, stop).await;
         if ended.how == How::Cancelled {
             return Ok(None);
         }
+        self.put_question(&door, &secret, &mut ended).await?;
         let verified = self.verify(&worktrees, &checkout, &ended, turns_max, started.elapsed()).await?;
         let reported = self.reported(task, attempt, ended).await?;
         Ok(Some(AttemptEnd { reported, verified }))
@@ -174,18 +194,19 @@ impl<S: Store> Runner<S> {
     fn launch(
         &self,
         task: &Task,
-        attempt: AttemptId,
+        secret: &Secret,
         agent: &AgentSettings,
         checkout: &Checkout,
         prompt: String,
         has_answer: bool,
     ) -> Result<Launch, EngineError> {
+        let attempt = secret.attempt();
         let folder = self.shop.attempt_folder(attempt);
         fs::create_dir_all(&folder)
             .map_err(|error| EngineError::Folder { path: folder.clone(), detail: error.to_string() })?;
         let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
         environment.set("BATON_TASK_ID", task.id().to_string());
-        environment.set("BATON_TOKEN", Ids::secret());
+        environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.shop.program.as_os_str());
         // With an answer to go on from, the prompt holds the conversation; a lost attempt alone is begun anew.
         if has_answer {
@@ -232,6 +253,27 @@ impl<S: Store> Runner<S> {
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
         ended
+    }
+
+    /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
+    async fn put_question(
+        &self,
+        door: &Door<S>,
+        secret: &Secret,
+        ended: &mut Ended,
+    ) -> Result<(), EngineError> {
+        let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
+        match door.ask_anew(secret, question.clone()).await {
+            Ok(_) => Ok(()),
+            // It may not ask any more, but it has stopped: a human sees what it got to.
+            Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+                ended.reported.result = AttemptResult::Incomplete;
+                ended.reported.output =
+                    format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// I15: Baton counts, in git, after the agent is gone.

@@ -12,6 +12,7 @@ use baton_core::task::{Purpose, Task};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
+use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
@@ -40,6 +41,11 @@ pub struct Workshop<S> {
 }
 
 impl<S: Store> Workshop<S> {
+    /// Where the agents at work here ask.
+    pub fn door(&self) -> Door<S> {
+        Door::new(self.desk.clone(), self.settings.asking.expires_after())
+    }
+
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;

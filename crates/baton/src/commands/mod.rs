@@ -48,8 +48,8 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
-        Command::Questions => question::list(office).await,
-        Command::Answer { question, text } => question::answer(office, &question, &text).await,
+        Command::Questions(asked) => question::list(office, &asked).await,
+        Command::Answer(answer) => question::answer(office, answer).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         // Never get here: one needs no repository, the other is its own program from `main` on.
         Command::Demo { .. } | Command::ScriptedAgent { .. } => Ok(String::new()),

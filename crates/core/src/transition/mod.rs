@@ -3,6 +3,7 @@
 //! The `match` here is the whole machine. Straight-line work is in the files beside it; the table of
 //! what may follow what, which the diagrams are drawn from, is [`table`].
 
+mod asking;
 mod judged;
 mod reply;
 mod step;
@@ -30,6 +31,16 @@ impl Task {
             (State::Breakdown { .. }, Command::Release) => step.release()?,
             (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
 
+            (State::Claimed { attempt: live }, Command::Start { attempt, cycle, owner }) => {
+                step.fence(attempt, Some(live.id))?;
+                step.start(attempt, cycle, owner)?;
+            }
+            (State::Claimed { .. }, Command::Ask { owner, question }) => {
+                step.ask_for_agent(&owner, question)?
+            }
+            // Whoever asks here was the owner once; its turn to ask is over (I6).
+            (_, Command::Ask { owner, .. }) => return Err(step.nobody_may_ask(&owner)),
+
             (State::Claimed { attempt: live }, Command::Settle { attempt, end }) => {
                 step.fence(attempt, Some(live.id))?;
                 step.settle(live.clone(), end);
@@ -39,10 +50,25 @@ impl Task {
                 step.expire_lease(live.clone());
             }
             // Whatever an attempt sends after its task moved on is stale, not wrong.
-            (_, Command::Settle { attempt, .. } | Command::ExpireLease { attempt }) => {
+            (
+                _,
+                Command::Start { attempt, .. }
+                | Command::Settle { attempt, .. }
+                | Command::ExpireLease { attempt },
+            ) => {
                 step.fence(attempt, None)?;
             }
 
+            (State::Claimed { .. }, Command::Reply { question, answer, answered_by })
+                if self.pending_question().is_some() =>
+            {
+                step.reply_to_agent(question, answer, answered_by)?;
+            }
+            (State::Claimed { attempt }, Command::FailClosed { question, reason })
+                if self.pending_question().is_some() =>
+            {
+                step.fail_closed_at_work(attempt.clone(), question, reason)?;
+            }
             (State::AwaitingResponse { waiting }, Command::Reply { question, answer, answered_by }) => {
                 step.reply(&waiting.question, waiting.after, question, answer, answered_by)?;
             }

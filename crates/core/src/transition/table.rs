@@ -12,6 +12,9 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Breakdown, C::Release) => &[S::Breakdown],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
+        // The agent asks while it works, and may be answered then.
+        (S::Claimed, C::Start | C::Ask | C::Reply) => &[S::Claimed],
+        (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
             S::Done,
             S::Provisional,
@@ -22,7 +25,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             S::Breakdown,
             S::Failed,
         ],
-        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown],
+        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse],
 
         (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled],
         (S::AwaitingResponse, C::FailClosed) => &[S::Failed],

@@ -49,6 +49,7 @@ impl Step<'_> {
     fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
         self.task.state = TaskState::Done { accepted_by };
+        self.task.ledger.asking = None;
         self.retire(attempt);
     }
 
@@ -233,6 +234,7 @@ impl Step<'_> {
     pub(super) fn end_cancelled(&mut self, reason: Option<NonBlank>) {
         self.say(EventBody::TaskCancelled { task: self.task.id(), reason: reason.clone() });
         self.task.state = TaskState::Cancelled { by: self.context.actor.clone(), reason };
+        self.task.ledger.asking = None;
     }
 
     fn retire(&mut self, attempt: Option<AttemptId>) {
