@@ -71,7 +71,7 @@ macro_rules! draft {
         }
 
         impl $type {
-            pub(super) const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
         }
     };
 }

@@ -18,9 +18,12 @@ pub const TURN_BYTES_MAX: usize = 8 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// When the agent session began. Questions asked before are not its own. None until its first prompt.
+    /// When the agent session began. Questions asked before are not its own. None for the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
+    /// The next prompt begins a new agent session.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_new: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     turns: Vec<Turn>,
     /// How the step before this one ended.
@@ -74,7 +77,9 @@ impl Memory {
     }
 
     pub(super) fn begin(&mut self, now: Timestamp) {
-        self.since.get_or_insert(now);
+        if std::mem::take(&mut self.is_new) {
+            self.since = Some(now);
+        }
     }
 
     pub(super) fn say(&mut self, step: Option<StepName>, text: &str) {
@@ -107,7 +112,7 @@ impl Memory {
 
     /// A new agent session: it knows what it was handed and nothing else.
     pub(super) fn forget(&mut self) {
-        self.since = None;
+        self.is_new = true;
         self.turns.clear();
     }
 }
