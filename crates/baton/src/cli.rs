@@ -79,6 +79,9 @@ pub enum Command {
         after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
     )]
     Answer(Answer),
+    /// Workflows of steps: list, look at, check, start and stop them
+    #[command(subcommand)]
+    Recipe(RecipeCommand),
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {
@@ -163,6 +166,9 @@ pub enum TaskCommand {
         /// The conversation it belongs to
         #[arg(long, default_value = "cli")]
         session: String,
+        /// The recipe it is done by [default: work]
+        #[arg(long)]
+        recipe: Option<String>,
     },
     /// List tasks, oldest first
     List {
@@ -203,6 +209,49 @@ pub enum TaskCommand {
         /// A folder that does not exist yet
         into: PathBuf,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RecipeCommand {
+    /// List the recipes there are
+    List,
+    /// Draw a recipe: its steps, what may be reported, and where that leads
+    Show {
+        recipe: String,
+        /// As a Mermaid state diagram
+        #[arg(long, conflicts_with = "json")]
+        mermaid: bool,
+    },
+    /// Look for faults; every one is named with file, line and column
+    Check {
+        /// Recipe files [default: all in .agent/recipes]
+        files: Vec<PathBuf>,
+    },
+    /// Start a recipe on a session
+    #[command(
+        after_help = "Example:\n  baton recipe start document-design --message \"Sharing links that expire\""
+    )]
+    Start {
+        recipe: String,
+        #[arg(long, default_value = "cli")]
+        session: String,
+        /// What it is to work on
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+    },
+    /// Say something to the recipe that runs on a session; its agent hears it before it goes on
+    Say {
+        text: String,
+        #[arg(long, default_value = "cli")]
+        session: String,
+    },
+    /// Stop the recipe that runs on a session, and its agent; work that is there is kept
+    Exit {
+        #[arg(long, default_value = "cli")]
+        session: String,
+    },
+    /// Print the JSON Schema of recipe files, for editors
+    Schema,
 }
 
 #[derive(Debug, Subcommand)]

@@ -28,8 +28,12 @@ impl From<EngineError> for Fault {
             | EngineError::Plan(_)
             | EngineError::Namespace { .. }
             | EngineError::Ambiguous { .. }
+            | EngineError::GateAnswer(_)
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
+            | EngineError::Run(_)
+            | EngineError::RunOpen { .. }
+            | EngineError::NoRun { .. }
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }

@@ -13,6 +13,7 @@ use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::place::{LocalStore, Place, PlaceOptions};
+use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 
 use crate::cli::Common;
@@ -34,7 +35,8 @@ impl Office {
         let options =
             PlaceOptions { state_dir: common.state_dir.clone(), namespace: common.namespace.clone() };
         let place = Place::find(&folder, &options)?;
-        let desk = Desk::new(place.open_store()?, Ids::random());
+        let recipes = RecipeLibrary::of(&place.root);
+        let desk = Desk::new(place.open_store()?, Ids::random()).with_recipes(recipes);
         // Whoever is logged in is who did it; there is no login of our own.
         let person =
             env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());

@@ -154,13 +154,8 @@ impl Place {
     }
 
     fn answer_all(&self, lines: &[String]) {
-        let mut answering = self
-            .baton()
-            .args(["answer", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut answering =
+            self.baton().args(["answer", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         answering.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
         assert!(answering.wait().unwrap().success());
     }

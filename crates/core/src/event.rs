@@ -164,10 +164,17 @@ pub enum EventBody {
     RunStarted {
         run: RunId,
         recipe: RecipeId,
+        label: NonBlank,
         session: SessionId,
         task: Option<TaskId>,
         step: StepName,
         step_count: u32,
+    },
+    /// The run goes on with another task.
+    RunBound {
+        run: RunId,
+        session: SessionId,
+        task: TaskId,
     },
     StepStarted {
         run: RunId,
@@ -192,6 +199,9 @@ pub enum EventBody {
         run: RunId,
         session: SessionId,
         reason: ExitReason,
+        /// What went wrong, where something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<NonBlank>,
     },
 
     PhaseHandedOff {
@@ -238,7 +248,8 @@ impl EventBody {
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }
             | Self::PlanApproved { task, .. }
-            | Self::PlanRejected { task, .. } => Some(*task),
+            | Self::PlanRejected { task, .. }
+            | Self::RunBound { task, .. } => Some(*task),
             Self::MessagePosted { task, .. }
             | Self::QuestionAsked { task, .. }
             | Self::QuestionAnswered { task, .. }

@@ -49,6 +49,8 @@ pub struct TaskSpec {
 pub enum Purpose {
     #[default]
     Work,
+    /// Made for a run that found no task to work on: how the run ends is what it delivers.
+    Run,
     Breakdown {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces_task_id: Option<TaskId>,
@@ -133,7 +135,7 @@ pub struct Task {
 impl Task {
     pub fn create(spec: TaskSpec) -> Self {
         let state = match spec.purpose {
-            Purpose::Work => TaskState::Incoming,
+            Purpose::Work | Purpose::Run => TaskState::Incoming,
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: false },
         };
         let updated_at = spec.created_at;
@@ -170,7 +172,7 @@ impl Task {
     pub const fn is_breakdown(&self) -> bool {
         match self.spec.purpose {
             Purpose::Breakdown { .. } => true,
-            Purpose::Work => false,
+            Purpose::Work | Purpose::Run => false,
         }
     }
 

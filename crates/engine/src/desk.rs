@@ -30,9 +30,10 @@ use tokio::sync::watch;
 
 use crate::error::EngineError;
 use crate::ids::Ids;
+use crate::recipes::RecipeLibrary;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
-pub const DECISIONS_MAX: u32 = 50;
+pub(crate) const DECISIONS_MAX: u32 = 50;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
@@ -41,17 +42,23 @@ const EVENTS_PAGE: u32 = 500;
 /// Dependents looked at in one page.
 const DEPENDENTS_PAGE: u32 = 500;
 
-type Answer<T> = Result<T, EngineError>;
+pub(crate) type Answer<T> = Result<T, EngineError>;
 
 #[derive(Clone)]
 pub struct Desk<S> {
     pub store: S,
     pub ids: Ids,
+    pub recipes: RecipeLibrary,
 }
 
 impl<S: Store> Desk<S> {
     pub fn new(store: S, ids: Ids) -> Self {
-        Self { store, ids }
+        Self { store, ids, recipes: RecipeLibrary::built_in() }
+    }
+
+    /// With a repository's own recipes over the built-in ones.
+    pub fn with_recipes(self, recipes: RecipeLibrary) -> Self {
+        Self { recipes, ..self }
     }
 
     /// The context of one decision: the store's time, so that all machines agree on it.
@@ -167,6 +174,7 @@ impl<S: Store> Desk<S> {
         answered_by: AnsweredBy,
         actor: Actor,
     ) -> Answer<Task> {
+        let gate = self.gate_change(id, &answer, &actor).await?;
         self.apply_with(id, actor, |task| {
             let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?;
             let reply = Command::Reply {
@@ -174,7 +182,7 @@ impl<S: Store> Desk<S> {
                 answer: answer.clone(),
                 answered_by: answered_by.clone(),
             };
-            Ok((reply, Change::new()))
+            Ok((reply, gate.clone()))
         })
         .await
     }
@@ -199,7 +207,9 @@ impl<S: Store> Desk<S> {
             }
         }
         let task = question.task_id.ok_or_else(not_found)?;
-        self.apply(task, Command::Reply { question: id, answer, answered_by }, actor).await
+        let gate = self.gate_change(task, &answer, &actor).await?;
+        let reply = Command::Reply { question: id, answer, answered_by };
+        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await
     }
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
@@ -237,7 +247,7 @@ impl<S: Store> Desk<S> {
                 Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                     Some(self.task(replaced).await?)
                 }
-                Purpose::Breakdown { .. } | Purpose::Work => None,
+                Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => None,
             };
             let subtask_ids: Vec<TaskId> = plan.items().iter().map(|_| self.ids.task()).collect();
             let approval = Approval {

@@ -121,7 +121,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The courier and the recycler, woken by every change.
+    /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
         let mut courier = Courier::new(self.shop.clone());
         let recycler = Recycler::new(self.shop.desk.clone());
@@ -130,6 +130,7 @@ impl<S: Store> Engine<S> {
         loop {
             changes.mark_unchanged();
             courier.run_once().await?;
+            self.shop.desk.end_runs_without_work().await?;
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
                     (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));

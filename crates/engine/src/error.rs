@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use baton_core::approval::ApprovalRefusal;
 use baton_core::breakdown::PlanFaults;
-use baton_core::id::TaskId;
+use baton_core::choice::Unreadable;
+use baton_core::id::{RunId, SessionId, TaskId};
 use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
-use baton_core::text::{Blank, Role};
+use baton_core::run::RunRefusal;
+use baton_core::text::{Blank, RecipeId, Role};
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -23,6 +25,14 @@ pub enum EngineError {
     Refused(#[from] Refusal),
     #[error(transparent)]
     Approval(#[from] ApprovalRefusal),
+    #[error(transparent)]
+    Run(#[from] RunRefusal),
+    #[error("the session {session} runs {recipe} already ({run})")]
+    RunOpen { session: SessionId, recipe: RecipeId, run: RunId },
+    #[error("no recipe runs on the session {session}")]
+    NoRun { session: SessionId },
+    #[error(transparent)]
+    GateAnswer(#[from] Unreadable),
     #[error("the plan cannot be used:\n{0}")]
     Plan(PlanFaults),
     #[error("{0}")]
@@ -65,10 +75,17 @@ impl EngineError {
             Self::NotFound { kind: "plan", .. } => {
                 "hand one in: baton breakdown edit, or have one made: baton breakdown run".to_owned()
             }
+            Self::NotFound { kind: "recipe", .. } => "see what there is: baton recipe list".to_owned(),
             Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
             Self::Refused(refusal) => refusal.hint(),
             Self::Approval(ApprovalRefusal::Refused(refusal)) => refusal.hint(),
             Self::Approval(_) => "read the breakdown again and repeat".to_owned(),
+            Self::Run(_) => "see where it stands: baton recipe list, baton questions".to_owned(),
+            Self::RunOpen { session, .. } => {
+                format!("wait for it, or stop it: baton recipe exit --session {session}")
+            }
+            Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
+            Self::GateAnswer(_) => "answer again with one of the words offered".to_owned(),
             Self::Plan(_) => "mend the plan and submit it again".to_owned(),
             Self::Dependency(_) => {
                 "choose other dependencies; baton task show tells what waits on what".to_owned()

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::command::Fresh;
-use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, TaskId};
+use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
 
 /// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
 #[derive(Clone)]
@@ -55,6 +55,10 @@ impl Ids {
 
     pub fn cycle(&self) -> CycleId {
         CycleId::from_bits(self.bits())
+    }
+
+    pub fn run(&self) -> RunId {
+        RunId::from_bits(self.short_bits())
     }
 
     pub fn attempt(&self) -> AttemptId {

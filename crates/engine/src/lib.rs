@@ -8,20 +8,27 @@ pub mod desk;
 pub mod dispatcher;
 pub mod engine;
 pub mod error;
+pub mod executor;
+pub mod gate;
 pub mod ids;
 pub mod intakes;
 pub mod notifier;
 pub mod place;
 pub mod prompt;
+pub mod recipes;
 pub mod recycler;
 pub mod rescuer;
 pub mod runner;
 pub mod running;
+pub mod runs;
 pub mod settings;
 pub mod timekeeper;
 pub mod view;
 pub mod workshop;
 pub mod worktree;
+
+/// What clients outside read; they know the engine and not the store.
+pub use baton_store::recorded::Recorded;
 
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;

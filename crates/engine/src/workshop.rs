@@ -92,7 +92,7 @@ impl<S: Store> Workshop<S> {
         from: BranchName,
     ) -> Result<Stand, EngineError> {
         match task.spec().purpose {
-            Purpose::Work => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 let branch = worktrees.repository().truth(&BranchName::of_task(replaced), &from).await?;
                 Ok(Stand::Reading { branch })

@@ -1,1 +1,3 @@
 //! The outside of Baton.
+
+pub mod wire;

@@ -4,6 +4,7 @@ mod accept;
 mod breakdown;
 mod demo;
 mod question;
+mod recipe;
 mod task;
 mod up;
 mod verdict;
@@ -50,6 +51,7 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Breakdown(command) => breakdown::run(office, command).await,
         Command::Questions(asked) => question::list(office, &asked).await,
         Command::Answer(answer) => question::answer(office, answer).await,
+        Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         // Never get here: one needs no repository, the other is its own program from `main` on.
         Command::Demo { .. } | Command::ScriptedAgent { .. } => Ok(String::new()),

@@ -60,6 +60,11 @@ impl Step<'_> {
         })
     }
 
+    /// Nobody asks any more; a late one is known for what it is.
+    pub(super) fn close_asking(&mut self) {
+        self.task.ledger.asking = self.task.ledger.asking.as_ref().map(AskCycle::close);
+    }
+
     fn may_not_ask(&self, refusal: AskRefusal) -> Refusal {
         Refusal::MayNotAsk { task: self.before.id(), refusal }
     }

@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, AttemptEnd, AttemptResult};
 use crate::attempt_record::Closing;
 use crate::effect::{Effect, Notice};
 use crate::event::EventBody;
-use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown};
+use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
 use crate::id::AttemptId;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
 use crate::refusal::Refusal;
@@ -42,10 +42,11 @@ impl Step<'_> {
     pub(super) fn settle(&mut self, attempt: Attempt, end: AttemptEnd) {
         let Judgement { verdict, output } = match self.before.spec.purpose {
             Purpose::Work => judge(self.before.spec.task_type, &end),
+            Purpose::Run => judge_run(&end),
             Purpose::Breakdown { .. } => judge_breakdown(&end),
         };
         let id = attempt.id;
-        let has_asked = matches!(end.reported.result, AttemptResult::Asked { .. });
+        let is_answered = self.was_answered(&end.reported.result);
         self.task.ledger.is_ahead = false;
         if !output.trim().is_empty() {
             self.task.ledger.output = Some(output);
@@ -55,10 +56,9 @@ impl Step<'_> {
         let at = self.task.updated_at;
         self.close_attempt(attempt, Closing::Ended { at, end: Box::new(end) });
         let asked = self.before.ledger.asking.as_ref().and_then(AskCycle::pending).cloned();
-        let is_answered = self.before.ledger.asking.as_ref().is_some_and(AskCycle::is_unheard);
         match (verdict, asked) {
             // The answer outran the end of the attempt that wanted it.
-            (Verdict::Await { .. }, None) if has_asked && is_answered => self.resume(Some(id)),
+            (Verdict::Await { .. }, None) if is_answered => self.resume(Some(id)),
             (Verdict::Fail { error }, Some(_)) => {
                 self.withdraw_question(NonBlank::fixed("the attempt that asked it failed"));
                 self.fail(id, error);
@@ -70,6 +70,15 @@ impl Step<'_> {
             }
             (verdict, None) => self.carry_out(id, verdict),
         }
+    }
+
+    /// Whether the human answered what the attempt ended with before it had ended.
+    fn was_answered(&self, result: &AttemptResult) -> bool {
+        let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
+            return false;
+        };
+        let question = question.clone().with_id(self.context.fresh.question);
+        cycle.is_unheard() && cycle.recall(&question).is_some()
     }
 
     fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {
@@ -102,7 +111,7 @@ impl Step<'_> {
 
     fn done(&mut self, attempt: AttemptId) {
         self.task.state = TaskState::Done { accepted_by: AcceptedBy::Output };
-        self.task.ledger.asking = None;
+        self.close_asking();
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: AcceptedBy::Output });
         self.effect(Effect::RetireWorktree { attempt });
     }

@@ -92,7 +92,7 @@ impl Step<'_> {
     /// The human wants smaller tasks and writes them; no agent breaks down a second time (I14).
     fn split_by_hand(&mut self) {
         match self.before.spec.purpose {
-            Purpose::Work => self.recycle_into(RecycleReason::TooLarge, true),
+            Purpose::Work | Purpose::Run => self.recycle_into(RecycleReason::TooLarge, true),
             Purpose::Breakdown { .. } => self.task.state = TaskState::Breakdown { released: false },
         }
     }

@@ -103,7 +103,7 @@ impl<'a> Step<'a> {
     /// The queue a task goes back to: work to be done, or work to be planned.
     pub(super) fn send_home(&mut self) {
         self.task.state = match self.task.spec.purpose {
-            Purpose::Work => TaskState::Incoming,
+            Purpose::Work | Purpose::Run => TaskState::Incoming,
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: true },
         };
     }

@@ -49,7 +49,7 @@ impl Step<'_> {
     fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
         self.task.state = TaskState::Done { accepted_by };
-        self.task.ledger.asking = None;
+        self.close_asking();
         self.retire(attempt);
     }
 
@@ -175,7 +175,7 @@ impl Step<'_> {
             Purpose::Breakdown { by_hand: true, .. } => {
                 return Err(Refusal::SplitByHand { task: self.before.id() });
             }
-            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work => {}
+            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work | Purpose::Run => {}
         }
         self.say(EventBody::BreakdownReleased { task: self.task.id() });
         self.task.state = TaskState::Breakdown { released: true };
@@ -234,7 +234,7 @@ impl Step<'_> {
     pub(super) fn end_cancelled(&mut self, reason: Option<NonBlank>) {
         self.say(EventBody::TaskCancelled { task: self.task.id(), reason: reason.clone() });
         self.task.state = TaskState::Cancelled { by: self.context.actor.clone(), reason };
-        self.task.ledger.asking = None;
+        self.close_asking();
     }
 
     fn retire(&mut self, attempt: Option<AttemptId>) {

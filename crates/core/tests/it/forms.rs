@@ -72,11 +72,13 @@ fn other_events() -> Vec<EventBody> {
         EventBody::RunStarted {
             run,
             recipe: "implement-and-review".parse().unwrap(),
+            label: text("Implement & Review"),
             session: session.clone(),
             task: Some(task),
             step: step("implement"),
             step_count: 1,
         },
+        EventBody::RunBound { run, session: session.clone(), task },
         EventBody::StepStarted { run, session: session.clone(), step: step("code-review"), step_count: 2 },
         EventBody::StepLeft {
             run,
@@ -95,6 +97,7 @@ fn other_events() -> Vec<EventBody> {
             run,
             session: session.clone(),
             reason: ExitReason::new("no-tasks-available").unwrap(),
+            error: None,
         },
         EventBody::AgentStarted { task, attempt: AttemptId::from_bits(0xE) },
         EventBody::AnswerQueued { session: session.clone(), task: Some(task), text: text("YES") },
@@ -150,9 +153,10 @@ const fn number(body: &EventBody) -> usize {
         EventBody::PhaseHandedOff { .. } => 31,
         EventBody::IntakePaused { .. } => 32,
         EventBody::IntakeResumed { .. } => 33,
-        EventBody::AgentStarted { .. } => 34,
-        EventBody::AnswerQueued { .. } => 35,
-        EventBody::EffectGivenUp { .. } => 36,
+        EventBody::RunBound { .. } => 34,
+        EventBody::AgentStarted { .. } => 35,
+        EventBody::AnswerQueued { .. } => 36,
+        EventBody::EffectGivenUp { .. } => 37,
     }
 }
 
@@ -170,7 +174,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..37).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..38).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -185,8 +189,9 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_submitted","plan":{"items":[{"title":"first part"}]},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}

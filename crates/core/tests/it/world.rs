@@ -139,7 +139,7 @@ impl World {
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 Some(self.tasks[&replaced].clone())
             }
-            Purpose::Breakdown { .. } | Purpose::Work => None,
+            Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => None,
         };
         let context = self.context(Actor::human("mia"));
         let approval = Approval {

@@ -188,7 +188,7 @@ fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
         Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
             !matches!(world.tasks[&replaced].value.state(), TaskState::Recycled { .. })
         }
-        Purpose::Breakdown { .. } | Purpose::Work => false,
+        Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => false,
     }
 }
 

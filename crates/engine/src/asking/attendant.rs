@@ -102,6 +102,8 @@ impl<S: Store> Attendant<S> {
                     let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));
                     let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                     let actor = Actor::policy(by.to_string());
+                    // The answer to a gate moves its run in the same transaction (I7).
+                    let extra = extra.and(self.desk.gate_change(task, &text, &actor).await?);
                     let reply =
                         Command::Reply { question: record.question.id, answer: text, answered_by: by };
                     (reply, extra, actor, Attended::Settled)

@@ -60,7 +60,9 @@ impl NoticeText {
                 let run = stored.value;
                 let how = match run.state() {
                     RunState::Exited { reason } => reason.message(),
-                    RunState::Working | RunState::AtGate { .. } => "It goes on.".to_owned(),
+                    RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => {
+                        "It goes on.".to_owned()
+                    }
                 };
                 Self {
                     session_id: Some(run.session().to_string()),

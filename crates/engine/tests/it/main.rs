@@ -3,6 +3,7 @@
 
 mod desk;
 mod fixture;
+mod recipes;
 mod repo;
 mod rescue;
 mod worktree;

@@ -62,7 +62,7 @@ impl RecordColumns {
             Record::Plan(plan) => Self { place: plan.submitted_at.ms(), ..Self::default() },
             Record::Run(run) => Self {
                 is_open: match run.state() {
-                    RunState::Working | RunState::AtGate { .. } => true,
+                    RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
                     RunState::Exited { .. } => false,
                 },
                 ..Self::default()

@@ -84,7 +84,7 @@ fn put_one(
             let id = i64::from(recipe_run.id().bits());
             let next = guarded(batch, put, "SELECT version FROM runs WHERE id = ?1", [id])?;
             let is_open = match recipe_run.state() {
-                RunState::Working | RunState::AtGate { .. } => true,
+                RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
                 RunState::Exited { .. } => false,
             };
             let sql = "INSERT INTO runs (id, version, is_open, body) VALUES (?1, ?2, ?3, ?4)

@@ -175,16 +175,16 @@ fn faults_of_a_transition_are_named_with_their_place() {
 
 #[test]
 fn faults_of_a_gate_are_named_with_their_place() {
-    use FaultKind::{Blank, Duplicate, Missing, UnknownGateOutcome, UnknownKey};
+    use FaultKind::{Blank, Duplicate, Missing, UnknownKey, UnknownOutcome};
     let gate = "/steps/implement/gate";
     each_is_the_only_fault([
         (
             gate,
             json!({"question": "Go?", "yes": "compleet"}),
-            UnknownGateOutcome,
+            UnknownOutcome,
             "step implement, gate.yes: \"compleet\" is not one of the step's outcomes (did you mean complete?)",
         ),
-        (gate, json!({"question": "Go?", "yes": "complete", "no": "zzz"}), UnknownGateOutcome, "gate.no: "),
+        (gate, json!({"question": "Go?", "yes": "complete", "no": "zzz"}), UnknownOutcome, "gate.no: "),
         (gate, json!({"question": "Go?", "yes": "complete", "no": "complete"}), Duplicate, "gate.no: "),
         (gate, json!({"question": " ", "yes": "complete"}), Blank, "gate.question: "),
         (gate, json!({"question": "Go?"}), Missing, "gate.yes: it is missing"),
@@ -304,7 +304,7 @@ fn every_fault_is_reported_at_once() {
     }));
     insta::assert_snapshot!(Faults(all), @r#"
     the recipe has faults:
-      colour: "colour" is not a key here; the keys are id, label, description, initial_step, steps, guardrails
+      colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
       id: "Bad Id" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
       label: the text is blank; write at least one visible character
       description: it is missing; write a text
