@@ -6,7 +6,9 @@ use std::process::ExitStatus;
 
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
+use baton_core::vagueness::Rubric;
 
 use crate::heard::{Heard, Unreadable};
 use crate::report::{OutcomeReport, ResultReport};
@@ -20,6 +22,10 @@ pub struct Ended {
     pub reported: Reported,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
+    /// How vague it found its task; the last word counts.
+    pub rubric: Option<Rubric>,
+    /// The tasks it came upon.
+    pub discovered: Option<Vec<DiscoveredTask>>,
     pub turns: u32,
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -76,6 +82,8 @@ impl Ended {
             reported: Reported::new(result, ""),
             outcome: None,
             plan: None,
+            rubric: None,
+            discovered: None,
             turns: 0,
             input_tokens: 0,
             output_tokens: 0,
@@ -86,7 +94,19 @@ impl Ended {
     }
 
     pub(crate) fn of(heard: Heard, how: How, exit: Option<Exit>) -> Self {
-        let Heard { turns, usage, outcome, plan, problems, asked, result, unreadable, .. } = heard;
+        let Heard {
+            turns,
+            usage,
+            outcome,
+            plan,
+            rubric,
+            discovered,
+            problems,
+            asked,
+            result,
+            unreadable,
+            ..
+        } = heard;
         let stderr = heard.stderr.into_text();
         let stdout = heard.output.into_text();
         let said = Said { asked, result, unreadable };
@@ -100,6 +120,8 @@ impl Ended {
             reported,
             outcome,
             plan,
+            rubric,
+            discovered,
             turns,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,

@@ -79,6 +79,21 @@ pub enum Command {
         after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
     )]
     Answer(Answer),
+    /// The Plan → Execute → Review loop, in this terminal
+    #[command(
+        after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
+    )]
+    Loop(Loop),
+    /// Ask the human; called by an agent, which is known by its BATON_TOKEN
+    #[command(hide = true)]
+    Ask {
+        question: String,
+        /// An answer to offer; may be given more than once
+        #[arg(long = "option", value_name = "TEXT")]
+        options: Vec<String>,
+        #[arg(long, env = "BATON_TOKEN", hide_env_values = true)]
+        token: String,
+    },
     /// Workflows of steps: list, look at, check, start and stop them
     #[command(subcommand)]
     Recipe(RecipeCommand),
@@ -94,6 +109,41 @@ pub enum Command {
         /// The script, as JSON
         script: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Loop {
+    /// Where to start, when no loop is under way [default: plan]
+    #[arg(long, value_enum)]
+    pub from: Option<LoopStart>,
+    /// Answers typed ahead, one on each line, used in order before anything is read from the terminal
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Who answers when nobody does
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub unattended: Option<UnattendedPolicy>,
+    /// The conversation the loop belongs to
+    #[arg(long, default_value = "cli")]
+    pub session: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoopStart {
+    Plan,
+    Execute,
+    Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnattendedPolicy {
+    /// The question's own default, where it has one
+    Default,
+    /// The work that asks is ended
+    Fail,
+    /// A human is called, and no expiry answers
+    Escalate,
+    /// Questions wait
+    Human,
 }
 
 #[derive(Debug, Args)]

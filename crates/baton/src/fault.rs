@@ -14,6 +14,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 pub const UNREACHABLE: u8 = 3;
 pub const REFUSED: u8 = 4;
+/// A question waits, and nobody is there to answer it.
+pub const UNANSWERED: u8 = 10;
 
 impl Fault {
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -38,6 +40,10 @@ impl From<EngineError> for Fault {
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
             | EngineError::QueueFull(_)
+            | EngineError::Loop(_)
+            | EngineError::Ask(_)
+            | EngineError::Answer(_)
+            | EngineError::Work(_)
             | EngineError::AlreadyAnswered { .. } => REFUSED,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }

@@ -45,10 +45,16 @@ impl Office {
 
     /// The engine on this repository, with its settings. It speaks on standard error.
     pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<LocalStore>, Fault> {
+        self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
+    }
+
+    /// The same, with settings that the command line changes.
+    pub async fn engine_with(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<Engine<LocalStore>, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
-        if let Some(agents) = agents {
-            settings.max_agents = agents;
-        }
+        change(&mut settings);
         Ok(Engine::new(
             self.desk.clone(),
             settings,

@@ -63,8 +63,12 @@ pub enum Command {
     ReportConflict {
         detail: NonBlank,
     },
-    /// A human, or a policy they set, lets an agent plan a breakdown.
+    /// A human, or a policy they set, lets an agent plan a breakdown, or work on a task that was held back.
     Release,
+    /// A human says that the work has failed and is not to go on.
+    MarkFailed {
+        reason: NonBlank,
+    },
     /// A human wrote the plan of a breakdown.
     SubmitPlan,
     /// The human approved the plan of a breakdown.
@@ -95,6 +99,7 @@ pub enum CommandName {
     Recycle,
     ReportConflict,
     Release,
+    MarkFailed,
     SubmitPlan,
     ApprovePlan,
     Replace,
@@ -103,7 +108,7 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -116,6 +121,7 @@ impl CommandName {
         Self::Recycle,
         Self::ReportConflict,
         Self::Release,
+        Self::MarkFailed,
         Self::SubmitPlan,
         Self::ApprovePlan,
         Self::Replace,
@@ -138,6 +144,7 @@ impl CommandName {
             Self::Recycle => "recycle",
             Self::ReportConflict => "report conflict",
             Self::Release => "release",
+            Self::MarkFailed => "mark failed",
             Self::SubmitPlan => "submit plan",
             Self::ApprovePlan => "approve plan",
             Self::Replace => "replace",
@@ -168,6 +175,7 @@ impl Command {
             Self::Recycle { .. } => CommandName::Recycle,
             Self::ReportConflict { .. } => CommandName::ReportConflict,
             Self::Release => CommandName::Release,
+            Self::MarkFailed { .. } => CommandName::MarkFailed,
             Self::SubmitPlan => CommandName::SubmitPlan,
             Self::ApprovePlan => CommandName::ApprovePlan,
             Self::Replace { .. } => CommandName::Replace,

@@ -103,6 +103,9 @@ pub enum EventBody {
         task: TaskId,
         replaced_by: Vec<TaskId>,
     },
+    TaskLetGo {
+        task: TaskId,
+    },
     TaskFailed {
         task: TaskId,
         error: NonBlank,
@@ -244,6 +247,7 @@ impl EventBody {
             | Self::TaskReplaced { task, .. }
             | Self::TaskFailed { task, .. }
             | Self::TaskRetried { task }
+            | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }

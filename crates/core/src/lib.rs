@@ -35,6 +35,7 @@ pub mod outcome_parser;
 pub mod owner_token;
 pub mod phase;
 pub mod phase_loop;
+pub mod phase_work;
 pub mod plan_record;
 pub mod priority;
 pub mod project;

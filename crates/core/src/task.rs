@@ -73,6 +73,9 @@ pub struct Ledger {
     pub continuations: u32,
     /// Merge conflicts since the last one a human decided.
     pub conflicts: u32,
+    /// Nobody may claim it before somebody lets it go.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_held: bool,
     /// A reply or a rejection puts the task ahead of other work.
     pub is_ahead: bool,
     /// The attempt the next one goes on from.
@@ -142,6 +145,13 @@ impl Task {
         Self { spec, state, ledger: Ledger::default(), updated_at }
     }
 
+    /// A task that no agent may claim before a human has let it go.
+    pub fn create_held(spec: TaskSpec) -> Self {
+        let mut task = Self::create(spec);
+        task.ledger.is_held = true;
+        task
+    }
+
     pub const fn id(&self) -> TaskId {
         self.spec.id
     }
@@ -179,7 +189,7 @@ impl Task {
     /// Whether an agent may be set on it, as far as the task itself is concerned.
     pub const fn is_claimable(&self) -> bool {
         let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });
-        self.state.is_claimable() && !by_hand
+        self.state.is_claimable() && !by_hand && !self.ledger.is_held
     }
 
     /// Its place in the queue.

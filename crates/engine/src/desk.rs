@@ -30,6 +30,7 @@ use tokio::sync::watch;
 
 use crate::error::EngineError;
 use crate::ids::Ids;
+use crate::looping::Given;
 use crate::recipes::RecipeLibrary;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
@@ -187,14 +188,14 @@ impl<S: Store> Desk<S> {
         .await
     }
 
-    /// Answers a question by its own id; the first answer wins.
+    /// Answers a question by its own id; the first answer wins. The task is none where the loop asked.
     pub async fn answer(
         &self,
         id: QuestionId,
         answer: NonBlank,
         answered_by: AnsweredBy,
         actor: Actor,
-    ) -> Answer<Task> {
+    ) -> Answer<Option<Task>> {
         let not_found = || EngineError::NotFound { kind: "question", key: id.to_string() };
         let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
         match &question.state {
@@ -206,10 +207,15 @@ impl<S: Store> Desk<S> {
                 return Err(EngineError::AlreadyAnswered { by: format!("nobody: {reason}") });
             }
         }
-        let task = question.task_id.ok_or_else(not_found)?;
+        let Some(task) = question.task_id else {
+            let given =
+                Given { record: &question, answer: &answer, answered_by: &answered_by, actor: &actor };
+            self.answer_in_loop(&given, Change::new()).await?;
+            return Ok(None);
+        };
         let gate = self.gate_change(task, &answer, &actor).await?;
         let reply = Command::Reply { question: id, answer, answered_by };
-        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await
+        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await.map(Some)
     }
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.

@@ -17,6 +17,7 @@ use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
+use crate::looping::Conductor;
 use crate::place::Place;
 use crate::recycler::Recycler;
 use crate::rescuer::Rescuer;
@@ -126,11 +127,13 @@ impl<S: Store> Engine<S> {
         let mut courier = Courier::new(self.shop.clone());
         let recycler = Recycler::new(self.shop.desk.clone());
         courier.begin().await?;
+        let conductor = Conductor::new(self.shop.clone());
         let mut changes = self.shop.desk.store.subscribe();
         loop {
             changes.mark_unchanged();
             courier.run_once().await?;
             self.shop.desk.end_runs_without_work().await?;
+            conductor.run_once().await?;
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
                     (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));

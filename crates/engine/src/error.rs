@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use baton_core::approval::ApprovalRefusal;
+use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::breakdown::PlanFaults;
 use baton_core::choice::Unreadable;
 use baton_core::id::{RunId, SessionId, TaskId};
+use baton_core::loop_refusal::LoopRefusal;
+use baton_core::phase_work::WorkRefusal;
 use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
 use baton_core::run::RunRefusal;
@@ -53,6 +56,14 @@ pub enum EngineError {
     NoAgent { role: Role },
     #[error("a runner stopped unexpectedly: {detail}")]
     Runner { detail: String },
+    #[error(transparent)]
+    Loop(#[from] LoopRefusal),
+    #[error(transparent)]
+    Ask(#[from] AskRefusal),
+    #[error(transparent)]
+    Answer(#[from] AnswerRefusal),
+    #[error(transparent)]
+    Work(#[from] WorkRefusal),
     #[error(transparent)]
     QueueFull(#[from] QueueFull),
     #[error(transparent)]
@@ -102,6 +113,10 @@ impl EngineError {
                 "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
             ),
             Self::Runner { .. } => "what it worked on goes back to the queue; the log has more".to_owned(),
+            Self::Loop(refusal) => refusal.next(),
+            Self::Ask(refusal) => refusal.next(),
+            Self::Answer(refusal) => refusal.next(),
+            Self::Work(_) => "answer with one of the words offered".to_owned(),
             Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
             Self::Blank(_) => "write at least one visible character".to_owned(),
             Self::Git(error) => error.hint(),

@@ -12,6 +12,7 @@ pub mod executor;
 pub mod gate;
 pub mod ids;
 pub mod intakes;
+pub mod looping;
 pub mod notifier;
 pub mod place;
 pub mod prompt;

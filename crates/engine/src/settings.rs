@@ -32,6 +32,9 @@ pub struct Settings {
     pub notify: NotifySettings,
     /// Who answers when nobody is there.
     pub asking: AskingSettings,
+    /// Work for these roles only; for all where there are none. Not a setting: a command that runs one loop says so.
+    #[serde(skip)]
+    pub only_roles: Vec<Role>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
 }
@@ -170,6 +173,7 @@ impl Default for Settings {
             max_unaccepted: 50,
             lease_seconds: 30,
             copy: Vec::new(),
+            only_roles: Vec::new(),
             notify: NotifySettings::default(),
             asking: AskingSettings::default(),
             recycle: RecyclePolicy::Automatic,

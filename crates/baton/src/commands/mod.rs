@@ -3,6 +3,7 @@
 mod accept;
 mod breakdown;
 mod demo;
+mod loop_command;
 mod question;
 mod recipe;
 mod task;
@@ -51,6 +52,8 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Breakdown(command) => breakdown::run(office, command).await,
         Command::Questions(asked) => question::list(office, &asked).await,
         Command::Answer(answer) => question::answer(office, answer).await,
+        Command::Loop(asked) => loop_command::run(office, asked).await,
+        Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         // Never get here: one needs no repository, the other is its own program from `main` on.

@@ -6,17 +6,19 @@ use std::io::Read;
 
 use baton_core::event::EventBody;
 use baton_core::id::QuestionId;
+use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
+use baton_core::refusal::Refusal;
 use baton_core::text::NonBlank;
-use baton_engine::asking::Attendant;
+use baton_engine::asking::{Asked, Attendant, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
 use serde_json::json;
 
 use super::task::show;
 use crate::cli::{Answer, Questions};
-use crate::fault::Fault;
+use crate::fault::{Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
 
@@ -111,6 +113,15 @@ async fn one(office: &Office, question: &str, text: &str) -> Result<String, Faul
     let question = Office::question(question)?;
     let answer = Office::said(text, "the answer")?;
     let task = office.desk.answer(question, answer, office.answered_by(), office.actor()).await?;
+    let Some(task) = task else {
+        // The loop asked; it goes on by itself.
+        let record = office.desk.question(question).await?;
+        return if office.is_json {
+            output::json(&record)
+        } else {
+            Ok(format!("{question} is answered; the loop goes on.\n"))
+        };
+    };
     let sentence =
         format!("{question} is answered; {} is now in {}.\n", task.id(), task.state().queue().as_str());
     show(office, task.id(), &sentence).await
@@ -161,4 +172,27 @@ async fn queue(office: &Office, text: &str, session: &str, task: Option<&str>) -
         0 => "The answer was wanted already and has been given.\n".to_owned(),
         count => format!("{count} answers wait for questions of {session}.\n"),
     })
+}
+
+/// An agent asks by its token. A refusal is told as data too, with its code, so that the agent can act on it.
+pub async fn ask(office: &Office, text: &str, options: &[String], token: &str) -> Result<String, Fault> {
+    let text = Office::said(text, "the question")?;
+    let secret: Secret = token
+        .parse()
+        .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
+    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+    let door = Door::new(office.desk.clone(), settings.asking.expires_after());
+    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
+    match door.ask(&secret, draft).await {
+        Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),
+        Ok(Asked::Known { answer, answered_by }) => {
+            output::json_line(&json!({ "answer": answer, "answered_by": answered_by }))
+        }
+        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+            output::line(output::json_line(&json!({ "refused": refusal }))?.trim_end());
+            Err(Fault { message: refusal.to_string(), hint: refusal.next(), code: REFUSED })
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -29,6 +29,10 @@ impl Task {
                 Command::Claim { attempt, agent, open_blockers },
             ) => step.claim(attempt, agent, open_blockers)?,
             (State::Breakdown { .. }, Command::Release) => step.release()?,
+            (State::Incoming, Command::Release) if self.ledger.is_held => step.let_go()?,
+            (State::Incoming | State::Provisional(_), Command::MarkFailed { reason }) => {
+                step.mark_failed(reason)?;
+            }
             (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
 
             (State::Claimed { attempt: live }, Command::Start { attempt, cycle, owner }) => {
@@ -91,6 +95,7 @@ impl Task {
             }
             (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
 
+            (State::Incoming, Command::Replace { by }) => step.split_into(by)?,
             (State::Recycled { replaced_by }, Command::Replace { by }) => step.replace(replaced_by, by)?,
             (State::Failed { .. }, Command::Retry) => step.retry()?,
             (

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::attempt_record::Closing;
 use crate::command::CommandName;
-use crate::effect::Effect;
+use crate::effect::{Effect, Notice};
 use crate::event::EventBody;
 use crate::id::{AttemptId, TaskId};
 use crate::question::{Draft, QuestionKind};
@@ -179,6 +179,37 @@ impl Step<'_> {
         }
         self.say(EventBody::BreakdownReleased { task: self.task.id() });
         self.task.state = TaskState::Breakdown { released: true };
+        Ok(())
+    }
+
+    /// Held back until now; from here on an agent may claim it.
+    pub(super) fn let_go(&mut self) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        self.task.ledger.is_held = false;
+        self.task.ledger.is_ahead = true;
+        self.say(EventBody::TaskLetGo { task: self.task.id() });
+        Ok(())
+    }
+
+    pub(super) fn mark_failed(&mut self, reason: NonBlank) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        if let TaskState::Provisional(work) = &self.before.state {
+            self.retire(work.attempt);
+        }
+        self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
+        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.task.state = TaskState::Failed { error: reason };
+        Ok(())
+    }
+
+    /// The human approved a plan for it before anybody worked on it: its subtasks stand in for it.
+    pub(super) fn split_into(&mut self, by: Vec<TaskId>) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        if by.is_empty() || by.contains(&self.before.id()) {
+            return Err(Refusal::BadReplacement { task: self.before.id() });
+        }
+        self.say(EventBody::TaskReplaced { task: self.task.id(), replaced_by: by.clone() });
+        self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Tasks(by) };
         Ok(())
     }
 

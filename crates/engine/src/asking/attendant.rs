@@ -3,6 +3,7 @@
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::{Decision, UnattendedPolicy, decide};
+use baton_core::ask_cycle::AskCycle;
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::Command;
 use baton_core::event::{Event, EventBody};
@@ -18,6 +19,7 @@ use baton_store::query::QuestionFilter;
 
 use crate::desk::{DECISIONS_MAX, Desk};
 use crate::error::EngineError;
+use crate::looping::Given;
 
 /// Pending questions looked at in one page.
 const PAGE: u32 = 200;
@@ -69,10 +71,14 @@ impl<S: Store> Attendant<S> {
             let Some(record) = self.desk.store.question(id).await?.map(|stored| stored.value) else {
                 return Ok(Attended::Settled);
             };
-            let (QuestionState::Pending, Some(task)) = (&record.state, record.task_id) else {
+            if record.state != QuestionState::Pending {
                 return Ok(Attended::Settled);
+            }
+            let attended = match record.task_id {
+                Some(task) => self.attend_once(&record, task).await?,
+                None => self.attend_loop(&record).await?,
             };
-            if let Some(attended) = self.attend_once(&record, task).await? {
+            if let Some(attended) = attended {
                 return Ok(attended);
             }
         }
@@ -120,6 +126,34 @@ impl<S: Store> Attendant<S> {
             Commit::Written { .. } => Ok(Some(done)),
             Commit::Conflict(Conflict::Moved { .. }) => Ok(None),
             Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
+        }
+    }
+
+    /// A question of a loop's: the same sources, and failing closed goes back to the hub.
+    async fn attend_loop(&self, record: &QuestionRecord) -> Result<Option<Attended>, EngineError> {
+        let Some(current) = self.desk.phase_loop(&record.session_id).await?.map(|stored| stored.value) else {
+            return Ok(Some(Attended::Settled));
+        };
+        let session = self.desk.store.session(&record.session_id).await?;
+        let (places, queued) =
+            session.as_ref().map(|session| session.value.queued_for(None)).unwrap_or_default();
+        let now = self.desk.store.now().await?;
+        let in_a_row = current.cycle().map_or(0, AskCycle::automatic_in_a_row);
+        match decide(&record.question, &queued, self.policy, in_a_row, now) {
+            Decision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
+            Decision::Escalate => Ok(Some(Attended::Escalated)),
+            Decision::FailClosed { .. } => {
+                self.desk.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await?;
+                Ok(Some(Attended::FailedClosed))
+            }
+            Decision::Answer { text, by, queue_index } => {
+                let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));
+                let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
+                let actor = Actor::policy(by.to_string());
+                let given = Given { record, answer: &text, answered_by: &by, actor: &actor };
+                self.desk.answer_in_loop(&given, extra).await?;
+                Ok(Some(Attended::Settled))
+            }
         }
     }
 

@@ -76,6 +76,7 @@ impl<S: Store> Shift<'_, S> {
         if ended.how != How::Cancelled {
             put_question(&door, &secret, &mut ended).await?;
         }
+        self.shop.desk.hear_phase(self.task, &ended).await?;
         Ok(Worked { ended, turns_max })
     }
 
