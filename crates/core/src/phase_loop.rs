@@ -117,7 +117,25 @@ impl PhaseLoop {
     }
 
     /// A gate is asked in the phase's own words, whatever words the agent chose for it (I7).
-    pub fn ask(&self, token: &OwnerToken, mut question: Question) -> Result<LoopAsked, AskRefusal> {
+    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<LoopAsked, AskRefusal> {
+        let (cycle, question) = self.worded(token, question)?;
+        Ok(match cycle.ask(token, question)? {
+            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(cycle)) },
+            Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
+        })
+    }
+
+    /// The same, whatever the human said before: Baton asks twice only when the first answer did not help.
+    pub fn ask_anew(&self, token: &OwnerToken, question: Question) -> Result<Self, AskRefusal> {
+        let (cycle, question) = self.worded(token, question)?;
+        Ok(self.with_cycle(cycle.ask_anew(token, question)?))
+    }
+
+    fn worded(
+        &self,
+        token: &OwnerToken,
+        mut question: Question,
+    ) -> Result<(&AskCycle, Question), AskRefusal> {
         let cycle = self.cycle.as_ref().ok_or(AskRefusal::NoCycle)?;
         if *token == *cycle.owner() && self.gate_passed == Some(question.id) {
             return Err(AskRefusal::IdTaken { id: question.id });
@@ -133,10 +151,7 @@ impl PhaseLoop {
             };
             question.draft.options = gate.options;
         }
-        Ok(match cycle.ask(token, question)? {
-            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(cycle)) },
-            Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
-        })
+        Ok((cycle, question))
     }
 
     /// Answers any question but the gate.

@@ -100,10 +100,6 @@ pub enum Next {
     Choose,
     /// Set an agent on the phase.
     StartAgent,
-    /// Let the subtask run.
-    Release {
-        task: TaskId,
-    },
     /// See how far the task has come; nothing else can happen before it has ended.
     WatchFor {
         task: TaskId,

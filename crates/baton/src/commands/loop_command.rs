@@ -194,10 +194,14 @@ impl Talk<'_> {
             let attendant = Attendant::new(self.office.desk.clone(), self.policy.policy());
             attendant.attend_all(Some(self.session)).await?;
             let pending = self.pending().await?;
-            tokio::select! {
+            let line = tokio::select! {
                 _ = interrupt.recv() => return self.break_off().await,
-                _ = changes.changed() => {}
-                answered = self.ask(pending) => answered?,
+                _ = changes.changed() => continue,
+                line = self.line_for(pending.as_ref()) => line,
+            };
+            // Outside of the wait, so that a line that was taken is never dropped on the way.
+            if let Some(record) = &pending {
+                self.answer(record, line).await?;
             }
         }
     }
@@ -207,15 +211,19 @@ impl Talk<'_> {
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
 
-    /// Shows the question and waits for an answer to it. Without one there is nothing to wait for here.
-    async fn ask(&mut self, pending: Option<QuestionRecord>) -> Result<(), Fault> {
+    /// Shows the question and waits for a line. Without a question there is nothing to wait for here.
+    async fn line_for(&mut self, pending: Option<&QuestionRecord>) -> Option<String> {
         let Some(record) = pending else { return std::future::pending().await };
-        let question = &record.question;
-        if self.shown != Some(question.id) {
-            output::talk(shown(&record).trim_end());
-            self.shown = Some(question.id);
+        if self.shown != Some(record.question.id) {
+            output::talk(shown(record).trim_end());
+            self.shown = Some(record.question.id);
         }
-        let Some(line) = self.typed.next(question.kind().is_human_only()).await else {
+        self.typed.next(record.question.kind().is_human_only()).await
+    }
+
+    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), Fault> {
+        let question = &record.question;
+        let Some(line) = line else {
             return Err(Fault {
                 message: format!("{} waits for an answer, and nobody is there to give one", question.id),
                 hint: format!("answer it and go on: baton answer {} TEXT, then baton loop", question.id),

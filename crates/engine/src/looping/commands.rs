@@ -3,7 +3,7 @@
 use baton_agents::ended::Ended;
 use baton_core::actor::Actor;
 use baton_core::breakdown::{Plan, PlanFaults};
-use baton_core::change::{Change, Guard, Record};
+use baton_core::change::{Guard, Record};
 use baton_core::command::Command;
 use baton_core::discovered::Proposal;
 use baton_core::exit_reason::ExitReason;
@@ -204,9 +204,4 @@ pub(super) fn passed_gate(
     let (beyond, advance) = at_gate.answer_gate(recipe, answer)?;
     let events = moved(&beyond, &advance, Some(name));
     Ok((beyond, events))
-}
-
-/// Every change of the loop is a change.
-pub(super) fn merged(changes: impl IntoIterator<Item = Change>) -> Change {
-    changes.into_iter().fold(Change::new(), Change::and)
 }

@@ -9,7 +9,7 @@ use baton_core::command::Command;
 use baton_core::event::{Event, EventBody};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::{SessionId, TaskId};
-use baton_core::phase_loop::{LoopAsked, PhaseLoop};
+use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, Next, PhaseWork, Topic};
 use baton_core::priority::Priority;
 use baton_core::question::Draft;
@@ -67,7 +67,6 @@ impl<S: Store> Conductor<S> {
         match stored.value.work().next() {
             Next::Choose => self.choose(&stored).await,
             Next::StartAgent => self.start_agent(&stored).await,
-            Next::Release { task } => self.release(task).await,
             Next::WatchFor { task } => self.watch_for(&stored, task).await,
             Next::Ask { topic } => self.ask(&stored, topic).await,
             Next::GiveUp { why } => {
@@ -246,22 +245,13 @@ impl<S: Store> Conductor<S> {
         let (Some(draft), Some(cycle)) = (drafted, stored.value.cycle()) else { return Ok(false) };
         let (question, owner) = (draft.with_id(desk.ids.question()), *cycle.owner());
         let now = desk.store.now().await?;
-        match stored.value.ask(&owner, question)? {
-            LoopAsked::Pending { next } => {
-                let next = next.at_work(stored.value.work().clone(), Some(topic));
-                let Some(question) = next.pending() else { return Ok(false) };
-                let inbox = asked(next.session(), question, now, &Actor::Baton);
-                desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
-                // It waits now; if the row moved instead, the change that moved it wakes us.
-                Ok(false)
-            }
-            // Every text of the loop's differs from the one before, so this is the human's own earlier word.
-            LoopAsked::Again { answer, .. } => {
-                let mut work = stored.value.work().clone();
-                work.answered(topic, &answer)?;
-                self.write(stored, work).await
-            }
-        }
+        let next = stored.value.ask_anew(&owner, question)?;
+        let next = next.at_work(stored.value.work().clone(), Some(topic));
+        let Some(question) = next.pending() else { return Ok(false) };
+        let inbox = asked(next.session(), question, now, &Actor::Baton);
+        desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
+        // It waits now; if the row moved instead, the change that moved it wakes us.
+        Ok(false)
     }
 
     /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).
