@@ -51,7 +51,7 @@ fn script() -> Value {
             { "result": { "status": "COMPLETE", "output": "Two parts, one pattern." } },
         ] },
     ], "otherwise": [
-        { "write": { "path": "out/{{task}}.txt", "text": "done\n" } },
+        { "write": { "path": "out/{{task}}.txt", "text": "{{task}}\n" } },
         { "commit": "Work on {{task}}" },
         { "result": { "status": "COMPLETE", "output": "Written." } },
     ] })

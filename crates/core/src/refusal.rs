@@ -17,7 +17,7 @@ pub enum Refusal {
     Stale { task: TaskId, attempt: AttemptId, current: Option<AttemptId> },
     #[error("{task} still waits on {open_blockers} other task(s)")]
     WaitingOn { task: TaskId, open_blockers: u32 },
-    #[error("{task} is to be broken down and nobody has released it to an agent yet")]
+    #[error("{task} is held back, and nobody has released it to an agent yet")]
     NotReleased { task: TaskId },
     #[error("{task} is the human's to split; no agent plans it")]
     SplitByHand { task: TaskId },
@@ -59,7 +59,9 @@ impl Refusal {
             Self::WrongState { task, .. } => format!("see what it allows now: baton task show {task}"),
             Self::Stale { task, .. } => format!("its work is kept; see baton task show {task}"),
             Self::WaitingOn { task, .. } => format!("see what it waits on: baton task show {task}"),
-            Self::NotReleased { task } => format!("release it: baton breakdown run {task}"),
+            Self::NotReleased { task } => {
+                format!("release it: baton breakdown run {task}, or say YES to it in baton loop")
+            }
             Self::SplitByHand { task } => format!("write its plan: baton breakdown edit {task}"),
             Self::OtherQuestion { pending, .. } => {
                 format!("answer the pending one: baton answer {pending} TEXT")

@@ -26,7 +26,7 @@ impl Step<'_> {
         if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
             return Err(Refusal::SplitByHand { task });
         }
-        if !self.before.state.is_claimable() {
+        if !self.before.state.is_claimable() || self.before.ledger.is_held {
             return Err(Refusal::NotReleased { task });
         }
         if open_blockers > 0 {

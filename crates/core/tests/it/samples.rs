@@ -187,7 +187,10 @@ pub fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
     let tasks: Vec<Task> = match state {
-        StateName::Incoming => work_tasks(),
+        StateName::Incoming => {
+            let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+            work_tasks().into_iter().chain([held]).collect()
+        }
         StateName::Breakdown => {
             vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
         }
@@ -337,6 +340,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
         CommandName::Release => vec![Command::Release],
+        CommandName::MarkFailed => vec![Command::MarkFailed { reason: text("it does not work") }],
         CommandName::SubmitPlan => vec![Command::SubmitPlan],
         CommandName::ApprovePlan => vec![Command::ApprovePlan],
         CommandName::Replace => {

@@ -77,11 +77,12 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Recycle => 9,
             CommandName::ReportConflict => 10,
             CommandName::Release => 11,
-            CommandName::SubmitPlan => 12,
-            CommandName::ApprovePlan => 13,
-            CommandName::Replace => 14,
-            CommandName::Retry => 15,
-            CommandName::Cancel => 16,
+            CommandName::MarkFailed => 12,
+            CommandName::SubmitPlan => 13,
+            CommandName::ApprovePlan => 14,
+            CommandName::Replace => 15,
+            CommandName::Retry => 16,
+            CommandName::Cancel => 17,
         };
         assert_eq!(place, expected);
     }
@@ -384,4 +385,15 @@ fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
     assert!(matches!(refusal, Refusal::AutomationStopped { limit: 5, .. }), "{refusal:?}");
     let answered = drive(task.clone(), [answer(&task, "80")]);
     assert_eq!(answered.ledger().automatic_in_a_row, 0);
+}
+
+#[test]
+fn a_held_task_waits_for_somebody_to_let_it_go() {
+    let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+    assert!(!held.is_claimable());
+    assert!(matches!(human_does(&held, claim(1)), Err(Refusal::NotReleased { .. })));
+    assert!(matches!(held.apply(Command::Release, &context(Actor::Baton)), Err(Refusal::NotYours { .. })));
+    let let_go = human_does(&held, Command::Release).unwrap();
+    assert!(let_go.is_claimable() && human_does(&let_go, claim(1)).is_ok());
+    assert!(human_does(&let_go, Command::Release).is_err());
 }
