@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,8 +13,9 @@ use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_mins(4);
 
-/// How many questions wait at once when Baton is killed. `BATON_QUESTIONS` sets another number.
-const QUESTIONS: usize = 1_000;
+/// How many questions wait at once when Baton is killed. `BATON_QUESTIONS=1000` takes some minutes: every agent has a
+/// worktree, twice.
+const QUESTIONS: usize = 100;
 
 struct Place {
     folder: PathBuf,
@@ -107,7 +109,7 @@ fn asks_then_tells(question: &Value) -> Value {
 }
 
 #[test]
-fn a_thousand_questions_survive_a_kill_and_every_agent_goes_on_with_its_own_answer() {
+fn many_questions_survive_a_kill_and_every_agent_goes_on_with_its_own_answer() {
     let count = std::env::var("BATON_QUESTIONS").map_or(QUESTIONS, |count| count.parse().unwrap());
     let place = Place::new(&asks_then_tells(&json!({ "question": "What is the word for {{task}}?" })), "");
     let tasks: Vec<String> = place.add_many(count);
@@ -159,4 +161,106 @@ impl Place {
         answering.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
         assert!(answering.wait().unwrap().success());
     }
+}
+
+#[test]
+fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = receiver.local_addr().unwrap();
+    let place = Place::new(&asks_then_tells(&json!({ "question": "Which port?" })), "");
+    let settings = fs_settings(
+        &place,
+        &format!(
+            "[notify]\nwebhook = \"http://{address}/hook\"\ncommand = [\"sh\", \"-c\", \"cat > told-$BATON_NOTICE_KIND.json\"]\n"
+        ),
+    );
+    std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
+    place.add("Ask", &["--type", "READ_INFO"]);
+    let mut up = place.up("2");
+    // The first try is refused, the second taken; both carry the same id.
+    let ids: Vec<Value> =
+        ["500 Busy", "204 No Content"].map(|status| take_post(&receiver, status)["id"].clone()).to_vec();
+    assert_eq!(ids[0], ids[1]);
+    place.wait_for("the command", || place.folder.join("told-question.json").exists());
+    end(&mut up);
+    let told: Value =
+        serde_json::from_str(&std::fs::read_to_string(place.folder.join("told-question.json")).unwrap())
+            .unwrap();
+    assert_eq!(told["id"], ids[0]);
+    assert!(told["text"].as_str().unwrap().starts_with("Which port?"), "{told}");
+}
+
+fn fs_settings(place: &Place, more: &str) -> String {
+    std::fs::read_to_string(place.folder.join(".agent/baton.toml")).unwrap() + more
+}
+
+/// Takes one POST and answers it with this status.
+fn take_post(receiver: &TcpListener, status: &str) -> Value {
+    let (mut stream, _) = receiver.accept().unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if let Some(value) = line.strip_prefix("Content-Length: ") {
+            length = value.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn an_answer_laid_down_before_is_given_once_and_recorded() {
+    let place = Place::new(&asks_then_tells(&json!({ "question": "Which port?" })), "");
+    let first = place.add("One", &["--type", "READ_INFO"]);
+    let second = place.add("Two", &["--type", "READ_INFO"]);
+    place.json(&["answer", "--queue", "8080", "--task", &second]);
+    let mut up = place.up("2");
+    place.wait_for("the second task", || place.show(&second)["queue"] == "done");
+    place.wait_for("the first question", || place.questions().len() == 1);
+    end(&mut up);
+    assert_eq!(place.show(&second)["output"], format!("{second} heard 8080."));
+    assert_eq!(place.questions()[0]["task_id"], first);
+    // Laid down while the question waits, it is given at once.
+    let queued = place.json(&["answer", "--queue", "9090"]);
+    assert_eq!(queued["queued"], json!([]));
+    assert!(place.questions().is_empty());
+}
+
+#[test]
+fn a_question_that_expires_without_a_default_ends_its_work() {
+    let script = asks_then_tells(&json!({ "question": "Which port?" }));
+    let place = Place::new(&script, "[asking]\nexpires_after = 1\n");
+    let task = place.add("Ask", &["--type", "READ_INFO"]);
+    let mut up = place.up("2");
+    place
+        .wait_for("the question", || !place.questions().is_empty() || place.show(&task)["queue"] == "failed");
+    up.kill().unwrap();
+    up.wait().unwrap();
+    // The timer survives the kill.
+    let mut up = place.up("2");
+    place.wait_for("the expiry", || place.show(&task)["queue"] == "failed");
+    end(&mut up);
+    assert!(place.questions().is_empty());
+}
+
+#[test]
+fn whoever_follows_the_inbox_sees_a_question_when_it_comes() {
+    let place = Place::new(&asks_then_tells(&json!({ "question": "Which port?" })), "");
+    let mut following =
+        place.baton().args(["--json", "questions", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
+    let task = place.add("Ask", &["--type", "READ_INFO"]);
+    let mut up = place.up("2");
+    let line = BufReader::new(following.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let question: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&question["task_id"], &question["state"]), (&json!(task), &json!("pending")));
+    following.kill().unwrap();
+    following.wait().unwrap();
+    end(&mut up);
 }
