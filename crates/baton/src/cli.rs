@@ -269,7 +269,7 @@ pub enum RecipeCommand {
     Show {
         recipe: String,
         /// As a Mermaid state diagram
-        #[arg(long, conflicts_with = "json")]
+        #[arg(long)]
         mermaid: bool,
     },
     /// Look for faults; every one is named with file, line and column

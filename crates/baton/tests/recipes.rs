@@ -124,7 +124,7 @@ impl World {
     fn told(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
-        values.filter(|value| is_about_runs(value)).collect()
+        values.filter(is_about_runs).collect()
     }
 
     /// The same as short lines, for whole stories.
@@ -235,7 +235,7 @@ fn good_agent() -> Vec<Value> {
     ]
 }
 
-fn script(scenes: Vec<Value>) -> Value {
+fn script(scenes: &[Value]) -> Value {
     json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
 }
 
@@ -243,7 +243,7 @@ fn script(scenes: Vec<Value>) -> Value {
 
 #[test]
 fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     let recipe = world.json(&["recipe", "show", "implement-and-review"]);
     let implement = &recipe["steps"]["implement"];
     assert_eq!(implement["outcomes"], json!(["complete", "no-tasks", "blocked", "other"]));
@@ -252,7 +252,7 @@ fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
 
 #[test]
 fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let task = world.start("implement-and-review");
     world.up();
     let mut exit = world.exit_message();
@@ -273,7 +273,7 @@ fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
 
 #[test]
 fn no_tasks_criterion_6_the_other_outcomes_lead_where_they_did() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let added = world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     assert_eq!(added["task_id"], task.as_str(), "the run is bound to the task that is ready");
@@ -301,7 +301,7 @@ fn the_fourth_visit_is_refused_at_three_and_a_human_is_asked() {
         { "outcome": { "outcome": "issues-found", "description": "login.rs:3: it is still wrong" } }] }));
     scenes.push(json!({ "step": "fix", "steps": [
         { "append": { "path": "{{task}}.txt", "text": "more\n" } }, outcome("complete")] }));
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -332,7 +332,7 @@ fn looping(id: &str, guardrails: &str, again: &str) -> String {
 
 #[test]
 fn too_many_steps_end_the_run() {
-    let mut world = World::scripted(&script(vec![json!({ "step": "one", "steps": [outcome("again")] })]));
+    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
     world.recipe(
         "round.yml",
         &looping("round", "{ max_step_visits: 50, max_total_steps: 4 }", "{ next_step: one }"),
@@ -355,7 +355,7 @@ fn too_many_steps_end_the_run() {
 
 #[test]
 fn restarts_without_progress_come_to_an_end() {
-    let mut world = World::scripted(&script(vec![json!({ "step": "one", "steps": [outcome("again")] })]));
+    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
     world.recipe("round.yml", &looping("round", "{ max_step_visits: 3 }", "{ restart_new_session: true }"));
     let task = world.start("round");
     world.up();
@@ -368,7 +368,7 @@ fn restarts_without_progress_come_to_an_end() {
 
 #[test]
 fn a_malformed_outcome_gets_one_reminder_and_then_ends_the_run() {
-    let mut world = World::scripted(&script(vec![
+    let mut world = World::scripted(&script(&[
         json!({ "step": "one", "steps": [{ "say": "I am done. {\"outcome\": \"stop\"" }] }),
     ]));
     world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
@@ -410,7 +410,7 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
         mistakes
             .map(|(name, said, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })),
     );
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     let recipe = looping("round", "{}", "{ next_step: one }")
         .replace("[again, stop]", "[again, stop, other]")
         + "      other: { exit: user-provided-other }\n";
@@ -440,7 +440,7 @@ fn no_tasks_while_there_is_one_is_told_and_asked_again() {
         json!({ "step": "implement", "steps": [outcome("no-tasks")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -460,7 +460,7 @@ fn commits_that_are_not_there_are_asked_for_once_more() {
         json!({ "step": "commit", "steps": [outcome("committed")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -475,7 +475,7 @@ fn commits_that_are_not_there_are_asked_for_once_more() {
 
 #[test]
 fn all_ready_tasks_are_done_one_by_one_until_none_is_left() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let tasks: Vec<String> = ["First", "Second"]
         .iter()
         .map(|title| world.json(&["task", "add", title])["task_id"].as_str().unwrap().to_owned())
@@ -552,7 +552,9 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
         (Some("user-requested"), Some("completed"))
     );
     for pid in pids {
-        assert!(!Path::new("/proc").join(&pid).exists(), "process {pid} is still there");
+        // One that is dead and only not yet asked for its exit code is gone too.
+        let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat"));
+        assert!(stat.is_err() || stat.unwrap().contains(") Z "), "process {pid} is still there");
     }
     // The commit is there, so it waits to be accepted.
     assert_eq!(world.wait_for_queue(&task, "provisional")["verified"]["commits"], 1);
@@ -562,7 +564,7 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
 
 #[test]
 fn a_run_that_was_not_begun_is_over_at_once() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     let queued = world.json(&["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
     world.start("implement-and-review");
     assert_eq!(world.json(&["recipe", "exit"])["has_exited"], true);
@@ -574,7 +576,7 @@ fn a_run_that_was_not_begun_is_over_at_once() {
 
 #[test]
 fn a_second_start_on_a_session_is_refused_by_name() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     world.start("retrospective");
     let refused = world.run(&["recipe", "start", "rebase"]);
     assert_eq!(refused.status.code(), Some(4));
@@ -620,7 +622,7 @@ fn kill_9_in_the_middle_of_a_step_dispatches_it_again_once() {
 
 #[test]
 fn a_question_of_a_step_is_answered_and_the_step_goes_on() {
-    let mut world = World::scripted(&script(vec![
+    let mut world = World::scripted(&script(&[
         json!({ "step": "one", "resumed": true, "steps": [{ "read_answer": "The answer (" },
             { "outcome": { "outcome": "stop", "description": "{{answer}}" } }] }),
         json!({ "step": "one", "steps": [{ "ask": { "question": "Which door?" } }] }),
@@ -644,7 +646,7 @@ fn blocked_asks_the_human_in_the_agents_words_and_the_same_recipe_goes_on() {
             { "outcome": { "outcome": "blocked", "description": "The signing key is missing" } }] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -671,7 +673,7 @@ fn a_gate_waits_for_the_human_and_hands_over_no_question() {
             { "outcome": { "outcome": "executed", "description": "The door is done." } }] }),
         json!({ "step": "review", "steps": [{ "outcome": { "outcome": "stop", "description": "All is well." } }] }),
     ];
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     let task = world.start("plan-execute-review");
     world.up();
     world.wait_for_question(&task);
@@ -717,11 +719,72 @@ fn says(world: &World, arguments: &[&str]) -> String {
 
 #[test]
 fn recipes_are_listed_drawn_and_described() {
-    let world = World::scripted(&script(good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @"");
-    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"");
+    let world = World::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
+    exit 0
+    ID                        LABEL                    FROM      WHAT IT DOES
+    break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
+    document-design           Document Design          built in  Write a design document, review it, and commit it
+    implement-and-review      Implement & Review       built in  Implement task, review code, fix issues, and commit
+    implement-and-review-all  Implement & Review All   built in  Implement, review and commit one ready task after another, until none is left
+    plan-execute-review       Plan → Execute → Review  built in  Plan the next task with the human, execute it, review it, and go round again while they say so
+    rebase                    Rebase                   built in  Bring this branch up to date with the one it is to be merged into
+    refine-design             Refine Design            built in  Criticise a design document and rework it until nothing important is left
+    retrospective             Retrospective            built in  Look back at finished work and write down what to do differently
+    review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
+    work                      Work                     built in  Do the task in one go; Baton looks at what came of it
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"
+    exit 0
+    implement-and-review  Implement & Review
+    Implement task, review code, fix issues, and commit
+
+    At most 3 visits of a step and 100 steps in all.
+    It works on the next task that is ready.
+
+    implement (first)
+      complete → code-review
+      no-tasks → exit no-tasks-available: No tasks available to implement
+      blocked  → exit implementation-blocked: Implementation blocked - cannot proceed
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    code-review (fresh agent session, role review)
+      no-issues    → commit
+      issues-found → fix
+      other        → exit user-provided-other: Recipe exited by user choice
+
+    fix
+      complete → code-review
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    commit
+      committed         → exit task-committed: Task implementation committed successfully
+      nothing-to-commit → exit no-changes-to-commit: No changes to commit
+      other             → exit user-provided-other: Recipe exited by user choice
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
+    exit 0
+    stateDiagram-v2
+        [*] --> plan
+        state "plan" as plan
+        state "execute" as execute
+        state "review" as review
+        plan --> execute: planned (gate)
+        plan --> [*]: no-tasks / no-tasks-available
+        plan --> [*]: other / user-provided-other
+        execute --> review: executed (gate)
+        execute --> [*]: other / user-provided-other
+        review --> plan: continue (gate)
+        review --> [*]: stop (gate) / loop-complete
+        review --> [*]: other / user-provided-other
+    "#);
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"
+    exit 2
+    --- stderr
+    error: there is no recipe implement-and-revue (did you mean implement-and-review?)
+
+    Hint: see what there is: baton recipe list
+    ");
     let schema = world.json(&["recipe", "schema"]);
     assert_eq!(schema["required"], json!(["id", "label", "description", "initial_step", "steps"]));
     let task = world.json(&["task", "add", "Fix it", "--recipe", "rebase"]);
@@ -730,8 +793,11 @@ fn recipes_are_listed_drawn_and_described() {
 
 #[test]
 fn a_check_names_every_fault_with_its_place() {
-    let world = World::scripted(&script(good_agent()));
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
+    let world = World::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
+    exit 0
+    0 recipe(s) without faults.
+    ");
     world.recipe(
         "broken.yml",
         "id: Broken\nlabel: ''\ninitial_step: strat\ncolour: red\nguardrails: { max_step_visits: 0 }\nsteps:\n  start:\n    \
@@ -740,7 +806,32 @@ fn a_check_names_every_fault_with_its_place() {
          on_outcome: { a: { next_step: start, exit: y } }\n    fresh: yes\n  start:\n    prompt: Again.\n",
     );
     world.recipe("worse.yml", "id: worse\nsteps: [\n");
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    exit 1
+    .agent/recipes/broken.yml:1:1: id: "Broken" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
+    .agent/recipes/broken.yml:1:1: description: it is missing; write a text
+    .agent/recipes/broken.yml:2:1: label: the text is blank; write at least one visible character
+    .agent/recipes/broken.yml:3:1: initial_step: there is no step "strat" (did you mean start?)
+    .agent/recipes/broken.yml:4:1: colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
+    .agent/recipes/broken.yml:5:15: guardrails.max_step_visits: it is 0; write a whole number from 1 to 10000
+    .agent/recipes/broken.yml:9:5: step start, outcomes: it is missing; write a list of outcomes
+    .agent/recipes/broken.yml:9:22: step start, outcomes.1: the outcome "done" is listed twice
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: the outcome "other" has no transition; say where it leads
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: it is missing; write a mapping from outcomes to transitions
+    .agent/recipes/broken.yml:11:15: step start, on_outcome.done.next_step: there is no step "finnish" (did you mean finish?)
+    .agent/recipes/broken.yml:12:7: step start, on_outcome.never: "never" is not among the step's outcomes; list it or drop this
+    .agent/recipes/broken.yml:13:30: step start, gate.yes: "dnoe" is not one of the step's outcomes (did you mean done?)
+    .agent/recipes/broken.yml:15:5: step finish, prompt: it must be a text, and is a list
+    .agent/recipes/broken.yml:16:5: step finish, outcomes: there is no outcome; write at least one
+    .agent/recipes/broken.yml:17:19: step finish, on_outcome.a: it leads two ways; keep one of next_step, exit or restart_new_session: true
+    .agent/recipes/broken.yml:18:5: step finish, fresh: it must be true or false, and is a text
+    .agent/recipes/broken.yml:19:3: step start: the step is written twice
+    .agent/recipes/worse.yml:3:1: while parsing a node, did not find expected node content
+    --- stderr
+    error: 19 fault(s) in 2 file(s)
+
+    Hint: mend them; until then the version before, or the built-in one, is used
+    "#);
     let json = world.run(&["--json", "recipe", "check"]);
     let value: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json.status.code(), value["files"].as_array().unwrap().len()), (Some(1), 2));

@@ -198,6 +198,11 @@ pub enum EventBody {
         step: StepName,
         error: NonBlank,
     },
+    /// A person wants the run to end; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
     RunExited {
         run: RunId,
         session: SessionId,
@@ -266,6 +271,7 @@ impl EventBody {
             | Self::StepStarted { .. }
             | Self::StepLeft { .. }
             | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
             | Self::EffectGivenUp { .. }

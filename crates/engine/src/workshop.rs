@@ -5,10 +5,16 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptResult, ErrorCause};
+use baton_core::change::Change;
+use baton_core::effect::{Effect, Timer};
+use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::project::Project;
 use baton_core::task::{Purpose, Task};
+use baton_core::text::{AgentName, NonBlank};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
@@ -119,6 +125,29 @@ impl<S: Store> Workshop<S> {
         Ok(self.repository(&task).await?.0)
     }
 
+    /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.
+    pub async fn note_intake(&self, task: &Task, result: &AttemptResult) -> Result<(), EngineError> {
+        let Some(live) = task.state().live_attempt() else { return Ok(()) };
+        match result {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
+                let now = self.desk.store.now().await?;
+                if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                    self.desk.write(rests(&live.agent, now, until, message)).await?;
+                    (self.say)(&format!("agent {} rests until {until}: {message}", live.agent));
+                }
+            }
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::Asked { .. }
+            | AttemptResult::Blocked { .. }
+            | AttemptResult::Error { cause: ErrorCause::Own, .. }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+        }
+        Ok(())
+    }
+
     /// What a task changed, against the branch it goes into.
     pub async fn diff(&self, task: &Task) -> Result<String, EngineError> {
         let (worktrees, branch) = self.repository(task).await?;
@@ -137,4 +166,16 @@ impl<S: Store> Workshop<S> {
         let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
         Ok(self.worktrees_of(record.task_id).await?.restore(attempt, into).await?)
     }
+}
+
+/// The agent takes no more work until then; a timer brings it back.
+fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> Change {
+    let agent = agent.clone();
+    let mut change = Change::new();
+    if let Ok(reason) = NonBlank::new(message) {
+        let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
+        change.events.push(Event { at: now, by: Actor::Baton, body });
+    }
+    change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
+    change
 }

@@ -93,6 +93,7 @@ fn other_events() -> Vec<EventBody> {
             step: step("fix"),
             error: text("no outcome"),
         },
+        EventBody::RunStopping { run, session: session.clone() },
         EventBody::RunExited {
             run,
             session: session.clone(),
@@ -154,10 +155,11 @@ const fn number(body: &EventBody) -> usize {
         EventBody::IntakePaused { .. } => 32,
         EventBody::IntakeResumed { .. } => 33,
         EventBody::RunBound { .. } => 34,
-        EventBody::AgentStarted { .. } => 35,
-        EventBody::AnswerQueued { .. } => 36,
-        EventBody::EffectGivenUp { .. } => 37,
-        EventBody::TaskLetGo { .. } => 38,
+        EventBody::RunStopping { .. } => 35,
+        EventBody::AgentStarted { .. } => 36,
+        EventBody::AnswerQueued { .. } => 37,
+        EventBody::EffectGivenUp { .. } => 38,
+        EventBody::TaskLetGo { .. } => 39,
     }
 }
 
@@ -175,7 +177,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..39).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..40).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -193,6 +195,7 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_stopping","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}

@@ -64,15 +64,15 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
 /// Where a fault's path leads, as far as it can be followed.
 fn place_of(tree: &Node, fault: &Fault) -> At {
     let step = fault.step.iter().flat_map(|step| ["steps", step.as_str()]);
-    let path = step.chain(fault.field.iter().map(String::as_str));
-    // What is written twice is wrong the second time.
-    let is_last = fault.kind == FaultKind::Duplicate;
+    let mut path = step.chain(fault.field.iter().map(String::as_str)).peekable();
     let (mut at, mut node) = (At::START, tree);
-    for key in path {
+    while let Some(key) = path.next() {
+        // What is written twice is wrong the second time.
+        let is_second = fault.kind == FaultKind::Duplicate && path.peek().is_none();
         let found = match node {
             Node::Map(entries) => {
                 let mut same = entries.iter().filter(|entry| entry.key == key);
-                let entry = if is_last { same.next_back() } else { same.next() };
+                let entry = if is_second { same.next_back() } else { same.next() };
                 entry.map(|entry| (entry.at, &entry.value))
             }
             Node::List(items) => {

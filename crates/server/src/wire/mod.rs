@@ -185,6 +185,7 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         | EventBody::TaskLetGo { .. }
         | EventBody::AnswerQueued { .. }
         | EventBody::EffectGivenUp { .. }
+        | EventBody::RunStopping { .. }
         | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }
         | EventBody::IntakeResumed { .. } => None,
