@@ -6,8 +6,10 @@ use std::process::ExitStatus;
 
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
 use baton_core::time::Timestamp;
+use baton_core::vagueness::Rubric;
 
 use crate::failure::{Failure, FailureKind};
 use crate::heard::{Heard, Unreadable};
@@ -25,6 +27,10 @@ pub struct Ended {
     pub reported: Reported,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
+    /// How vague it found its task; the last word counts.
+    pub rubric: Option<Rubric>,
+    /// The tasks it came upon.
+    pub discovered: Option<Vec<DiscoveredTask>>,
     pub turns: u32,
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -92,6 +98,8 @@ impl Ended {
             reported: Reported::new(result, ""),
             outcome: None,
             plan: None,
+            rubric: None,
+            discovered: None,
             turns: 0,
             input_tokens: 0,
             output_tokens: 0,
@@ -108,7 +116,19 @@ impl Ended {
     }
 
     pub(crate) fn of(heard: Heard, how: How, exit: Option<Exit>) -> Self {
-        let Heard { turns, usage, outcome, plan, problems, asked, result, unreadable, .. } = heard;
+        let Heard {
+            turns,
+            usage,
+            outcome,
+            plan,
+            rubric,
+            discovered,
+            problems,
+            asked,
+            result,
+            unreadable,
+            ..
+        } = heard;
         let stderr = heard.stderr.into_text();
         let stdout = heard.output.into_text();
         let said = Said { asked, result, unreadable };
@@ -122,6 +142,8 @@ impl Ended {
             reported,
             outcome,
             plan,
+            rubric,
+            discovered,
             turns,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,

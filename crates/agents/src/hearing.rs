@@ -149,6 +149,8 @@ impl Hearing {
             Report::Plan(plan) => Event::Plan(plan),
             // A result is only what the agent says of the end; the end itself follows.
             Report::Result(_) => return,
+            // These are looked at when the agent has ended.
+            Report::Vagueness(_) | Report::Discovered(_) => return,
         };
         self.outbox.push(event);
     }

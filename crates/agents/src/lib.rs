@@ -26,7 +26,7 @@ pub mod permission;
 mod pipe;
 pub mod preset;
 pub mod probe;
-mod process;
+pub mod process;
 mod process_table;
 mod record;
 pub mod report;

@@ -8,7 +8,9 @@ mod fields;
 
 use baton_core::attempt::AttemptResult;
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
+use baton_core::vagueness::Rubric;
 use serde_json::{Map, Value};
 
 use crate::lines::without_nul;
@@ -38,6 +40,10 @@ pub enum Report {
     Result(ResultReport),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
+    /// How vague the task is, point by point.
+    Vagueness(Box<Rubric>),
+    /// Tasks a review came upon.
+    Discovered(Vec<DiscoveredTask>),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -133,6 +139,11 @@ fn read_kind(kind: &str, object: Map<String, Value>) -> Result<Report, String> {
         "result" => fields::result(object).map(Report::Result),
         "outcome" => fields::outcome(object).map(Report::Outcome),
         "plan" => fields::plan(object).map(Report::Plan),
-        unknown => Err(format!("\"{}\" is none of turn, usage, ask, result, outcome, plan", quote(unknown))),
+        "vagueness" => fields::vagueness(object).map(|rubric| Report::Vagueness(Box::new(rubric))),
+        "discovered" => fields::discovered(object).map(Report::Discovered),
+        unknown => Err(format!(
+            "\"{}\" is none of turn, usage, ask, result, outcome, plan, vagueness, discovered",
+            quote(unknown)
+        )),
     }
 }

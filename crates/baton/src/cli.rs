@@ -73,10 +73,27 @@ pub enum Command {
     #[command(subcommand)]
     Breakdown(BreakdownCommand),
     /// The inbox: every question that waits for an answer
-    Questions,
+    Questions(Questions),
     /// Answer a question
-    #[command(after_help = "Example:\n  baton answer Q-5eed1234 YES")]
-    Answer { question: String, text: String },
+    #[command(
+        after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
+    )]
+    Answer(Answer),
+    /// The Plan → Execute → Review loop, in this terminal
+    #[command(
+        after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
+    )]
+    Loop(Loop),
+    /// Ask the human; called by an agent, which is known by its BATON_TOKEN
+    #[command(hide = true)]
+    Ask {
+        question: String,
+        /// An answer to offer; may be given more than once
+        #[arg(long = "option", value_name = "TEXT")]
+        options: Vec<String>,
+        #[arg(long, env = "BATON_TOKEN", hide_env_values = true)]
+        token: String,
+    },
     /// Workflows of steps: list, look at, check, start and stop them
     #[command(subcommand)]
     Recipe(RecipeCommand),
@@ -105,6 +122,71 @@ pub struct Up {
     /// What clients must show [default: none on this machine alone, else a new one in the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Loop {
+    /// Where to start, when no loop is under way [default: plan]
+    #[arg(long, value_enum)]
+    pub from: Option<LoopStart>,
+    /// Answers typed ahead, one on each line, used in order before anything is read from the terminal
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Who answers when nobody does
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub unattended: Option<UnattendedPolicy>,
+    /// The conversation the loop belongs to
+    #[arg(long, default_value = "cli")]
+    pub session: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoopStart {
+    Plan,
+    Execute,
+    Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnattendedPolicy {
+    /// The question's own default, where it has one
+    Default,
+    /// The work that asks is ended
+    Fail,
+    /// A human is called, and no expiry answers
+    Escalate,
+    /// Questions wait
+    Human,
+}
+
+#[derive(Debug, Args)]
+pub struct Questions {
+    /// Go on, and print new questions as they come; with --json one object on each line
+    #[arg(long, conflicts_with = "cursor")]
+    pub follow: bool,
+    #[arg(long, default_value_t = 200)]
+    pub limit: u32,
+    /// Go on where the previous page ended
+    #[arg(long)]
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
+    #[arg(required_unless_present = "queue", conflicts_with = "queue")]
+    pub question: Option<String>,
+    #[arg(conflicts_with = "queue")]
+    pub text: Option<String>,
+    /// Lay an answer down for a question still to come; the first it fits gets it
+    #[arg(long, value_name = "TEXT")]
+    pub queue: Option<String>,
+    /// The conversation whose questions it is for
+    #[arg(long, requires = "queue", default_value = "cli")]
+    pub session: String,
+    /// Only for questions of this task
+    #[arg(long, requires = "queue", conflicts_with = "session")]
+    pub task: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 pub const UNREACHABLE: u8 = 3;
 pub const REFUSED: u8 = 4;
+/// A question waits, and nobody is there to answer it.
+pub const UNANSWERED: u8 = 10;
 
 impl Fault {
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -38,6 +40,11 @@ impl From<EngineError> for Fault {
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::NotWaiting { .. }
+            | EngineError::QueueFull(_)
+            | EngineError::Loop(_)
+            | EngineError::Ask(_)
+            | EngineError::Answer(_)
+            | EngineError::Work(_)
             | EngineError::AlreadyAnswered { .. }
             | EngineError::OtherProject { .. }
             | EngineError::KeyReused => REFUSED,
@@ -45,7 +52,7 @@ impl From<EngineError> for Fault {
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
             | EngineError::Git(_) => FAILED,
-            EngineError::Settings(_) => USAGE,
+            EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }

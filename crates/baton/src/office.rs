@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
-use baton_core::id::{QuestionId, TaskId};
+use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
@@ -45,10 +45,16 @@ impl Office {
 
     /// The engine on this repository, with its settings. It speaks on standard error.
     pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<LocalStore>, Fault> {
+        self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
+    }
+
+    /// The same, with settings that the command line changes.
+    pub async fn engine_with(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<Engine<LocalStore>, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
-        if let Some(agents) = agents {
-            settings.max_agents = agents;
-        }
+        change(&mut settings);
         Ok(Engine::new(
             self.desk.clone(),
             settings,
@@ -84,6 +90,12 @@ impl Office {
     pub fn question(text: &str) -> Result<QuestionId, Fault> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             Fault::usage(error.to_string(), "see the open questions: baton questions")
+        })
+    }
+
+    pub fn session(text: &str) -> Result<SessionId, Fault> {
+        text.parse().map_err(|error: baton_core::id::BadId| {
+            Fault::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 

@@ -51,13 +51,23 @@ pub fn fault(fault: &Fault) -> ExitCode {
     ExitCode::from(fault.code)
 }
 
-/// One JSON document on a line of its own.
+/// One JSON document, for people to read too.
 pub fn json(value: &impl Serialize) -> Result<String, Fault> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Fault {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
+}
+
+/// One JSON document on one line, for streams.
+pub fn json_line(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
+fn not_json(error: serde_json::Error) -> Fault {
+    Fault {
         message: format!("the answer does not read as JSON: {error}"),
         hint: "this is a mistake in Baton; please report it".to_owned(),
         code: FAILED,
-    })
+    }
 }
 
 /// Rows under headings, in columns as wide as their widest cell; the last one is left as it is.

@@ -8,6 +8,7 @@ use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
 use crate::attempt::AttemptEnd;
 use crate::breakdown::Plan;
+use crate::effect::Effect;
 use crate::exit_reason::ExitReason;
 use crate::guard::RequeueReason;
 use crate::handoff::Handoff;
@@ -58,6 +59,10 @@ pub enum EventBody {
         agent: AgentName,
         resumes: Option<AttemptId>,
     },
+    AgentStarted {
+        task: TaskId,
+        attempt: AttemptId,
+    },
     AttemptEnded {
         task: TaskId,
         attempt: AttemptId,
@@ -97,6 +102,9 @@ pub enum EventBody {
     TaskReplaced {
         task: TaskId,
         replaced_by: Vec<TaskId>,
+    },
+    TaskLetGo {
+        task: TaskId,
     },
     TaskFailed {
         task: TaskId,
@@ -147,6 +155,13 @@ pub enum EventBody {
         task: Option<TaskId>,
         question: QuestionId,
         reason: NonBlank,
+    },
+
+    /// An answer was laid down for a question still to come.
+    AnswerQueued {
+        session: SessionId,
+        task: Option<TaskId>,
+        text: NonBlank,
     },
 
     RunStarted {
@@ -202,6 +217,12 @@ pub enum EventBody {
         handoff: Box<Handoff>,
     },
 
+    /// Something Baton had to do could not be done, however often it was tried.
+    EffectGivenUp {
+        effect: Box<Effect>,
+        tries: u32,
+        error: NonBlank,
+    },
     IntakePaused {
         agent: AgentName,
         until: Timestamp,
@@ -219,6 +240,7 @@ impl EventBody {
             Self::TaskCreated { spec, .. } => Some(spec.id),
             Self::DependentsRewired { from, .. } => Some(*from),
             Self::TaskClaimed { task, .. }
+            | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
             | Self::TaskProvisional { task, .. }
             | Self::TaskDone { task, .. }
@@ -230,6 +252,7 @@ impl EventBody {
             | Self::TaskReplaced { task, .. }
             | Self::TaskFailed { task, .. }
             | Self::TaskRetried { task }
+            | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }
@@ -240,6 +263,7 @@ impl EventBody {
             | Self::QuestionAsked { task, .. }
             | Self::QuestionAnswered { task, .. }
             | Self::QuestionWithdrawn { task, .. }
+            | Self::AnswerQueued { task, .. }
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }
@@ -250,6 +274,7 @@ impl EventBody {
             | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
+            | Self::EffectGivenUp { .. }
             | Self::IntakePaused { .. }
             | Self::IntakeResumed { .. } => None,
         }

@@ -172,6 +172,11 @@ impl Role {
     pub fn breakdown() -> Self {
         Self("breakdown".to_owned())
     }
+
+    /// The work of the loop's phases, apart from the queue's own.
+    pub fn of_loop() -> [Self; 3] {
+        ["plan", "execute", "review"].map(|name| Self(name.to_owned()))
+    }
 }
 
 name!(

@@ -14,6 +14,7 @@ use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::queued_answer::QueuedAnswer;
 use baton_core::refusal::Refusal;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
@@ -29,6 +30,7 @@ use tokio::sync::watch;
 
 use crate::error::EngineError;
 use crate::ids::Ids;
+use crate::looping::Given;
 use crate::recipes::RecipeLibrary;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
@@ -194,7 +196,7 @@ impl<S: Store> Desk<S> {
     ) -> Answer<Task> {
         let gate = self.gate_change(id, &answer, &actor).await?;
         self.apply_with(id, actor, |task| {
-            let question = task.state().pending_question().ok_or(EngineError::NotWaiting { task: id })?;
+            let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?;
             let reply = Command::Reply {
                 question: question.id,
                 answer: answer.clone(),
@@ -205,14 +207,14 @@ impl<S: Store> Desk<S> {
         .await
     }
 
-    /// Answers a question by its own id; the first answer wins.
+    /// Answers a question by its own id; the first answer wins. The task is none where the loop asked.
     pub async fn answer(
         &self,
         id: QuestionId,
         answer: NonBlank,
         answered_by: AnsweredBy,
         actor: Actor,
-    ) -> Answer<Task> {
+    ) -> Answer<Option<Task>> {
         let not_found = || EngineError::NotFound { kind: "question", key: id.to_string() };
         let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
         match &question.state {
@@ -224,10 +226,15 @@ impl<S: Store> Desk<S> {
                 return Err(EngineError::AlreadyAnswered { by: format!("nobody: {reason}") });
             }
         }
-        let task = question.task_id.ok_or_else(not_found)?;
+        let Some(task) = question.task_id else {
+            let given =
+                Given { record: &question, answer: &answer, answered_by: &answered_by, actor: &actor };
+            self.answer_in_loop(&given, Change::new()).await?;
+            return Ok(None);
+        };
         let gate = self.gate_change(task, &answer, &actor).await?;
         let reply = Command::Reply { question: id, answer, answered_by };
-        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await
+        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await.map(Some)
     }
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
@@ -303,8 +310,33 @@ impl<S: Store> Desk<S> {
 
     /// Every question that waits for an answer, oldest first.
     pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
-        let page = self.store.questions(&QuestionFilter::pending(), None, limit).await?;
-        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+        Ok(self.questions_page(None, limit).await?.items.into_iter().map(|stored| stored.value).collect())
+    }
+
+    /// A page of them.
+    pub async fn questions_page(
+        &self,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Answer<Page<Stored<QuestionRecord>>> {
+        let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
+        Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
+    }
+
+    pub async fn question(&self, id: QuestionId) -> Answer<Option<QuestionRecord>> {
+        Ok(self.store.question(id).await?.map(|stored| stored.value))
+    }
+
+    /// The answers laid down for questions of a session still to come.
+    pub async fn queued_answers(&self, session: &SessionId) -> Answer<Vec<QueuedAnswer>> {
+        Ok(self.store.session(session).await?.map(|stored| stored.value.queued).unwrap_or_default())
+    }
+
+    /// Where the history ends now.
+    pub async fn last_event(&self) -> Answer<u64> {
+        // The clock comes from the same place as the news; asking it first brings the news up to date.
+        self.store.now().await?;
+        Ok(*self.store.subscribe().borrow())
     }
 
     /// What only waits on `task`, and so would start if it were accepted.

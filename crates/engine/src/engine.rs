@@ -17,6 +17,7 @@ use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
+use crate::looping::Conductor;
 use crate::place::Place;
 use crate::recycler::Recycler;
 use crate::rescuer::Rescuer;
@@ -123,14 +124,16 @@ impl<S: Store> Engine<S> {
 
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let (courier, recycler) = (Courier::new(self.shop.clone()), Recycler::new(self.shop.desk.clone()));
+        let mut courier = Courier::new(self.shop.clone());
+        let recycler = Recycler::new(self.shop.desk.clone());
+        courier.begin().await?;
+        let conductor = Conductor::new(self.shop.clone());
         let mut changes = self.shop.desk.store.subscribe();
         loop {
             changes.mark_unchanged();
-            for trouble in courier.run_once().await? {
-                (self.shop.say)(&trouble);
-            }
+            courier.run_once().await?;
             self.shop.desk.end_runs_without_work().await?;
+            conductor.run_once().await?;
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
                     (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
@@ -142,6 +145,7 @@ impl<S: Store> Engine<S> {
             }
             tokio::select! {
                 _ = changes.changed() => {}
+                idled = courier.idle() => idled?,
                 () = sleep(SWEEP) => {}
                 _ = end.changed() => {}
             }

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use baton_core::approval::ApprovalRefusal;
+use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::breakdown::PlanFaults;
 use baton_core::choice::Unreadable;
 use baton_core::id::{ProjectId, RunId, SessionId, TaskId};
+use baton_core::loop_refusal::LoopRefusal;
+use baton_core::phase_work::WorkRefusal;
+use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
 use baton_core::run::RunRefusal;
-use baton_core::text::{RecipeId, Role};
+use baton_core::text::{Blank, RecipeId, Role};
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -60,6 +64,18 @@ pub enum EngineError {
     #[error("a runner stopped unexpectedly: {detail}")]
     Runner { detail: String },
     #[error(transparent)]
+    Loop(#[from] LoopRefusal),
+    #[error(transparent)]
+    Ask(#[from] AskRefusal),
+    #[error(transparent)]
+    Answer(#[from] AnswerRefusal),
+    #[error(transparent)]
+    Work(#[from] WorkRefusal),
+    #[error(transparent)]
+    QueueFull(#[from] QueueFull),
+    #[error(transparent)]
+    Blank(#[from] Blank),
+    #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -107,6 +123,12 @@ impl EngineError {
                 "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
             ),
             Self::Runner { .. } => "what it worked on goes back to the queue; the log has more".to_owned(),
+            Self::Loop(refusal) => refusal.next(),
+            Self::Ask(refusal) => refusal.next(),
+            Self::Answer(refusal) => refusal.next(),
+            Self::Work(_) => "answer with one of the words offered".to_owned(),
+            Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
+            Self::Blank(_) => "write at least one visible character".to_owned(),
             Self::Git(error) => error.hint(),
             Self::Settings(_) => "mend .agent/baton.toml and try again".to_owned(),
             Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),

@@ -1,6 +1,7 @@
 //! The only loop: claim, run, settle. Rules are core's; here they happen.
 
 pub mod acceptor;
+pub mod asking;
 pub mod checks;
 pub mod courier;
 pub mod desk;
@@ -11,7 +12,9 @@ pub mod executor;
 pub mod gate;
 pub mod ids;
 pub mod intakes;
+pub mod looping;
 pub mod new_project;
+pub mod notifier;
 pub mod place;
 pub mod posting;
 pub mod prompt;
@@ -23,6 +26,7 @@ pub mod runner;
 pub mod running;
 pub mod runs;
 pub mod settings;
+pub mod timekeeper;
 pub mod view;
 pub mod workshop;
 pub mod worktree;

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use baton_core::answer_source::UnattendedPolicy;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::Deserialize;
+
+use crate::notifier::Webhook;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -24,6 +28,13 @@ pub struct Settings {
     pub lease_seconds: u32,
     /// Untracked files copied from the main checkout into each worktree.
     pub copy: Vec<String>,
+    /// How a person who is not looking is told.
+    pub notify: NotifySettings,
+    /// Who answers when nobody is there.
+    pub asking: AskingSettings,
+    /// Work for these roles only; for all where there are none. Not a setting: a command that runs one loop says so.
+    #[serde(skip)]
+    pub only_roles: Vec<Role>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
 }
@@ -35,6 +46,66 @@ pub enum RecyclePolicy {
     Automatic,
     /// They wait for `baton accept --recycle` or `baton recycle`.
     Manual,
+}
+
+/// Both may be set; a notice then goes both ways.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct NotifySettings {
+    /// A program that gets the notice on standard input, as JSON.
+    pub command: Vec<String>,
+    /// An address the notice is posted to.
+    #[serde(deserialize_with = "webhook")]
+    pub webhook: Option<Webhook>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct AskingSettings {
+    pub unattended: Unattended,
+    /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
+    pub expires_after: Option<u32>,
+}
+
+/// What stands in for a human who is away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unattended {
+    /// Nothing does: questions wait.
+    #[default]
+    Human,
+    /// The question's own default, where it has one.
+    Default,
+    /// The work that asks is ended.
+    Fail,
+    /// A human is called, and no expiry answers.
+    Escalate,
+}
+
+impl Unattended {
+    pub const fn policy(self) -> Option<UnattendedPolicy> {
+        match self {
+            Self::Human => None,
+            Self::Default => Some(UnattendedPolicy::DefaultAnswer),
+            Self::Fail => Some(UnattendedPolicy::FailClosed),
+            Self::Escalate => Some(UnattendedPolicy::Escalate),
+        }
+    }
+}
+
+impl AskingSettings {
+    pub const fn policy(&self) -> Option<UnattendedPolicy> {
+        self.unattended.policy()
+    }
+
+    pub fn expires_after(&self) -> Option<Duration> {
+        self.expires_after.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+}
+
+fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>, D::Error> {
+    let address = String::deserialize(deserializer)?;
+    address.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -102,6 +173,9 @@ impl Default for Settings {
             max_unaccepted: 50,
             lease_seconds: 30,
             copy: Vec::new(),
+            only_roles: Vec::new(),
+            notify: NotifySettings::default(),
+            asking: AskingSettings::default(),
             recycle: RecyclePolicy::Automatic,
         }
     }
@@ -125,7 +199,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 9] = [
+const TOP: [&str; 11] = [
     "default_agent",
     "agents",
     "roles",
@@ -134,9 +208,13 @@ const TOP: [&str; 9] = [
     "max_unaccepted",
     "lease_seconds",
     "copy",
+    "notify",
+    "asking",
     "recycle",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
+const NOTIFY: [&str; 2] = ["command", "webhook"];
+const ASKING: [&str; 2] = ["unattended", "expires_after"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
 impl Settings {
@@ -161,6 +239,11 @@ impl Settings {
                 if let Some(inner) = value.as_table() {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
                 }
+            }
+        }
+        for (name, known) in [("notify", &NOTIFY), ("asking", &ASKING)] {
+            if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
+                check_keys(inner, &format!("[{name}]"), known, path)?;
             }
         }
         let settings: Self = toml::from_str(text).map_err(malformed)?;
@@ -273,6 +356,23 @@ mod tests {
             error,
             "baton.toml: [roles.review] names the agent \"ghost\", which is not among [agents]"
         );
+    }
+
+    #[test]
+    fn who_is_told_and_who_answers() {
+        let settings = read(
+            "[notify]\ncommand = [\"notify-send\", \"Baton\"]\nwebhook = \"http://localhost:9000/baton\"\n\
+             [asking]\nunattended = \"fail\"\nexpires_after = 60\n",
+        )
+        .unwrap();
+        assert_eq!(settings.asking.policy(), Some(UnattendedPolicy::FailClosed));
+        assert_eq!(settings.asking.expires_after(), Some(Duration::from_mins(1)));
+        assert_eq!(settings.notify.webhook.unwrap().to_string(), "http://localhost:9000/baton");
+        assert_eq!(read("").unwrap().asking.policy(), None);
+        let error = read("[notify]\nwebhook = \"https://example.org\"").unwrap_err();
+        assert!(error.contains("[notify] command"), "{error}");
+        let error = read("[asking]\nunatended = \"fail\"").unwrap_err();
+        assert!(error.ends_with("did you mean \"unattended\"?"), "{error}");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl TaskSummary {
             status: state.status(),
             queue: state.queue(),
             show_reply_ui: state.status().shows_reply_ui(),
-            question: state.pending_question().cloned(),
+            question: task.pending_question().cloned(),
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,

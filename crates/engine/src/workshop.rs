@@ -5,14 +5,20 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
+use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptResult, ErrorCause};
+use baton_core::change::Change;
+use baton_core::effect::{Effect, Timer};
+use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::project::Project;
 use baton_core::task::{Purpose, Task};
+use baton_core::text::{AgentName, NonBlank};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
+use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
@@ -41,6 +47,11 @@ pub struct Workshop<S> {
 }
 
 impl<S: Store> Workshop<S> {
+    /// Where the agents at work here ask.
+    pub fn door(&self) -> Door<S> {
+        Door::new(self.desk.clone(), self.settings.asking.expires_after())
+    }
+
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
@@ -121,6 +132,7 @@ impl<S: Store> Workshop<S> {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
                 let now = self.desk.store.now().await?;
                 if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                    self.desk.write(rests(&live.agent, now, until, message)).await?;
                     (self.say)(&format!("agent {} rests until {until}: {message}", live.agent));
                 }
             }
@@ -154,4 +166,16 @@ impl<S: Store> Workshop<S> {
         let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
         Ok(self.worktrees_of(record.task_id).await?.restore(attempt, into).await?)
     }
+}
+
+/// The agent takes no more work until then; a timer brings it back.
+fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> Change {
+    let agent = agent.clone();
+    let mut change = Change::new();
+    if let Ok(reason) = NonBlank::new(message) {
+        let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
+        change.events.push(Event { at: now, by: Actor::Baton, body });
+    }
+    change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
+    change
 }

@@ -132,8 +132,13 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// it is marked as changed, with the same number, when work became ready without an event.
     fn subscribe(&self) -> watch::Receiver<u64>;
 
-    /// Effects not yet carried out, oldest first.
-    fn pending_effects(&self, limit: u32) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
+    /// Effects not yet carried out, oldest first, after `after`. One that is caused later has a higher id, so a
+    /// reader that goes on from the last id it saw misses none.
+    fn pending_effects(
+        &self,
+        after: Option<EffectId>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
     /// Marks effects as carried out. Doing so twice is as good as once.
     fn finish_effects(&self, ids: &[EffectId]) -> impl Future<Output = Answer<()>> + Send;
 

@@ -3,6 +3,7 @@
 mod accept;
 mod breakdown;
 mod demo;
+mod loop_command;
 mod question;
 mod recipe;
 mod task;
@@ -49,8 +50,10 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
-        Command::Questions => question::list(office).await,
-        Command::Answer { question, text } => question::answer(office, &question, &text).await,
+        Command::Questions(asked) => question::list(office, &asked).await,
+        Command::Answer(answer) => question::answer(office, answer).await,
+        Command::Loop(asked) => loop_command::run(office, asked).await,
+        Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         // Never get here: one needs no repository, the other is its own program from `main` on.

@@ -98,7 +98,7 @@ fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
 }
 
 /// One engine for a store on one machine: the second would take back what the first one runs.
-fn only_one(office: &Office) -> Result<File, Fault> {
+pub fn only_one(office: &Office) -> Result<File, Fault> {
     let path = office.place.state_dir.join(format!("{}.up", office.place.namespace));
     let failed = |error: std::io::Error| Fault {
         message: format!("{} cannot be locked: {error}", path.display()),

@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_agents::command::CommandAgent;
-use baton_agents::driver::{SessionSetup, Driver, EVENTS_MAX, Event, Launch, Limits};
-use baton_agents::ended::Ended;
+use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
+use baton_agents::ended::{Ended, How};
 use baton_agents::environment::Environment;
 use baton_agents::identity::ProcessIdentity;
+use baton_core::attempt::AttemptResult;
 use baton_core::id::AttemptId;
+use baton_core::refusal::Refusal;
 use baton_core::task::Task;
 use baton_core::text::Role;
 use baton_store::Store;
 use tokio::sync::{mpsc, watch};
 
+use crate::asking::{Door, Secret};
 use crate::error::EngineError;
-use crate::ids::Ids;
 use crate::redaction::redacted;
 use crate::settings::{AgentKind, AgentSettings};
 use crate::workshop::Workshop;
@@ -55,11 +57,13 @@ impl<S: Store> Shift<'_, S> {
         let turns_max = settings.turns_max(self.role, agent);
         let folder = self.shop.attempt_folder(self.attempt);
         self.record_prompt(&folder.join(PROMPTS_FOLDER))?;
+        let door = self.shop.door();
+        let secret = door.admit(self.task.id(), self.attempt).await?;
         let launch = Launch {
             attempt: self.attempt,
             command: self.command(agent),
             worktree: self.worktree.to_owned(),
-            environment: self.environment(agent),
+            environment: self.environment(agent, &secret),
             prompt: self.prompt,
             limits: Limits {
                 turns_max,
@@ -70,8 +74,12 @@ impl<S: Store> Shift<'_, S> {
             session: SessionSetup::default(),
             log_path: folder.join(LOG_FILE),
         };
-        let ended = drive::<S>(launch, folder.join(PROCESS_FILE), stop).await;
-        Ok(Worked { ended: redacted(ended), turns_max })
+        let mut ended = redacted(drive::<S>(launch, folder.join(PROCESS_FILE), stop).await);
+        if ended.how != How::Cancelled {
+            put_question(&door, &secret, &mut ended).await?;
+        }
+        self.shop.desk.hear_phase(self.task, &ended).await?;
+        Ok(Worked { ended, turns_max })
     }
 
     fn record_prompt(&self, folder: &Path) -> Result<(), EngineError> {
@@ -94,10 +102,10 @@ impl<S: Store> Shift<'_, S> {
         }
     }
 
-    fn environment(&self, agent: &AgentSettings) -> Environment {
+    fn environment(&self, agent: &AgentSettings, secret: &Secret) -> Environment {
         let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
         environment.set("BATON_TASK_ID", self.task.id().to_string());
-        environment.set("BATON_TOKEN", Ids::secret());
+        environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.shop.program.as_os_str());
         let live = self.task.state().live_attempt();
         environment.set("BATON_ATTEMPT_NUMBER", live.map_or(1, |live| live.number).to_string());
@@ -105,6 +113,26 @@ impl<S: Store> Shift<'_, S> {
             environment.set(name, value);
         }
         environment
+    }
+}
+
+/// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
+async fn put_question<S: Store>(
+    door: &Door<S>,
+    secret: &Secret,
+    ended: &mut Ended,
+) -> Result<(), EngineError> {
+    let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
+    match door.ask_anew(secret, question.clone()).await {
+        Ok(_) => Ok(()),
+        // It may not ask any more, but it has stopped: a human sees what it got to.
+        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+            ended.reported.result = AttemptResult::Incomplete;
+            ended.reported.output =
+                format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
+            Ok(())
+        }
+        Err(error) => Err(error),
     }
 }
 

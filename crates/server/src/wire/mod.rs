@@ -181,6 +181,10 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }
         | EventBody::RunBound { .. }
+        | EventBody::AgentStarted { .. }
+        | EventBody::TaskLetGo { .. }
+        | EventBody::AnswerQueued { .. }
+        | EventBody::EffectGivenUp { .. }
         | EventBody::RunStopping { .. }
         | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }

@@ -254,9 +254,10 @@ impl Store for PostgresStore {
         self.inner.news.subscribe()
     }
 
-    async fn pending_effects(&self, limit: u32) -> Answer<Vec<PendingEffect>> {
-        let sql = "SELECT id, body FROM outbox ORDER BY id LIMIT $1";
-        let rows = self.query("reading effects", sql, &[&i64::from(limit)]).await?;
+    async fn pending_effects(&self, after: Option<EffectId>, limit: u32) -> Answer<Vec<PendingEffect>> {
+        let sql = "SELECT id, body FROM outbox WHERE id > $1 ORDER BY id LIMIT $2";
+        let after = after.map_or(0, |id| signed(id.bits()));
+        let rows = self.query("reading effects", sql, &[&after, &i64::from(limit)]).await?;
         rows.iter()
             .map(|row| {
                 let id = EffectId::from_bits(version(row, 0));

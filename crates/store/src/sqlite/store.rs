@@ -242,8 +242,9 @@ impl Store for SqliteStore {
         self.0.newest.subscribe()
     }
 
-    async fn pending_effects(&self, limit: u32) -> Answer<Vec<PendingEffect>> {
-        self.0.readers.read("reading the outbox", move |conn| history::pending_effects(conn, limit)).await
+    async fn pending_effects(&self, after: Option<EffectId>, limit: u32) -> Answer<Vec<PendingEffect>> {
+        let reading = move |conn: &_| history::pending_effects(conn, after, limit);
+        self.0.readers.read("reading the outbox", reading).await
     }
 
     async fn finish_effects(&self, ids: &[EffectId]) -> Answer<()> {
