@@ -258,7 +258,9 @@ impl Conversation {
 
     pub fn tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
         self.record.tally.tokens(kind, input_tokens, output_tokens);
-        self.hearing.outbox.push(Event::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
+        self.hearing
+            .outbox
+            .push(Event::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
     }
 
     pub fn cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {

@@ -160,7 +160,13 @@ impl Ended {
     }
 
     /// The end of an agent that was talked with.
-    pub(crate) fn of_talk(record: Record, heard: Heard, how: How, exit: Option<Exit>, now: Timestamp) -> Self {
+    pub(crate) fn of_talk(
+        record: Record,
+        heard: Heard,
+        how: How,
+        exit: Option<Exit>,
+        now: Timestamp,
+    ) -> Self {
         let stderr = heard.stderr.into_text();
         let (result, failure) = record.result(how, exit, stderr.trim(), now);
         let mut problems = heard.problems;
@@ -171,6 +177,8 @@ impl Ended {
             reported: Reported::new(result, heard.output.into_text().trim_end()),
             outcome: None,
             plan: None,
+            rubric: None,
+            discovered: None,
             turns: heard.turns,
             input_tokens: tally.usage.input_tokens,
             output_tokens: tally.usage.output_tokens,

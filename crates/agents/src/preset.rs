@@ -131,7 +131,14 @@ pub const PRESETS: [Preset; 15] = [
         name: "goose",
         command: &["goose", "acp"],
         version: &["goose", "--version"],
-        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_HOST", "GOOSE_PROVIDER", "GOOSE_MODEL", "GOOSE_MODE"],
+        env: &[
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "OPENAI_HOST",
+            "GOOSE_PROVIDER",
+            "GOOSE_MODEL",
+            "GOOSE_MODE",
+        ],
         // No keyring in a process nobody looks at: it would wait for a password.
         set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
         tokens_are: UsageKind::LastCall,
@@ -216,8 +223,14 @@ pub const PRESETS: [Preset; 15] = [
     },
 ];
 
-const CLAUDE_ENV: &[&str] =
-    &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
+const CLAUDE_ENV: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_MODEL",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+];
 /// Ten retries with growing pauses look like a hung agent; Baton holds the account and comes back instead. Tools
 /// behind a search are found too late, or never.
 const CLAUDE_SET_ENV: &[(&str, &str)] = &[

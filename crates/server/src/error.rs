@@ -4,6 +4,9 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_core::approval::ApprovalRefusal;
+use baton_core::ask_refusal::AnswerRefusal;
+use baton_core::loop_refusal::LoopRefusal;
+use baton_core::phase_work::WorkRefusal;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
@@ -115,6 +118,8 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::ProjectPath { .. }
         | EngineError::Namespace { .. }
         | EngineError::GateAnswer(_)
+        | EngineError::Blank(_)
+        | EngineError::Work(WorkRefusal::Unreadable(_))
         | EngineError::Cursor(_) => Code::InvalidInput,
         EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
             code_of_refusal(refusal)
@@ -127,7 +132,12 @@ fn code_of(error: &EngineError) -> Code {
             Conflict::UnknownDependency { .. } => Code::InvalidInput,
             Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
         },
-        EngineError::RunOpen { .. } => Code::Conflict,
+        EngineError::RunOpen { .. } | EngineError::QueueFull(_) | EngineError::Ask(_) => Code::Conflict,
+        EngineError::Work(WorkRefusal::OutOfTurn(_) | WorkRefusal::NotAsked(_)) => Code::InvalidStatus,
+        EngineError::Answer(refusal) | EngineError::Loop(LoopRefusal::Answer(refusal)) => {
+            code_of_answer(refusal)
+        }
+        EngineError::Loop(_) => Code::InvalidStatus,
         EngineError::NotWaiting { .. } | EngineError::NoRun { .. } | EngineError::Run(_) => {
             Code::InvalidStatus
         }
@@ -138,6 +148,18 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::NoAgent { .. }
         | EngineError::Runner { .. }
         | EngineError::Settings(_) => Code::Internal,
+    }
+}
+
+const fn code_of_answer(refusal: &AnswerRefusal) -> Code {
+    match refusal {
+        AnswerRefusal::AlreadyAnswered { .. } => Code::AlreadyAnswered,
+        AnswerRefusal::UnknownQuestion { .. } => Code::NotFound,
+        AnswerRefusal::Unreadable { .. } => Code::InvalidInput,
+        AnswerRefusal::Withdrawn { .. }
+        | AnswerRefusal::HumanOnly { .. }
+        | AnswerRefusal::AutomationStopped { .. }
+        | AnswerRefusal::IsGate { .. } => Code::Conflict,
     }
 }
 
@@ -154,6 +176,9 @@ const fn code_of_refusal(refusal: &Refusal) -> Code {
         Refusal::Stale { .. }
         | Refusal::OtherQuestion { .. }
         | Refusal::HumanOnly { .. }
+        | Refusal::AutomationStopped { .. }
+        | Refusal::NotPending { .. }
+        | Refusal::MayNotAsk { .. }
         | Refusal::TooLarge { .. }
         | Refusal::NeedsHuman { .. }
         | Refusal::NotYours { .. }

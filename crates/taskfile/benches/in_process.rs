@@ -3,7 +3,11 @@
 //! `cargo bench -p baton-taskfile`. Each row is the smallest and the middle of a thousand times, with the goal.
 //! `scripts/bench-taskfile` compares the command line with go-task's.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints its result, and stops when it cannot be made")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints its result, and stops when it cannot be made"
+)]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -32,7 +32,12 @@ impl CodexAgent {
 }
 
 impl Driver for CodexAgent {
-    fn run(&self, mut launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+    fn run(
+        &self,
+        mut launch: Launch,
+        events: mpsc::Sender<Event>,
+        cancel: watch::Receiver<bool>,
+    ) -> Running<'_> {
         let setup = self.setup.clone();
         let arguments = arguments(&launch);
         launch.command.extend(arguments);
@@ -165,7 +170,9 @@ impl Tongue for CodexTongue {
         match text_of(&line, "type") {
             "thread.started" => talk.session(text_of(&line, "thread_id")),
             "turn.started" => talk.prompted(),
-            kind @ ("item.started" | "item.updated" | "item.completed") => Self::item(kind, &line["item"], talk),
+            kind @ ("item.started" | "item.updated" | "item.completed") => {
+                Self::item(kind, &line["item"], talk)
+            }
             "error" => {
                 let said = text_of(&line, "message").to_owned();
                 talk.hearing.note(&format!("the agent says: {said}"));

@@ -51,7 +51,7 @@ impl<S: Store> Desk<S> {
             let now = self.store.now().await?;
             let (next, change) = match stored.value.topic() {
                 Some(Topic::Gate) => self.pass_gate(&stored, given, now).await?,
-                topic => self.take_in(&stored, topic, given, now).await?,
+                topic => self.take_answer_in(&stored, topic, given, now).await?,
             };
             if self.try_write(change.and(extra.clone())).await? {
                 return Ok(next);
@@ -164,7 +164,7 @@ impl<S: Store> Desk<S> {
     }
 
     /// Any answer but a gate's.
-    async fn take_in(
+    async fn take_answer_in(
         &self,
         stored: &Stored<PhaseLoop>,
         topic: Option<Topic>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_agents::driver::{Launch, Limits};
+use baton_agents::driver::{Launch, Limits, SessionSetup};
 use baton_agents::environment::Environment;
 use baton_agents::excerpt::excerpt;
 use baton_agents::process::{Pipes, Process, feed};
@@ -52,6 +52,7 @@ pub async fn run(
         prompt: String::new(),
         environment,
         limits: Limits::default(),
+        session: SessionSetup::default(),
         log_path: folder.to_owned(),
     };
     let (mut process, Pipes { stdin, stdout, stderr }) =

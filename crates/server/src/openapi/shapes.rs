@@ -361,8 +361,8 @@ fn question_shapes() -> Shapes {
             "AnswerGiven",
             object(&[
                 ("question_id", refer("QuestionId")),
-                ("task_id", refer("TaskId")),
-                ("new_status", refer("Status")),
+                ("task_id?", refer("TaskId")),
+                ("new_status?", refer("Status")),
             ]),
         ),
     ]

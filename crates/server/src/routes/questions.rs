@@ -48,8 +48,11 @@ struct NewAnswer {
 #[derive(Serialize)]
 struct AnswerGiven {
     question_id: QuestionId,
-    task_id: baton_core::id::TaskId,
-    new_status: Status,
+    /// None where the loop asked, and not a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<baton_core::id::TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_status: Option<Status>,
 }
 
 async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
@@ -73,7 +76,9 @@ async fn answer<S: Store>(
     query.done()?;
     let text = said(&body.answer, "answer")?;
     let task = give(&app, id, text).await?;
-    Ok(Json(AnswerGiven { question_id: id, task_id: task.id(), new_status: task.state().status() }))
+    let task = task.as_ref();
+    let new_status = task.map(|task| task.state().status());
+    Ok(Json(AnswerGiven { question_id: id, task_id: task.map(baton_core::task::Task::id), new_status }))
 }
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
@@ -81,9 +86,9 @@ pub async fn give<S: Store>(
     app: &App<S>,
     id: QuestionId,
     text: baton_core::text::NonBlank,
-) -> Answer<baton_core::task::Task> {
+) -> Answer<Option<baton_core::task::Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
-    if let Err(EngineError::Refused(_)) = &given
+    if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?
         && let QuestionState::Answered { answered_by, .. } = record.value.state
     {

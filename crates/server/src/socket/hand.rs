@@ -39,7 +39,7 @@ pub async fn carry_out<S: Store>(app: &App<S>, request: Incoming) -> Answer<Valu
             let text = said(&answer, "answer")?;
             let task = give(app, question_id, text).await?;
             let mut ack = outgoing::ack("answer");
-            ack["task_id"] = json!(task.id());
+            ack["task_id"] = json!(task.map(|task| task.id()));
             Ok(ack)
         }
         Incoming::Connect { .. } => Ok(outgoing::ack("connect")),

@@ -21,7 +21,8 @@ pub struct Include {
     pub advanced: bool,
 }
 
-const KEYS: &[&str] = &["taskfile", "dir", "optional", "internal", "flatten", "aliases", "excludes", "vars", "checksum"];
+const KEYS: &[&str] =
+    &["taskfile", "dir", "optional", "internal", "flatten", "aliases", "excludes", "vars", "checksum"];
 
 impl Decoder {
     pub(super) fn includes(&mut self, node: &Node) -> Result<Vec<Include>, DecodeError> {
@@ -39,7 +40,9 @@ impl Decoder {
 
     fn include(&mut self, node: &Node) -> Result<Include, DecodeError> {
         match &node.kind {
-            Kind::Scalar { .. } if node.is_null() => Err(DecodeError::new(node, "include must specify taskfile or dir")),
+            Kind::Scalar { .. } if node.is_null() => {
+                Err(DecodeError::new(node, "include must specify taskfile or dir"))
+            }
             Kind::Scalar { text, .. } => Ok(Include { taskfile: text.clone(), ..Include::default() }),
             Kind::List(_) => Err(DecodeError::kind(node, "include")),
             Kind::Map(_) => {

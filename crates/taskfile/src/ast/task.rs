@@ -58,9 +58,37 @@ pub struct Task {
 }
 
 const KEYS: &[&str] = &[
-    "cmds", "cmd", "deps", "label", "desc", "prompt", "summary", "aliases", "sources", "generates", "status", "preconditions", "dir", "set",
-    "shopt", "vars", "env", "dotenv", "silent", "interactive", "internal", "method", "prefix", "ignore_error", "run", "platforms", "if",
-    "requires", "watch", "failfast", "use_gitignore",
+    "cmds",
+    "cmd",
+    "deps",
+    "label",
+    "desc",
+    "prompt",
+    "summary",
+    "aliases",
+    "sources",
+    "generates",
+    "status",
+    "preconditions",
+    "dir",
+    "set",
+    "shopt",
+    "vars",
+    "env",
+    "dotenv",
+    "silent",
+    "interactive",
+    "internal",
+    "method",
+    "prefix",
+    "ignore_error",
+    "run",
+    "platforms",
+    "if",
+    "requires",
+    "watch",
+    "failfast",
+    "use_gitignore",
 ];
 
 impl Decoder {
@@ -79,9 +107,15 @@ impl Decoder {
     fn task(&mut self, node: &Node) -> Result<Task, DecodeError> {
         match &node.kind {
             Kind::Scalar { .. } if node.is_null() => Ok(Task::default()),
-            Kind::Scalar { text, .. } => Ok(Task { commands: vec![Command::shell(text.clone())], ..Task::default() }),
+            Kind::Scalar { text, .. } => {
+                Ok(Task { commands: vec![Command::shell(text.clone())], ..Task::default() })
+            }
             Kind::List(items) => {
-                let commands = items.iter().filter(|i| !i.is_null()).map(|i| self.command(i)).collect::<Result<_, _>>()?;
+                let commands = items
+                    .iter()
+                    .filter(|i| !i.is_null())
+                    .map(|i| self.command(i))
+                    .collect::<Result<_, _>>()?;
                 Ok(Task { commands, ..Task::default() })
             }
             Kind::Map(_) => self.task_map(node),
@@ -107,8 +141,12 @@ impl Decoder {
             sources: fields.list("sources", "ast.Glob", |n| self.glob(n)).unwrap_or_default(),
             generates: fields.list("generates", "ast.Glob", |n| self.glob(n)).unwrap_or_default(),
             status: fields.strings("status"),
-            preconditions: fields.list("preconditions", "ast.Precondition", |n| self.precondition(n)).unwrap_or_default(),
-            requires: fields.part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) }).unwrap_or_default(),
+            preconditions: fields
+                .list("preconditions", "ast.Precondition", |n| self.precondition(n))
+                .unwrap_or_default(),
+            requires: fields
+                .part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) })
+                .unwrap_or_default(),
             dir: fields.string("dir"),
             set: fields.strings("set"),
             shopt: fields.strings("shopt"),

@@ -31,7 +31,20 @@ pub struct TaskfileAst {
 }
 
 const KEYS: &[&str] = &[
-    "version", "output", "method", "includes", "set", "shopt", "vars", "env", "tasks", "silent", "dotenv", "run", "interval", "use_gitignore",
+    "version",
+    "output",
+    "method",
+    "includes",
+    "set",
+    "shopt",
+    "vars",
+    "env",
+    "tasks",
+    "silent",
+    "dotenv",
+    "run",
+    "interval",
+    "use_gitignore",
 ];
 
 impl TaskfileAst {

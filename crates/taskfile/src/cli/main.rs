@@ -89,11 +89,13 @@ fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i3
     let self_call = SelfCall::current();
     let mut scope = Scope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
-        let cancel = Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
+        let cancel =
+            Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
         cancel_on_signal(&cancel);
         scope = scope.under(cancel);
     }
-    let engine = Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
+    let engine =
+        Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
     if flags.lists() {
         return print_list(&engine, flags);
     }
@@ -169,6 +171,10 @@ fn warn(warnings: &[(PathBuf, Warning)], console: &dyn Console) {
     }
     for (file, warning) in warnings {
         let at = warning.position;
-        console.write(Stream::Err, format!("task: warning: {}:{}:{}: {}\n", file.display(), at.line, at.column, warning.message).as_bytes());
+        console.write(
+            Stream::Err,
+            format!("task: warning: {}:{}:{}: {}\n", file.display(), at.line, at.column, warning.message)
+                .as_bytes(),
+        );
     }
 }

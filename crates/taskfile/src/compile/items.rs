@@ -46,14 +46,21 @@ impl Engine<'_> {
             Iteration::Var { name, split, .. } => {
                 let split = render.text(split);
                 match variables.values.get(name.as_str()) {
-                    Some(value) => var_items(value, &split).ok_or_else(|| self.loop_error(compiled, "loop var must be a delimiter-separated string, list or a map"))?,
+                    Some(value) => var_items(value, &split).ok_or_else(|| {
+                        self.loop_error(
+                            compiled,
+                            "loop var must be a delimiter-separated string, list or a map",
+                        )
+                    })?,
                     None => Vec::new(),
                 }
             }
             Iteration::Matrix { rows, .. } => self.matrix_items(rows, compiled, render)?,
         };
         if items.len() > MAX_ITEMS {
-            return Err(self.loop_error(compiled, &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len())));
+            return Err(
+                self.loop_error(compiled, &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()))
+            );
         }
         Ok(items)
     }
@@ -87,7 +94,12 @@ impl Engine<'_> {
                 MatrixRow::Values(values) => values.iter().map(|v| render.value(v)).collect(),
                 MatrixRow::Reference(reference) => match render.reference(reference) {
                     Some(Value::List(values)) => values,
-                    _ => return Err(self.loop_error(compiled, &format!("matrix reference {reference:?} must resolve to a list"))),
+                    _ => {
+                        return Err(self.loop_error(
+                            compiled,
+                            &format!("matrix reference {reference:?} must resolve to a list"),
+                        ));
+                    }
                 },
             };
             if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
@@ -98,7 +110,10 @@ impl Engine<'_> {
                 combination.insert(name.clone(), value.clone());
                 combination
             };
-            combinations = combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
+            combinations = combinations
+                .iter()
+                .flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>())
+                .collect();
         }
         Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
     }
@@ -107,10 +122,14 @@ impl Engine<'_> {
 /// The turns of a variable; nothing when it cannot be looped over.
 fn var_items(value: &Value, split: &str) -> Option<Vec<Item>> {
     match value {
-        Value::Str(text) if split.is_empty() => Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect()),
+        Value::Str(text) if split.is_empty() => {
+            Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect())
+        }
         Value::Str(text) => Some(text.split(split).map(|w| Item::of(Value::from(w))).collect()),
         Value::List(items) => Some(items.iter().cloned().map(Item::of).collect()),
-        Value::Map(map) => Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect()),
+        Value::Map(map) => {
+            Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect())
+        }
         Value::Nil => Some(Vec::new()),
         _ => None,
     }

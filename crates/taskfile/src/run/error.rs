@@ -28,11 +28,15 @@ pub enum Cause {
     Internal { task: String },
     #[error("task: Found multiple tasks ({}) that match {alias:?}", tasks.join(", "))]
     Ambiguous { alias: String, tasks: Vec<String> },
-    #[error("task: Maximum task call exceeded ({limit}) for task {task:?}: probably an cyclic dep or infinite loop")]
+    #[error(
+        "task: Maximum task call exceeded ({limit}) for task {task:?}: probably an cyclic dep or infinite loop"
+    )]
     TooManyCalls { task: String, limit: u32 },
     #[error("task: Task {task:?} cancelled by user")]
     Refused { task: String },
-    #[error("task: Task {task:?} cancelled because it has a prompt and the environment is not a terminal. Use --yes (-y) to run anyway.")]
+    #[error(
+        "task: Task {task:?} cancelled because it has a prompt and the environment is not a terminal. Use --yes (-y) to run anyway."
+    )]
     NoTerminal { task: String },
     #[error("task: Task {task:?} cancelled because it is missing required variables: {}", missing.join(", "))]
     MissingVars { task: String, missing: Vec<String> },
@@ -56,7 +60,9 @@ pub enum Cause {
     EnumReference { reference: String },
     #[error("task: Task {task:?} is not up-to-date")]
     NotUpToDate { task: String },
-    #[error("task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`")]
+    #[error(
+        "task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`"
+    )]
     Watch { task: String },
     #[error("task: cannot make directory {dir:?}: {source}", dir = dir.display())]
     Directory { dir: PathBuf, source: std::io::Error },
@@ -146,8 +152,12 @@ impl RunError {
     pub fn hint(&self) -> Option<String> {
         match &self.cause {
             Cause::TooManyCalls { task, .. } => {
-                let way: Vec<&str> = self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
-                let round: Vec<&str> = std::iter::once(task.as_str()).chain(way.into_iter().rev()).chain([task.as_str()]).collect();
+                let way: Vec<&str> =
+                    self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
+                let round: Vec<&str> = std::iter::once(task.as_str())
+                    .chain(way.into_iter().rev())
+                    .chain([task.as_str()])
+                    .collect();
                 Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
             }
             Cause::Load(error) => error.hint(),

@@ -60,7 +60,9 @@ impl Running<'_> {
                 Some(_) => {}
             }
             let limit = match ended {
-                Some((_, since)) => Some(GRACE.saturating_sub(since.elapsed()).max(Duration::from_millis(10))),
+                Some((_, since)) => {
+                    Some(GRACE.saturating_sub(since.elapsed()).max(Duration::from_millis(10)))
+                }
                 None => scope.remaining(),
             };
             self.poll(scope, handle.as_ref(), ended.is_some(), &mut open, limit)?;
@@ -73,9 +75,19 @@ impl Running<'_> {
         pidfd_open(pid, PidfdFlags::empty()).ok()
     }
 
-    fn poll(&mut self, scope: &Scope, handle: Option<&OwnedFd>, ended: bool, open: &mut [bool], limit: Option<Duration>) -> std::io::Result<()> {
+    fn poll(
+        &mut self,
+        scope: &Scope,
+        handle: Option<&OwnedFd>,
+        ended: bool,
+        open: &mut [bool],
+        limit: Option<Duration>,
+    ) -> std::io::Result<()> {
         let limit = if handle.is_some() { limit } else { Some(limit.map_or(TICK, |l| l.min(TICK))) };
-        let limit = limit.map(|l| Timespec { tv_sec: i64::try_from(l.as_secs()).unwrap_or(i64::MAX), tv_nsec: l.subsec_nanos().into() });
+        let limit = limit.map(|l| Timespec {
+            tv_sec: i64::try_from(l.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: l.subsec_nanos().into(),
+        });
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
         for (pipe, _) in self.pipes.iter().zip(open.iter()).filter(|(_, open)| **open) {
             fds.push(PollFd::from_borrowed_fd(pipe.reader.as_fd(), PollFlags::IN));

@@ -54,13 +54,25 @@ fn mistakes_are_shown_where_they_are() {
 fn mistakes_between_files() {
     let missing = Project::of("version: '3'\nincludes: {x: ./nope.yml}\n");
     assert_snapshot!(show(&missing, &["a"]), @"");
-    let files = [("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"), ("o.yml", "version: '3'\nincludes: {y: ./Taskfile.yml}\n")];
+    let files = [
+        ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
+        ("o.yml", "version: '3'\nincludes: {y: ./Taskfile.yml}\n"),
+    ];
     assert_snapshot!(show(&Project::with(&files), &["a"]), @"");
     let remote = Project::of("version: '3'\nincludes: {x: 'https://example.com/Taskfile.yml'}\n");
     assert_snapshot!(show(&remote, &["a"]), @"");
-    let pinned = [("Taskfile.yml", "version: '3'\nincludes: {x: {taskfile: ./o.yml, checksum: abc}}\n"), ("o.yml", "version: '3'\n")];
+    let pinned = [
+        ("Taskfile.yml", "version: '3'\nincludes: {x: {taskfile: ./o.yml, checksum: abc}}\n"),
+        ("o.yml", "version: '3'\n"),
+    ];
     assert_snapshot!(show(&Project::with(&pinned), &["a"]), @"");
-    let clash = [("Taskfile.yml", "version: '3'\nincludes: {x: {taskfile: ./o.yml, flatten: true}}\ntasks: {a: echo}\n"), ("o.yml", "version: '3'\ntasks: {a: echo}\n")];
+    let clash = [
+        (
+            "Taskfile.yml",
+            "version: '3'\nincludes: {x: {taskfile: ./o.yml, flatten: true}}\ntasks: {a: echo}\n",
+        ),
+        ("o.yml", "version: '3'\ntasks: {a: echo}\n"),
+    ];
     assert_snapshot!(show(&Project::with(&clash), &["a"]), @"");
 }
 

@@ -44,10 +44,13 @@ impl Dialect {
     pub fn turns(self, body: &Value) -> usize {
         let items = |key: &str| body[key].as_array().cloned().unwrap_or_default();
         match self {
-            Self::Messages | Self::Chat => items("messages").iter().filter(|one| one["role"] == "assistant").count(),
+            Self::Messages | Self::Chat => {
+                items("messages").iter().filter(|one| one["role"] == "assistant").count()
+            }
             Self::Responses => {
                 let is_ours = |one: &&Value| {
-                    one["role"] == "assistant" || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+                    one["role"] == "assistant"
+                        || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
                 };
                 items("input").iter().filter(is_ours).count()
             }
@@ -71,7 +74,9 @@ impl Dialect {
         let message = format!("scripted {kind}");
         match self {
             Self::Messages => json!({"type": "error", "error": {"type": kind, "message": message}}),
-            Self::Responses | Self::Chat => json!({"error": {"message": message, "type": kind, "code": kind}}),
+            Self::Responses | Self::Chat => {
+                json!({"error": {"message": message, "type": kind, "code": kind}})
+            }
             Self::Gemini => json!({"error": {"code": status, "message": message, "status": word}}),
         }
     }
@@ -113,7 +118,9 @@ fn collect(value: &Value, found: &mut Vec<Tool>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Object(fields) => {
-            let schema = ["input_schema", "parameters", "parametersJsonSchema"].iter().find_map(|key| fields.get(*key));
+            let schema = ["input_schema", "parameters", "parametersJsonSchema"]
+                .iter()
+                .find_map(|key| fields.get(*key));
             if let (Some(Value::String(name)), Some(schema)) = (fields.get("name"), schema) {
                 found.push(Tool { name: name.clone(), schema: schema.clone() });
             } else {
@@ -149,7 +156,9 @@ fn messages_usage() -> Value {
 
 fn messages_events(said: &Said) -> Vec<String> {
     let (block, delta) = match said {
-        Said::Text(text) => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text})),
+        Said::Text(text) => {
+            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
+        }
         Said::Call { id, name, arguments } => (
             json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
@@ -175,10 +184,14 @@ fn messages_events(said: &Said) -> Vec<String> {
 
 fn responses_item(said: &Said) -> Value {
     match said {
-        Said::Text(text) => json!({"type": "message", "id": "item_1", "role": "assistant", "status": "completed",
-            "content": [{"type": "output_text", "text": text, "annotations": []}]}),
-        Said::Call { id, name, arguments } => json!({"type": "function_call", "id": "item_1", "call_id": id, "name": name,
-            "arguments": arguments.to_string(), "status": "completed"}),
+        Said::Text(text) => {
+            json!({"type": "message", "id": "item_1", "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": text, "annotations": []}]})
+        }
+        Said::Call { id, name, arguments } => {
+            json!({"type": "function_call", "id": "item_1", "call_id": id, "name": name,
+            "arguments": arguments.to_string(), "status": "completed"})
+        }
     }
 }
 
@@ -225,8 +238,10 @@ fn chat_usage() -> Value {
 }
 
 fn chat_events(said: &Said) -> Vec<String> {
-    let chunk = |choices: Value| json!({"id": "chat_1", "object": "chat.completion.chunk", "created": 0, "model": MODEL,
-        "choices": choices});
+    let chunk = |choices: Value| {
+        json!({"id": "chat_1", "object": "chat.completion.chunk", "created": 0, "model": MODEL,
+        "choices": choices})
+    };
     let mut end = chunk(json!([{"index": 0, "delta": {}, "finish_reason": chat_finish(said)}]));
     end["usage"] = chat_usage();
     vec![

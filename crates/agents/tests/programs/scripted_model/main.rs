@@ -59,7 +59,8 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
     writeln!(log.lock().unwrap(), "{line}")?;
     match reply {
         Reply::Status(status, headers) => {
-            let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             http::answer(&mut stream, status, &headers, &dialect.error(status).to_string())
         }
         Reply::Hang => {

@@ -93,8 +93,9 @@ async fn reply<S: Store>(
     let answer = said(&body.reply, "reply")?;
     let task = app.desk().task(id).await?.value;
     let old = task.state().status();
-    let question = task.state().pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
-    let task = give(&app, question, answer).await?;
+    let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
+    give(&app, question, answer).await?;
+    let task = app.desk().task(id).await?.value;
     Ok(Json(TransitionView::of(old, &task)))
 }
 
