@@ -3,7 +3,11 @@
 //! `cargo bench -p baton-taskfile`. Each row is the smallest and the middle of a thousand times, with the goal.
 //! `scripts/bench-taskfile` compares the command line with go-task's.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints its result, and stops when it cannot be made")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints its result, and stops when it cannot be made"
+)]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -42,7 +46,7 @@ fn main() {
         black_box(cache.open(dir.path(), path).unwrap().list(false).unwrap());
     });
     let run = |name: &str| {
-        let outcome = Taskfile::open(dir.path(), path).unwrap().run(&Call::new(name), Io::Apart, None);
+        let outcome = Taskfile::open(dir.path(), path).unwrap().run(&Call::new(name), &Io::Apart, None);
         assert!(outcome.is_success());
         black_box(outcome);
     };

@@ -23,6 +23,7 @@ pub struct Taskfile {
 
 /// A task to run.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Call {
     pub name: String,
     /// The words templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
@@ -84,12 +85,22 @@ impl Taskfile {
     }
 
     /// The same with an environment of the caller's making.
-    pub fn open_with(project_dir: &Path, taskfile: &Path, environment: Environment) -> Result<Taskfile, LoadError> {
-        let read = |path: &Path| std::path::absolute(path).map_err(|source| LoadError::Read { path: path.to_owned(), source });
+    pub fn open_with(
+        project_dir: &Path,
+        taskfile: &Path,
+        environment: Environment,
+    ) -> Result<Taskfile, LoadError> {
+        let read = |path: &Path| {
+            std::path::absolute(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+        };
         let dir = read(project_dir)?;
         let path = join(&dir, &taskfile.display().to_string());
         if !path.is_file() {
-            return Err(LoadError::NotFound { uri: path.display().to_string(), searched_above: false, at_root: false });
+            return Err(LoadError::NotFound {
+                uri: path.display().to_string(),
+                searched_above: false,
+                at_root: false,
+            });
         }
         let loaded = load(&path, &dir, &environment.values(), &System::new(dir.clone()))?;
         let place = Place { user_dir: dir.clone(), dir, taskfile: path };
@@ -126,13 +137,13 @@ impl Taskfile {
     }
 
     /// Runs a task to its end. Runs share nothing; any number may go on at once.
-    pub fn run(&self, call: &Call, io: Io, cancel: Option<&Cancel>) -> Outcome {
-        let capture = match &io {
+    pub fn run(&self, call: &Call, io: &Io, cancel: Option<&Cancel>) -> Outcome {
+        let capture = match io {
             Io::Apart => Some(Capture::apart()),
             Io::Interleaved => Some(Capture::together()),
             Io::Inherit | Io::Streamed(_) => None,
         };
-        let console: &dyn Console = match (&capture, &io) {
+        let console: &dyn Console = match (&capture, io) {
             (Some(capture), _) => capture,
             (None, Io::Streamed(console)) => console.as_ref(),
             (None, _) => &Terminal,
@@ -144,15 +155,24 @@ impl Taskfile {
         let result = self.run_on(call, matches!(io, Io::Inherit), console, &scope);
         let error = result.err().map(|error| match scope.ended() {
             Some(Ended::Cancelled) => Cause::Cancelled { task: call.name.clone() }.into(),
-            Some(Ended::DeadlinePassed) => Cause::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }.into(),
+            Some(Ended::DeadlinePassed) => {
+                Cause::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }.into()
+            }
             None => error,
         });
         let (stdout, stderr) = capture.map(|c| c.take()).unwrap_or_default();
         Outcome { stdout, stderr, exit_code: error.as_ref().map_or(0, RunError::exit_code), error }
     }
 
-    fn run_on(&self, call: &Call, inherit: bool, console: &dyn Console, scope: &Scope) -> Result<(), RunError> {
-        let globals: Vars = call.vars.iter().map(|(name, value)| (name.clone(), Var::of(value.as_str()))).collect();
+    fn run_on(
+        &self,
+        call: &Call,
+        inherit: bool,
+        console: &dyn Console,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
+        let globals: Vars =
+            call.vars.iter().map(|(name, value)| (name.clone(), Var::of(value.as_str()))).collect();
         let options = Options {
             silent: call.silent,
             assume_yes: call.assume_yes,
@@ -167,15 +187,31 @@ impl Taskfile {
         engine.run(&mut [run::Call::new(&call.name)])
     }
 
-    fn engine<'e>(&'e self, options: &'e Options, console: &'e dyn Console, scope: Scope) -> Result<Engine<'e>, RunError> {
-        Engine::new(&self.loaded.taskfile, &self.place, options, console, &self.environment, self.self_call.as_ref(), scope)
+    fn engine<'e>(
+        &'e self,
+        options: &'e Options,
+        console: &'e dyn Console,
+        scope: Scope,
+    ) -> Result<Engine<'e>, RunError> {
+        Engine::new(
+            &self.loaded.taskfile,
+            &self.place,
+            options,
+            console,
+            &self.environment,
+            self.self_call.as_ref(),
+            scope,
+        )
     }
 }
+
+/// A Taskfile with the project and the path it was opened by.
+type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
 
 /// Opened Taskfiles by path, read again only when a file changed.
 #[derive(Debug, Default)]
 pub struct Cache {
-    opened: Mutex<Vec<((PathBuf, PathBuf), Arc<Taskfile>)>>,
+    opened: Mutex<Vec<Opened>>,
 }
 
 /// How many Taskfiles are kept open; the oldest goes first.

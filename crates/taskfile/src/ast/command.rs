@@ -42,8 +42,20 @@ pub struct Dependency {
     pub condition: String,
 }
 
-const COMMAND_KEYS: &[&str] =
-    &["cmd", "task", "for", "silent", "set", "shopt", "vars", "ignore_error", "defer", "platforms", "if", "timeout"];
+const COMMAND_KEYS: &[&str] = &[
+    "cmd",
+    "task",
+    "for",
+    "silent",
+    "set",
+    "shopt",
+    "vars",
+    "ignore_error",
+    "defer",
+    "platforms",
+    "if",
+    "timeout",
+];
 const DEFER_KEYS: &[&str] = &["cmd", "task", "vars", "silent"];
 const DEPENDENCY_KEYS: &[&str] = &["task", "for", "vars", "silent", "timeout", "if"];
 
@@ -120,7 +132,8 @@ impl Decoder {
                 let vars = fields.part("vars", |n| self.vars(n)).unwrap_or_default();
                 let silent = fields.bool("silent");
                 fields.finish()?;
-                let action = if shell.is_empty() { Action::Call { task, vars } } else { Action::Shell(shell) };
+                let action =
+                    if shell.is_empty() { Action::Call { task, vars } } else { Action::Shell(shell) };
                 Ok((action, silent))
             }
         }

@@ -46,13 +46,22 @@ pub struct Decoder {
 
 impl Decoder {
     /// The fields of a map, each key once; unknown keys become warnings.
-    pub fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> Result<Fields<'n>, DecodeError> {
+    pub fn fields<'n>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        known: &[&str],
+    ) -> Result<Fields<'n>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, what))?;
-        let mut fields = Fields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
+        let mut fields =
+            Fields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
         for (key, value) in entries.iter().filter(|(k, _)| k.key() != "<<") {
             let name = key.key();
             if let Some((_, _, first)) = fields.found.iter().find(|(n, _, _)| *n == name) {
-                let message = format!("line {}: mapping key {name:?} already defined at line {}", key.position.line, first.line);
+                let message = format!(
+                    "line {}: mapping key {name:?} already defined at line {}",
+                    key.position.line, first.line
+                );
                 return Err(DecodeError { messages: vec![message], position: node.position });
             }
             fields.found.push((name, value, key.position));
@@ -67,8 +76,10 @@ impl Decoder {
     }
 
     fn unknown_key(&mut self, name: &str, what: &str, known: &[&str], position: Position) {
-        let hint = suggest::nearest(name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        self.warnings.push(Warning { message: format!("unknown key {name:?} in {what} is ignored{hint}"), position });
+        let hint = suggest::nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        self.warnings
+            .push(Warning { message: format!("unknown key {name:?} in {what} is ignored{hint}"), position });
     }
 }
 
@@ -85,7 +96,9 @@ impl<'n> Fields<'n> {
     /// Keys of a merged map count where the map itself does not say.
     fn merge(&mut self, source: &'n Node) -> Result<(), DecodeError> {
         for map in source.items().unwrap_or(std::slice::from_ref(source)) {
-            let entries = map.entries().ok_or_else(|| DecodeError::new(map, "map merge requires map or sequence of maps as the value"))?;
+            let entries = map.entries().ok_or_else(|| {
+                DecodeError::new(map, "map merge requires map or sequence of maps as the value")
+            })?;
             for (key, value) in entries {
                 if !self.found.iter().any(|(n, _, _)| *n == key.key()) {
                     self.found.push((key.key(), value, key.position));
@@ -97,7 +110,11 @@ impl<'n> Fields<'n> {
 
     /// The value of a key that is there and not null.
     pub fn get(&self, name: &str) -> Option<&'n Node> {
-        self.found.iter().find(|(n, _, _)| *n == name).map(|(_, node, _)| *node).filter(|node| !node.is_null())
+        self.found
+            .iter()
+            .find(|(n, _, _)| *n == name)
+            .map(|(_, node, _)| *node)
+            .filter(|node| !node.is_null())
     }
 
     /// Whether the key was written at all, with a null too.
@@ -117,7 +134,10 @@ impl<'n> Fields<'n> {
             }
         };
         let line = node.position.line;
-        self.mistakes.push((node.position, format!("line {line}: cannot unmarshal {}{value} into {into}", node.short_tag())));
+        self.mistakes.push((
+            node.position,
+            format!("line {line}: cannot unmarshal {}{value} into {into}", node.short_tag()),
+        ));
     }
 
     pub fn string(&mut self, name: &str) -> String {
@@ -164,7 +184,12 @@ impl<'n> Fields<'n> {
     }
 
     /// A list of nested parts; a null among them is passed over, as go-task does.
-    pub fn list<T>(&mut self, name: &str, go_type: &str, mut decode: impl FnMut(&'n Node) -> Result<T, DecodeError>) -> Option<Vec<T>> {
+    pub fn list<T>(
+        &mut self,
+        name: &str,
+        go_type: &str,
+        mut decode: impl FnMut(&'n Node) -> Result<T, DecodeError>,
+    ) -> Option<Vec<T>> {
         let node = self.get(name)?;
         let Some(items) = node.items() else {
             self.mismatch(node, &format!("[]*{go_type}"));
@@ -184,7 +209,11 @@ impl<'n> Fields<'n> {
     }
 
     /// One nested part.
-    pub fn part<T>(&mut self, name: &str, decode: impl FnOnce(&'n Node) -> Result<T, DecodeError>) -> Option<T> {
+    pub fn part<T>(
+        &mut self,
+        name: &str,
+        decode: impl FnOnce(&'n Node) -> Result<T, DecodeError>,
+    ) -> Option<T> {
         let node = self.get(name)?;
         match decode(node) {
             Ok(part) => Some(part),

@@ -6,6 +6,7 @@ use super::decode::{DecodeError, Decoder};
 use super::var::Vars;
 
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the format")]
 pub struct Include {
     pub namespace: String,
     pub taskfile: String,
@@ -21,7 +22,8 @@ pub struct Include {
     pub advanced: bool,
 }
 
-const KEYS: &[&str] = &["taskfile", "dir", "optional", "internal", "flatten", "aliases", "excludes", "vars", "checksum"];
+const KEYS: &[&str] =
+    &["taskfile", "dir", "optional", "internal", "flatten", "aliases", "excludes", "vars", "checksum"];
 
 impl Decoder {
     pub(super) fn includes(&mut self, node: &Node) -> Result<Vec<Include>, DecodeError> {
@@ -39,7 +41,9 @@ impl Decoder {
 
     fn include(&mut self, node: &Node) -> Result<Include, DecodeError> {
         match &node.kind {
-            Kind::Scalar { .. } if node.is_null() => Err(DecodeError::new(node, "include must specify taskfile or dir")),
+            Kind::Scalar { .. } if node.is_null() => {
+                Err(DecodeError::new(node, "include must specify taskfile or dir"))
+            }
             Kind::Scalar { text, .. } => Ok(Include { taskfile: text.clone(), ..Include::default() }),
             Kind::List(_) => Err(DecodeError::kind(node, "include")),
             Kind::Map(_) => {

@@ -29,7 +29,11 @@ impl Iteration {
     /// The name the current value goes by in templates.
     pub fn item_name(&self) -> &str {
         match self {
-            Iteration::Var { item_name, .. } | Iteration::Matrix { item_name, .. } if !item_name.is_empty() => item_name,
+            Iteration::Var { item_name, .. } | Iteration::Matrix { item_name, .. }
+                if !item_name.is_empty() =>
+            {
+                item_name
+            }
             _ => "ITEM",
         }
     }
@@ -69,7 +73,9 @@ impl Decoder {
                     fields.finish()?;
                     MatrixRow::Reference(reference)
                 }
-                Kind::Scalar { .. } => return Err(DecodeError::new(value, "matrix values must be an array or a reference")),
+                Kind::Scalar { .. } => {
+                    return Err(DecodeError::new(value, "matrix values must be an array or a reference"));
+                }
             };
             rows.insert(key.key().to_owned(), row);
         }

@@ -27,7 +27,10 @@ impl Decoder {
             Kind::Map(_) => {
                 let outer = self.fields(node, "output", &["group"])?;
                 let Some(group) = outer.get("group") else {
-                    return Err(DecodeError::new(node, "output style must have the \"group\" key when in mapping form"));
+                    return Err(DecodeError::new(
+                        node,
+                        "output style must have the \"group\" key when in mapping form",
+                    ));
                 };
                 let mut fields = self.fields(group, "ast.OutputGroup", &["begin", "end", "error_only"])?;
                 let style = OutputStyle {

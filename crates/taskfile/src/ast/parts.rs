@@ -49,7 +49,9 @@ impl Decoder {
 
     pub(super) fn precondition(&mut self, node: &Node) -> Result<Precondition, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Precondition { sh: text.clone(), message: format!("`{text}` failed") }),
+            Kind::Scalar { text, .. } => {
+                Ok(Precondition { sh: text.clone(), message: format!("`{text}` failed") })
+            }
             Kind::List(_) => Err(DecodeError::kind(node, "precondition")),
             Kind::Map(_) => {
                 let mut fields = self.fields(node, "precondition", &["sh", "msg"])?;
@@ -71,7 +73,9 @@ impl Decoder {
 
     fn required(&mut self, node: &Node) -> Result<Required, DecodeError> {
         match &node.kind {
-            Kind::Scalar { text, .. } => Ok(Required { name: text.clone(), allowed: Allowed::Values(Vec::new()) }),
+            Kind::Scalar { text, .. } => {
+                Ok(Required { name: text.clone(), allowed: Allowed::Values(Vec::new()) })
+            }
             Kind::List(_) => Err(DecodeError::kind(node, "requires")),
             Kind::Map(_) => {
                 let mut fields = self.fields(node, "requires", &["name", "enum"])?;

@@ -12,21 +12,61 @@ pub struct Platform {
 
 /// The systems and processors Go knows, which are the ones go-task accepts.
 const SYSTEMS: &[&str] = &[
-    "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd", "openbsd", "plan9", "solaris",
-    "wasip1", "windows", "zos",
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "js",
+    "linux",
+    "nacl",
+    "netbsd",
+    "openbsd",
+    "plan9",
+    "solaris",
+    "wasip1",
+    "windows",
+    "zos",
     // A system no machine has, for trying out what happens elsewhere.
     "__test__",
 ];
 const PROCESSORS: &[&str] = &[
-    "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle", "mips64", "mips64le", "mips64p32", "mips64p32le",
-    "ppc", "ppc64", "ppc64le", "riscv", "riscv64", "s390", "s390x", "sparc", "sparc64", "wasm",
+    "386",
+    "amd64",
+    "amd64p32",
+    "arm",
+    "armbe",
+    "arm64",
+    "arm64be",
+    "loong64",
+    "mips",
+    "mipsle",
+    "mips64",
+    "mips64le",
+    "mips64p32",
+    "mips64p32le",
+    "ppc",
+    "ppc64",
+    "ppc64le",
+    "riscv",
+    "riscv64",
+    "s390",
+    "s390x",
+    "sparc",
+    "sparc64",
+    "wasm",
 ];
 
 impl Platform {
     fn parse(text: &str) -> Option<Platform> {
         let known = |list: &[&str], word: &str| list.contains(&word).then(|| word.to_owned());
         match text.split_once('/') {
-            Some((os, arch)) => Some(Platform { os: Some(known(SYSTEMS, os)?), arch: Some(known(PROCESSORS, arch)?) }),
+            Some((os, arch)) => {
+                Some(Platform { os: Some(known(SYSTEMS, os)?), arch: Some(known(PROCESSORS, arch)?) })
+            }
             None if SYSTEMS.contains(&text) => Some(Platform { os: Some(text.to_owned()), arch: None }),
             None => Some(Platform { os: None, arch: Some(known(PROCESSORS, text)?) }),
         }

@@ -18,6 +18,7 @@ pub struct Location {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the format")]
 pub struct Task {
     pub name: String,
     pub commands: Vec<Command>,
@@ -58,9 +59,37 @@ pub struct Task {
 }
 
 const KEYS: &[&str] = &[
-    "cmds", "cmd", "deps", "label", "desc", "prompt", "summary", "aliases", "sources", "generates", "status", "preconditions", "dir", "set",
-    "shopt", "vars", "env", "dotenv", "silent", "interactive", "internal", "method", "prefix", "ignore_error", "run", "platforms", "if",
-    "requires", "watch", "failfast", "use_gitignore",
+    "cmds",
+    "cmd",
+    "deps",
+    "label",
+    "desc",
+    "prompt",
+    "summary",
+    "aliases",
+    "sources",
+    "generates",
+    "status",
+    "preconditions",
+    "dir",
+    "set",
+    "shopt",
+    "vars",
+    "env",
+    "dotenv",
+    "silent",
+    "interactive",
+    "internal",
+    "method",
+    "prefix",
+    "ignore_error",
+    "run",
+    "platforms",
+    "if",
+    "requires",
+    "watch",
+    "failfast",
+    "use_gitignore",
 ];
 
 impl Decoder {
@@ -69,7 +98,7 @@ impl Decoder {
         let mut tasks = IndexMap::with_capacity(entries.len());
         for (key, value) in entries {
             let mut task = self.task(value)?;
-            task.name = key.key().to_owned();
+            key.key().clone_into(&mut task.name);
             task.location.position = key.position;
             tasks.insert(task.name.clone(), task);
         }
@@ -79,9 +108,15 @@ impl Decoder {
     fn task(&mut self, node: &Node) -> Result<Task, DecodeError> {
         match &node.kind {
             Kind::Scalar { .. } if node.is_null() => Ok(Task::default()),
-            Kind::Scalar { text, .. } => Ok(Task { commands: vec![Command::shell(text.clone())], ..Task::default() }),
+            Kind::Scalar { text, .. } => {
+                Ok(Task { commands: vec![Command::shell(text.clone())], ..Task::default() })
+            }
             Kind::List(items) => {
-                let commands = items.iter().filter(|i| !i.is_null()).map(|i| self.command(i)).collect::<Result<_, _>>()?;
+                let commands = items
+                    .iter()
+                    .filter(|i| !i.is_null())
+                    .map(|i| self.command(i))
+                    .collect::<Result<_, _>>()?;
                 Ok(Task { commands, ..Task::default() })
             }
             Kind::Map(_) => self.task_map(node),
@@ -101,14 +136,18 @@ impl Decoder {
             deps: fields.list("deps", "ast.Dep", |n| self.dependency(n)).unwrap_or_default(),
             label: fields.string("label"),
             desc: fields.string("desc"),
-            prompts: fields.part("prompt", |n| prompts(n)).unwrap_or_default(),
+            prompts: fields.part("prompt", prompts).unwrap_or_default(),
             summary: fields.string("summary"),
             aliases: fields.strings("aliases"),
             sources: fields.list("sources", "ast.Glob", |n| self.glob(n)).unwrap_or_default(),
             generates: fields.list("generates", "ast.Glob", |n| self.glob(n)).unwrap_or_default(),
             status: fields.strings("status"),
-            preconditions: fields.list("preconditions", "ast.Precondition", |n| self.precondition(n)).unwrap_or_default(),
-            requires: fields.part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) }).unwrap_or_default(),
+            preconditions: fields
+                .list("preconditions", "ast.Precondition", |n| self.precondition(n))
+                .unwrap_or_default(),
+            requires: fields
+                .part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) })
+                .unwrap_or_default(),
             dir: fields.string("dir"),
             set: fields.strings("set"),
             shopt: fields.strings("shopt"),

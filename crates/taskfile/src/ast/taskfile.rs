@@ -31,7 +31,20 @@ pub struct TaskfileAst {
 }
 
 const KEYS: &[&str] = &[
-    "version", "output", "method", "includes", "set", "shopt", "vars", "env", "tasks", "silent", "dotenv", "run", "interval", "use_gitignore",
+    "version",
+    "output",
+    "method",
+    "includes",
+    "set",
+    "shopt",
+    "vars",
+    "env",
+    "tasks",
+    "silent",
+    "dotenv",
+    "run",
+    "interval",
+    "use_gitignore",
 ];
 
 impl TaskfileAst {
@@ -42,9 +55,9 @@ impl TaskfileAst {
             Some(node) if !node.is_null() => decoder.taskfile(node)?,
             _ => TaskfileAst::default(),
         };
-        file.location = location.to_owned();
+        location.clone_into(&mut file.location);
         for task in file.tasks.values_mut() {
-            task.location.taskfile = location.to_owned();
+            location.clone_into(&mut task.location.taskfile);
             // A file says once whether ignored files count; a task may say otherwise.
             task.use_gitignore = task.use_gitignore.or(Some(file.use_gitignore));
         }

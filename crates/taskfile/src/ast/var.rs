@@ -49,7 +49,9 @@ impl Decoder {
         let mut fields = self.fields(node, "a variable", KEYS)?;
         let key = fields.first_key().unwrap_or("<none>");
         if !KEYS.contains(&key) {
-            let message = format!("{key:?} is not a valid variable type. Try \"sh\", \"ref\", \"map\", \"value\" or using a scalar value");
+            let message = format!(
+                "{key:?} is not a valid variable type. Try \"sh\", \"ref\", \"map\", \"value\" or using a scalar value"
+            );
             return Err(DecodeError::new(node, message));
         }
         let var = Var {

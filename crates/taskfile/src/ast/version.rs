@@ -19,7 +19,9 @@ impl Version {
     pub(super) fn parse(text: &str) -> Option<Version> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let numbers = text.split(['-', '+']).next()?;
-        let mut parts = numbers.split('.').map(|p| if p.bytes().all(|b| b.is_ascii_digit()) { p.parse().ok() } else { None });
+        let mut parts = numbers
+            .split('.')
+            .map(|p| if p.bytes().all(|b| b.is_ascii_digit()) { p.parse().ok() } else { None });
         let major = parts.next()??;
         let minor = parts.next().unwrap_or(Some(0))?;
         let patch = parts.next().unwrap_or(Some(0))?;

@@ -43,17 +43,56 @@ pub struct Flags {
 
 /// A flag that does not need a value, by its long and short name.
 const SWITCHES: &[(&str, char)] = &[
-    ("version", '\0'), ("help", 'h'), ("init", 'i'), ("list", 'l'), ("list-all", 'a'), ("json", 'j'), ("nested", '\0'), ("no-status", '\0'),
-    ("status", '\0'), ("summary", '\0'), ("dry", 'n'), ("force", 'f'), ("silent", 's'), ("verbose", 'v'), ("yes", 'y'), ("parallel", 'p'),
-    ("failfast", 'F'), ("exit-code", 'x'), ("global", 'g'), ("watch", 'w'), ("offline", '\0'), ("disable-fuzzy", '\0'), ("experiments", '\0'),
-    ("color", 'c'), ("insecure", '\0'), ("interactive", '\0'), ("download", '\0'), ("clear-cache", '\0'), ("output-group-error-only", '\0'),
+    ("version", '\0'),
+    ("help", 'h'),
+    ("init", 'i'),
+    ("list", 'l'),
+    ("list-all", 'a'),
+    ("json", 'j'),
+    ("nested", '\0'),
+    ("no-status", '\0'),
+    ("status", '\0'),
+    ("summary", '\0'),
+    ("dry", 'n'),
+    ("force", 'f'),
+    ("silent", 's'),
+    ("verbose", 'v'),
+    ("yes", 'y'),
+    ("parallel", 'p'),
+    ("failfast", 'F'),
+    ("exit-code", 'x'),
+    ("global", 'g'),
+    ("watch", 'w'),
+    ("offline", '\0'),
+    ("disable-fuzzy", '\0'),
+    ("experiments", '\0'),
+    ("color", 'c'),
+    ("insecure", '\0'),
+    ("interactive", '\0'),
+    ("download", '\0'),
+    ("clear-cache", '\0'),
+    ("output-group-error-only", '\0'),
 ];
 
 /// A flag with a value.
 const VALUES: &[(&str, char)] = &[
-    ("dir", 'd'), ("taskfile", 't'), ("output", 'o'), ("output-group-begin", '\0'), ("output-group-end", '\0'), ("sort", '\0'),
-    ("concurrency", 'C'), ("interval", 'I'), ("completion", '\0'), ("temp-dir", '\0'), ("timeout", '\0'), ("expiry", '\0'), ("cacert", '\0'),
-    ("cert", '\0'), ("cert-key", '\0'), ("trusted-hosts", '\0'), ("remote-cache-dir", '\0'),
+    ("dir", 'd'),
+    ("taskfile", 't'),
+    ("output", 'o'),
+    ("output-group-begin", '\0'),
+    ("output-group-end", '\0'),
+    ("sort", '\0'),
+    ("concurrency", 'C'),
+    ("interval", 'I'),
+    ("completion", '\0'),
+    ("temp-dir", '\0'),
+    ("timeout", '\0'),
+    ("expiry", '\0'),
+    ("cacert", '\0'),
+    ("cert", '\0'),
+    ("cert-key", '\0'),
+    ("trusted-hosts", '\0'),
+    ("remote-cache-dir", '\0'),
 ];
 
 impl Flags {
@@ -79,7 +118,11 @@ impl Flags {
         Ok(flags)
     }
 
-    fn take_long<'w>(&mut self, flag: &str, words: &mut impl Iterator<Item = &'w String>) -> Result<(), String> {
+    fn take_long<'w>(
+        &mut self,
+        flag: &str,
+        words: &mut impl Iterator<Item = &'w String>,
+    ) -> Result<(), String> {
         let (name, given) = flag.split_once('=').map_or((flag, None), |(n, v)| (n, Some(v)));
         if let Some((_, short)) = SWITCHES.iter().find(|(n, _)| *n == name) {
             let on = match given {
@@ -93,13 +136,20 @@ impl Flags {
         if !VALUES.iter().any(|(n, _)| *n == name) {
             return Err(format!("unknown flag: --{name}"));
         }
-        let value = given.map(str::to_owned).or_else(|| words.next().cloned()).ok_or_else(|| format!("flag needs an argument: --{name}"))?;
+        let value = given
+            .map(str::to_owned)
+            .or_else(|| words.next().cloned())
+            .ok_or_else(|| format!("flag needs an argument: --{name}"))?;
         self.value(name, value);
         Ok(())
     }
 
     /// Short flags may stand together; one with a value takes the rest of the word, or the next one.
-    fn take_short<'w>(&mut self, letters: &str, words: &mut impl Iterator<Item = &'w String>) -> Result<(), String> {
+    fn take_short<'w>(
+        &mut self,
+        letters: &str,
+        words: &mut impl Iterator<Item = &'w String>,
+    ) -> Result<(), String> {
         for (at, letter) in letters.char_indices() {
             if let Some((name, _)) = SWITCHES.iter().find(|(_, s)| *s == letter) {
                 let rest = &letters[at + letter.len_utf8()..];
@@ -173,12 +223,24 @@ impl Flags {
         let group = self.output.name == "group";
         let rules = [
             (self.global && self.dir.is_some(), "task: You can't set both --global and --dir"),
-            (!group && !self.output.group_begin.is_empty(), "task: You can't set --output-group-begin without --output=group"),
-            (!group && !self.output.group_end.is_empty(), "task: You can't set --output-group-end without --output=group"),
-            (!group && self.output.group_error_only, "task: You can't set --output-group-error-only without --output=group"),
+            (
+                !group && !self.output.group_begin.is_empty(),
+                "task: You can't set --output-group-begin without --output=group",
+            ),
+            (
+                !group && !self.output.group_end.is_empty(),
+                "task: You can't set --output-group-end without --output=group",
+            ),
+            (
+                !group && self.output.group_error_only,
+                "task: You can't set --output-group-error-only without --output=group",
+            ),
             (self.list && self.list_all, "task: cannot use --list and --list-all at the same time"),
             (self.json && !self.lists(), "task: --json only applies to --list or --list-all"),
-            (self.no_status && !self.json, "task: --no-status only applies to --json with --list or --list-all"),
+            (
+                self.no_status && !self.json,
+                "task: --no-status only applies to --json with --list or --list-all",
+            ),
             (self.nested && !self.json, "task: --nested only applies to --json with --list or --list-all"),
         ];
         rules.iter().find(|(broken, _)| *broken).map_or(Ok(()), |(_, words)| Err(words))
@@ -199,5 +261,7 @@ impl Flags {
 
 fn bad_bool(name: &str, short: char, value: &str) -> String {
     let shown = if short == '\0' { format!("--{name}") } else { format!("-{short}, --{name}") };
-    format!("invalid argument \"{value}\" for \"{shown}\" flag: strconv.ParseBool: parsing \"{value}\": invalid syntax")
+    format!(
+        "invalid argument \"{value}\" for \"{shown}\" flag: strconv.ParseBool: parsing \"{value}\": invalid syntax"
+    )
 }

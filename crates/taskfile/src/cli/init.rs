@@ -21,6 +21,7 @@ pub fn init(dir: &Path) -> Result<String, String> {
     if path.exists() {
         return Err("task: A Taskfile already exists".to_owned());
     }
-    std::fs::write(&path, FIRST).map_err(|error| format!("task: cannot write {}: {error}", path.display()))?;
+    std::fs::write(&path, FIRST)
+        .map_err(|error| format!("task: cannot write {}: {error}", path.display()))?;
     Ok("Taskfile created: Taskfile.yml\n".to_owned())
 }

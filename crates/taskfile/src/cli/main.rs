@@ -72,7 +72,7 @@ fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
     {
-        text.push_str(&format!("{hint}\n"));
+        text = format!("{text}{hint}\n");
     }
     console.write(Stream::Err, text.as_bytes());
     if flags.exit_code { error.exit_code() } else { error.code() }
@@ -89,11 +89,13 @@ fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i3
     let self_call = SelfCall::current();
     let mut scope = Scope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
-        let cancel = Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
+        let cancel =
+            Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
         cancel_on_signal(&cancel);
         scope = scope.under(cancel);
     }
-    let engine = Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
+    let engine =
+        Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
     if flags.lists() {
         return print_list(&engine, flags);
     }
@@ -124,12 +126,9 @@ fn run(engine: &Engine<'_>, flags: &Flags, calls: &mut [Call]) -> Result<(), Run
     if flags.status {
         return engine.status(calls);
     }
-    let missing = calls.iter_mut().find_map(|call| match engine.check(call) {
-        Err(error) => Some(error),
-        Ok(()) => None,
-    });
+    let missing = calls.iter_mut().find_map(|call| engine.check(call).err());
     if let Some(error) = missing {
-        if matches!(error.cause, Cause::NotFound { .. }) {
+        if matches!(*error.cause, Cause::NotFound { .. }) {
             engine.print_table(false, flags.order())?;
         }
         return Err(error);
@@ -169,6 +168,10 @@ fn warn(warnings: &[(PathBuf, Warning)], console: &dyn Console) {
     }
     for (file, warning) in warnings {
         let at = warning.position;
-        console.write(Stream::Err, format!("task: warning: {}:{}:{}: {}\n", file.display(), at.line, at.column, warning.message).as_bytes());
+        console.write(
+            Stream::Err,
+            format!("task: warning: {}:{}:{}: {}\n", file.display(), at.line, at.column, warning.message)
+                .as_bytes(),
+        );
     }
 }

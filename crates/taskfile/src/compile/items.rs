@@ -46,21 +46,21 @@ impl Engine<'_> {
             Iteration::Var { name, split, .. } => {
                 let split = render.text(split);
                 match variables.values.get(name.as_str()) {
-                    Some(value) => var_items(value, &split).ok_or_else(|| self.loop_error(compiled, "loop var must be a delimiter-separated string, list or a map"))?,
+                    Some(value) => var_items(value, &split).ok_or_else(|| {
+                        loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
+                    })?,
                     None => Vec::new(),
                 }
             }
-            Iteration::Matrix { rows, .. } => self.matrix_items(rows, compiled, render)?,
+            Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
         };
         if items.len() > MAX_ITEMS {
-            return Err(self.loop_error(compiled, &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len())));
+            return Err(loop_error(
+                compiled,
+                &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()),
+            ));
         }
         Ok(items)
-    }
-
-    fn loop_error(&self, compiled: &Compiled<'_>, message: &str) -> RunError {
-        let file = compiled.task.location.taskfile.clone();
-        Cause::Loop { file, message: message.to_owned() }.into()
     }
 
     /// The files of `sources` or `generates`, seen from the task's directory.
@@ -74,43 +74,52 @@ impl Engine<'_> {
         };
         Ok(files.iter().map(|f| Item::of(Value::Str(relative(f, &compiled.dir)))).collect())
     }
+}
 
-    fn matrix_items(
-        &self,
-        rows: &indexmap::IndexMap<String, MatrixRow>,
-        compiled: &Compiled<'_>,
-        render: &mut Renderer<'_>,
-    ) -> Result<Vec<Item>, RunError> {
-        let mut combinations = vec![Map::new()];
-        for (name, row) in rows {
-            let values = match row {
-                MatrixRow::Values(values) => values.iter().map(|v| render.value(v)).collect(),
-                MatrixRow::Reference(reference) => match render.reference(reference) {
-                    Some(Value::List(values)) => values,
-                    _ => return Err(self.loop_error(compiled, &format!("matrix reference {reference:?} must resolve to a list"))),
-                },
-            };
-            if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
-                return Err(self.loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
-            }
-            let with = |combination: &Map, value: &Value| {
-                let mut combination = combination.clone();
-                combination.insert(name.clone(), value.clone());
-                combination
-            };
-            combinations = combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
+fn matrix_items(
+    rows: &indexmap::IndexMap<String, MatrixRow>,
+    compiled: &Compiled<'_>,
+    render: &mut Renderer<'_>,
+) -> Result<Vec<Item>, RunError> {
+    let mut combinations = vec![Map::new()];
+    for (name, row) in rows {
+        let values = match row {
+            MatrixRow::Values(values) => values.iter().map(|v| render.value(v)).collect(),
+            MatrixRow::Reference(reference) => match render.reference(reference) {
+                Some(Value::List(values)) => values,
+                _ => {
+                    return Err(loop_error(
+                        compiled,
+                        &format!("matrix reference {reference:?} must resolve to a list"),
+                    ));
+                }
+            },
+        };
+        if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
+            return Err(loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
         }
-        Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
+        let with = |combination: &Map, value: &Value| {
+            let mut combination = combination.clone();
+            combination.insert(name.clone(), value.clone());
+            combination
+        };
+        combinations =
+            combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
     }
+    Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
 }
 
 /// The turns of a variable; nothing when it cannot be looped over.
 fn var_items(value: &Value, split: &str) -> Option<Vec<Item>> {
     match value {
-        Value::Str(text) if split.is_empty() => Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect()),
+        Value::Str(text) if split.is_empty() => {
+            Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect())
+        }
         Value::Str(text) => Some(text.split(split).map(|w| Item::of(Value::from(w))).collect()),
         Value::List(items) => Some(items.iter().cloned().map(Item::of).collect()),
-        Value::Map(map) => Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect()),
+        Value::Map(map) => {
+            Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect())
+        }
         Value::Nil => Some(Vec::new()),
         _ => None,
     }
@@ -124,4 +133,8 @@ fn relative(path: &Path, dir: &Path) -> String {
     }
     let up = from.map(|_| std::path::Component::ParentDir);
     up.chain(to).collect::<std::path::PathBuf>().display().to_string()
+}
+
+fn loop_error(compiled: &Compiled<'_>, message: &str) -> RunError {
+    Cause::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
 }

@@ -11,6 +11,7 @@ use crate::fingerprint::Subject;
 use crate::load::join;
 use crate::run::{Call, Cause, Engine, RunError};
 use crate::shell::expand_literal;
+use crate::template::TemplateError;
 use crate::value::{Map, Value};
 use crate::vars::{Renderer, Variables};
 
@@ -113,11 +114,12 @@ impl<'e> Engine<'e> {
         self.compile_env(&mut compiled, &mut render, evaluate)?;
         let mistakes = render.finish();
         if evaluate {
-            mistakes?;
+            mistakes.map_err(|error| misplaced(error, task))?;
         }
         let method = if task.method.is_empty() { &self.file.method } else { &task.method };
         if !task.sources.is_empty() && method != "none" {
-            let (name, value) = self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
+            let (name, value) =
+                self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
             variables.set(name, value);
         }
         let mut render = Renderer::new(&variables.values, &self.host);
@@ -132,14 +134,19 @@ impl<'e> Engine<'e> {
         compiled.allowed = allowed(task, &mut render, evaluate)?;
         let mistakes = render.finish();
         if evaluate {
-            mistakes?;
+            mistakes.map_err(|error| misplaced(error, task))?;
         }
         compiled.variables = variables;
         Ok(compiled)
     }
 
     /// The environment of a task: the file's, then its dotenv files, then its own.
-    fn compile_env(&self, compiled: &mut Compiled<'_>, render: &mut Renderer<'_>, evaluate: bool) -> Result<(), RunError> {
+    fn compile_env(
+        &self,
+        compiled: &mut Compiled<'_>,
+        render: &mut Renderer<'_>,
+        evaluate: bool,
+    ) -> Result<(), RunError> {
         let mut env = render.vars(self.file_env());
         let mut from_files = Vars::new();
         for path in render.texts(&compiled.task.dotenv) {
@@ -176,7 +183,12 @@ impl<'e> Engine<'e> {
             if command.deferred {
                 // Rendered when it runs, since only then is the exit code known.
                 let action = command.action.clone();
-                compiled.steps.push(Step { command, action, shown: None, condition: command.condition.clone() });
+                compiled.steps.push(Step {
+                    command,
+                    action,
+                    shown: None,
+                    condition: command.condition.clone(),
+                });
                 continue;
             }
             let Some(iteration) = &command.iteration else {
@@ -190,14 +202,23 @@ impl<'e> Engine<'e> {
                     item.set(iteration.item_name(), map);
                 }
                 let mut with_item = Renderer::new(&data, &self.host);
-                compiled.steps.push(step(command, &mut with_item, shown.as_ref().map(|m| Renderer::new(m, &self.host))));
+                compiled.steps.push(step(
+                    command,
+                    &mut with_item,
+                    shown.as_ref().map(|m| Renderer::new(m, &self.host)),
+                ));
                 render.adopt(with_item);
             }
         }
         Ok(())
     }
 
-    fn compile_deps(&self, compiled: &mut Compiled<'e>, variables: &Variables, render: &mut Renderer<'_>) -> Result<(), RunError> {
+    fn compile_deps(
+        &self,
+        compiled: &mut Compiled<'e>,
+        variables: &Variables,
+        render: &mut Renderer<'_>,
+    ) -> Result<(), RunError> {
         for dependency in &compiled.task.deps {
             let Some(iteration) = &dependency.iteration else {
                 compiled.deps.push(dep(dependency, render));
@@ -215,7 +236,11 @@ impl<'e> Engine<'e> {
     }
 
     /// The files of a task, for its fingerprint.
-    pub(crate) fn subject<'s>(&'s self, compiled: &'s Compiled<'_>, lookup: &'s dyn Fn(&str) -> Option<String>) -> Subject<'s> {
+    pub(crate) fn subject<'s>(
+        &'s self,
+        compiled: &'s Compiled<'_>,
+        lookup: &'s dyn Fn(&str) -> Option<String>,
+    ) -> Subject<'s> {
         Subject {
             task: &compiled.task.name,
             label: compiled.name(),
@@ -229,6 +254,10 @@ impl<'e> Engine<'e> {
             lookup,
         }
     }
+}
+
+fn misplaced(error: TemplateError, task: &Task) -> Cause {
+    Cause::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
 }
 
 fn full_name(task: &Task, variables: &Variables) -> String {
@@ -272,7 +301,11 @@ fn dep(dependency: &Dependency, render: &mut Renderer<'_>) -> Dep {
 }
 
 /// What each required variable may be; a reference is followed only when the task is to run.
-fn allowed(task: &Task, render: &mut Renderer<'_>, evaluate: bool) -> Result<Vec<(String, Vec<String>)>, Cause> {
+fn allowed(
+    task: &Task,
+    render: &mut Renderer<'_>,
+    evaluate: bool,
+) -> Result<Vec<(String, Vec<String>)>, Cause> {
     let mut all = Vec::with_capacity(task.requires.len());
     for required in &task.requires {
         let values = match &required.allowed {

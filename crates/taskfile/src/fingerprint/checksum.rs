@@ -15,7 +15,10 @@ pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
     let new = of(subject)?;
     let same = old.trim() == new;
     if !same && !subject.dry {
-        let kept = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, format!("{new}\n")));
+        let kept = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, format!("{new}\n")));
         kept.map_err(|source| FingerprintError::Keep { path: path.clone(), source })?;
     }
     for glob in subject.generates.iter().filter(|g| !g.exclude) {

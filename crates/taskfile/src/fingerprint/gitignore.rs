@@ -43,7 +43,8 @@ fn verdict(path: &Path, root: &Path, is_dir: bool, rules: &mut HashMap<PathBuf, 
     for dir in dirs {
         let lines = rules.entry(dir.to_owned()).or_insert_with(|| read(&dir.join(".gitignore")));
         let Ok(relative) = path.strip_prefix(dir) else { continue };
-        let parts: Vec<String> = relative.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+        let parts: Vec<String> =
+            relative.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
         for rule in lines {
             if (is_dir || !rule.only_directories) && rule.matches(&parts) {
                 ignored = !rule.negated;
@@ -82,7 +83,9 @@ impl Rule {
 fn path_matches(pattern: &[String], path: &[String]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
-        (Some((first, rest)), _) if first == "**" => (0..=path.len()).any(|skip| path_matches(rest, &path[skip..])),
+        (Some((first, rest)), _) if first == "**" => {
+            (0..=path.len()).any(|skip| path_matches(rest, &path[skip..]))
+        }
         (Some((first, rest)), Some((name, below))) => matches(first, name) && path_matches(rest, below),
         _ => false,
     }

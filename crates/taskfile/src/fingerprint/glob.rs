@@ -12,7 +12,8 @@ const MAX_DEPTH: usize = 40;
 /// Adds the files (not directories) a pattern leads to.
 pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
     let path = crate::load::join(dir, pattern);
-    let parts: Vec<String> = path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+    let parts: Vec<String> =
+        path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
     // Hidden files are found below `**`, not by a lone `*`, as a shell has it.
     let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
     let mut walk = Walk { pattern, hidden, entries: 0, found };
@@ -62,7 +63,8 @@ impl Walk<'_> {
     /// A directory's entries; one that cannot be read has none.
     fn list(&mut self, dir: &Path) -> Result<Vec<(String, PathBuf)>, FingerprintError> {
         let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
-        let entries: Vec<_> = entries.flatten().map(|e| (e.file_name().to_string_lossy().into_owned(), e.path())).collect();
+        let entries: Vec<_> =
+            entries.flatten().map(|e| (e.file_name().to_string_lossy().into_owned(), e.path())).collect();
         self.entries += entries.len();
         if self.entries > MAX_ENTRIES {
             return Err(FingerprintError::TooMany { pattern: self.pattern.to_owned(), limit: MAX_ENTRIES });

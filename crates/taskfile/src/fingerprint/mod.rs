@@ -97,7 +97,8 @@ impl Subject<'_> {
                 files.insert(file, !glob.exclude);
             }
         }
-        let mut files: Vec<PathBuf> = files.into_iter().filter(|(_, wanted)| *wanted).map(|(file, _)| file).collect();
+        let mut files: Vec<PathBuf> =
+            files.into_iter().filter(|(_, wanted)| *wanted).map(|(file, _)| file).collect();
         if self.gitignore {
             gitignore::retain(&mut files, self.root);
         }

@@ -20,7 +20,11 @@ pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
     if stamp.exists() {
         made.push(stamp.clone());
     } else if !subject.dry {
-        stamp.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| File::create(&stamp).map(drop)).map_err(keep)?;
+        stamp
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| File::create(&stamp).map(drop))
+            .map_err(keep)?;
     }
     let now = SystemTime::now();
     let Some(newest) = newest(&made) else { return Ok(false) };

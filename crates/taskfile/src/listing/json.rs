@@ -69,14 +69,24 @@ fn task((listed, up_to_date): &Entry, depth: usize) -> String {
     let pad = "  ".repeat(depth);
     let aliases: Vec<String> = listed.aliases.iter().map(|a| format!("{pad}    {}", string(a))).collect();
     let mut out = format!("{pad}{{\n");
-    for (key, value) in [("name", &listed.label), ("task", &listed.name), ("desc", &listed.desc), ("summary", &listed.summary)] {
+    for (key, value) in [
+        ("name", &listed.label),
+        ("task", &listed.name),
+        ("desc", &listed.desc),
+        ("summary", &listed.summary),
+    ] {
         let _ = writeln!(out, "{pad}  \"{key}\": {},", string(value));
     }
     let _ = writeln!(out, "{pad}  \"aliases\": {},", list(&aliases, depth + 1));
     if let Some(up_to_date) = up_to_date {
         let _ = writeln!(out, "{pad}  \"up_to_date\": {up_to_date},");
     }
-    let place = format!("{pad}    \"line\": {},\n{pad}    \"column\": {},\n{pad}    \"taskfile\": {}", listed.line, listed.column, string(&listed.taskfile));
+    let place = format!(
+        "{pad}    \"line\": {},\n{pad}    \"column\": {},\n{pad}    \"taskfile\": {}",
+        listed.line,
+        listed.column,
+        string(&listed.taskfile)
+    );
     let _ = write!(out, "{pad}  \"location\": {{\n{place}\n{pad}  }}\n{pad}}}");
     out
 }

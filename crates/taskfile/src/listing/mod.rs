@@ -40,11 +40,14 @@ pub struct Listed {
 impl<'e> Engine<'e> {
     /// The tasks people may call; those without a description only if asked for.
     pub fn tasks(&self, all: bool, order: Order) -> Vec<&'e Task> {
-        let mut tasks: Vec<&Task> = self.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
+        let mut tasks: Vec<&Task> =
+            self.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
         match order {
             Order::AsWritten => {}
             Order::ByName => tasks.sort_by(|a, b| a.name.cmp(&b.name)),
-            Order::RootFirst => tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name))),
+            Order::RootFirst => {
+                tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name)));
+            }
         }
         tasks
     }
@@ -77,7 +80,11 @@ impl<'e> Engine<'e> {
     pub fn print_table(&self, all: bool, order: Order) -> Result<bool, RunError> {
         let tasks = self.tasks(all, order);
         if tasks.is_empty() {
-            let words = if all { "task: No tasks available\n" } else { "task: No tasks with description available. Try --list-all to list all tasks\n" };
+            let words = if all {
+                "task: No tasks available\n"
+            } else {
+                "task: No tasks with description available. Try --list-all to list all tasks\n"
+            };
             self.console.write(Stream::Out, words.as_bytes());
             return Ok(false);
         }

@@ -10,8 +10,19 @@ use crate::value::Value;
 
 /// Variables that are there without anybody saying them; a Taskfile that says one is not shown to.
 const SPECIAL: &[&str] = &[
-    "ALIAS", "MATCH", "ROOT_DIR", "ROOT_TASKFILE", "TASK", "TASKFILE", "TASKFILE_DIR", "TASK_DIR", "TASK_EXE", "TASK_VERSION", "USER_WORKING_DIR",
-    "PATH_LIST_SEPARATOR", "FILE_PATH_SEPARATOR",
+    "ALIAS",
+    "MATCH",
+    "ROOT_DIR",
+    "ROOT_TASKFILE",
+    "TASK",
+    "TASKFILE",
+    "TASKFILE_DIR",
+    "TASK_DIR",
+    "TASK_EXE",
+    "TASK_VERSION",
+    "USER_WORKING_DIR",
+    "PATH_LIST_SEPARATOR",
+    "FILE_PATH_SEPARATOR",
 ];
 
 impl Engine<'_> {
@@ -65,11 +76,16 @@ impl Engine<'_> {
     /// The variables the Taskfile and the task say, without those that are environment too.
     fn write_vars(&self, compiled: &Compiled<'_>, call: &Call, out: &mut String) {
         let task = compiled.task;
-        let declared = self.file_vars().keys().chain(task.include_vars.keys()).chain(task.included_taskfile_vars.keys());
+        let declared =
+            self.file_vars().keys().chain(task.include_vars.keys()).chain(task.included_taskfile_vars.keys());
         let mut names: Vec<&String> = Vec::new();
         for name in declared.chain(call.vars.keys()).chain(task.vars.keys()) {
             let ours = name.starts_with("CLI_") || SPECIAL.contains(&name.as_str());
-            if !ours && !names.contains(&name) && !self.environment.contains(name) && !compiled.env_vars.contains_key(name) {
+            if !ours
+                && !names.contains(&name)
+                && !self.environment.contains(name)
+                && !compiled.env_vars.contains_key(name)
+            {
                 names.push(name);
             }
         }
@@ -80,9 +96,17 @@ impl Engine<'_> {
         for name in names {
             let _ = match (compiled.variables.pending.get(name), compiled.variables.values.get(name)) {
                 (Some(sh), _) => writeln!(out, "  {name}: sh: {sh}"),
-                (None, _) if compiled.variables.secrets.contains(name) => writeln!(out, "  {name}: \"*****\""),
+                (None, _) if compiled.variables.secrets.contains(name) => {
+                    writeln!(out, "  {name}: \"*****\"")
+                }
                 (None, Some(Value::Map(map))) => {
-                    let entries: String = map.iter().map(|(k, v)| format!("    {k}: {}\n", v.display())).collect();
+                    let entries = map.iter().fold(String::new(), |all, (k, v)| {
+                        all + &format!(
+                            "    {k}: {}
+",
+                            v.display()
+                        )
+                    });
                     writeln!(out, "  {name}: \n{entries}")
                 }
                 (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(shown).unwrap_or_default()),
@@ -104,7 +128,9 @@ fn write_env(compiled: &Compiled<'_>, out: &mut String) {
         let _ = match var {
             Var { value: None, sh: Some(sh), .. } => writeln!(out, "  {name}: sh: {sh}"),
             Var { secret: true, .. } => writeln!(out, "  {name}: \"*****\""),
-            Var { value, .. } => writeln!(out, "  {name}: \"{}\"", value.as_ref().map(shown).unwrap_or_default()),
+            Var { value, .. } => {
+                writeln!(out, "  {name}: \"{}\"", value.as_ref().map(shown).unwrap_or_default())
+            }
         };
     }
 }
@@ -118,10 +144,17 @@ fn write_requires(compiled: &Compiled<'_>, out: &mut String) {
         let _ = match &required.allowed {
             Allowed::Values(values) if values.is_empty() => writeln!(out, "    - {}", required.name),
             Allowed::Values(values) => {
-                let values: String = values.iter().map(|v| format!("          - {v}\n")).collect();
+                let values = values.iter().fold(String::new(), |all, v| {
+                    all + &format!(
+                        "          - {v}
+"
+                    )
+                });
                 write!(out, "    - {}:\n        enum:\n{values}", required.name)
             }
-            Allowed::Reference(reference) => writeln!(out, "    - {}:\n        enum:\n          ref: {reference}", required.name),
+            Allowed::Reference(reference) => {
+                writeln!(out, "    - {}:\n        enum:\n          ref: {reference}", required.name)
+            }
         };
     }
 }

@@ -29,7 +29,8 @@ pub fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvE
         }
         let line = text[..text.len() - rest.len()].matches('\n').count() + 1;
         let fail = |message: String| DotenvError { file: file.to_owned(), line, message };
-        let statement = rest.strip_prefix("export").filter(|r| r.starts_with([' ', '\t'])).map_or(rest, str::trim_start);
+        let statement =
+            rest.strip_prefix("export").filter(|r| r.starts_with([' ', '\t'])).map_or(rest, str::trim_start);
         let end = statement.find(['=', ':', '\n']).unwrap_or(statement.len());
         let name = statement[..end].trim();
         if !statement[end..].starts_with(['=', ':']) {
@@ -39,7 +40,8 @@ pub fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvE
             return Err(fail(format!("unexpected character in variable name near {name:?}")));
         }
         let after = statement[end + 1..].trim_start_matches([' ', '\t']);
-        let (value, left) = value(after, &vars).ok_or_else(|| fail(format!("unterminated quoted value of {name}")))?;
+        let (value, left) =
+            value(after, &vars).ok_or_else(|| fail(format!("unterminated quoted value of {name}")))?;
         vars.insert(name.to_owned(), value);
         rest = left;
     }
@@ -51,7 +53,8 @@ fn value<'t>(text: &'t str, vars: &IndexMap<String, String>) -> Option<(String, 
     let Some(quote) = quote else {
         let (line, left) = text.split_once('\n').unwrap_or((text, ""));
         // A comment needs a blank before it: `a#b` is a value.
-        let cut = line.char_indices().find(|(i, c)| *c == '#' && (*i == 0 || line[..*i].ends_with([' ', '\t'])));
+        let cut =
+            line.char_indices().find(|(i, c)| *c == '#' && (*i == 0 || line[..*i].ends_with([' ', '\t'])));
         let bare = cut.map_or(line, |(i, _)| &line[..i]).trim();
         return Some((expand(bare, vars), left));
     };

@@ -30,7 +30,9 @@ pub enum LoadError {
     /// The files on the way round, the first again at the end.
     #[error("task: include cycle detected between {} <--> {}", path.first().map_or("", String::as_str), path.get(1).map_or("", String::as_str))]
     IncludeCycle { path: Vec<String> },
-    #[error("task: The checksum of the Taskfile at {path:?} does not match!\ngot: {actual:?}\nwant: {expected:?}")]
+    #[error(
+        "task: The checksum of the Taskfile at {path:?} does not match!\ngot: {actual:?}\nwant: {expected:?}"
+    )]
     Checksum { path: String, actual: String, expected: String },
     #[error(
         "task: Download of {uri:?} failed: remote Taskfiles are not supported. Save the file in the project and include it by its path"
@@ -38,7 +40,9 @@ pub enum LoadError {
     Remote { uri: String },
     #[error("task: Found multiple tasks ({task}) included by \"{include}\"\"")]
     TaskClash { task: String, include: String },
-    #[error("task: Included Taskfiles can't have dotenv declarations. Please, move the dotenv declaration to the main Taskfile")]
+    #[error(
+        "task: Included Taskfiles can't have dotenv declarations. Please, move the dotenv declaration to the main Taskfile"
+    )]
     IncludedDotenv,
     #[error("{0}")]
     Template(#[from] TemplateError),
@@ -84,11 +88,18 @@ impl LoadError {
     /// What helps a person further than the message: the place in the file, the way round a cycle.
     pub fn hint(&self) -> Option<String> {
         match self {
-            LoadError::Yaml { path, error, snippet, .. } => {
-                Some(format!("{}:{}:{}\n{snippet}", path.display(), error.position.line, error.position.column))
+            LoadError::Yaml { path, error, snippet, .. } => Some(format!(
+                "{}:{}:{}\n{snippet}",
+                path.display(),
+                error.position.line,
+                error.position.column
+            )),
+            LoadError::IncludeCycle { path } => {
+                Some(format!("the includes lead round in a circle: {}", path.join(" → ")))
             }
-            LoadError::IncludeCycle { path } => Some(format!("the includes lead round in a circle: {}", path.join(" → "))),
-            LoadError::OutputStyle { .. } => Some("the styles are interleaved, group and prefixed".to_owned()),
+            LoadError::OutputStyle { .. } => {
+                Some("the styles are interleaved, group and prefixed".to_owned())
+            }
             _ => None,
         }
     }

@@ -27,8 +27,11 @@ pub struct Found {
 /// current one, or above. Tasks run in the given directory if there is a file too, else beside the file.
 pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result<Found, LoadError> {
     if let Some(given) = taskfile {
-        let taskfile = in_place(&join(current, given))
-            .ok_or_else(|| LoadError::NotFound { uri: given.to_owned(), searched_above: false, at_root: true })?;
+        let taskfile = in_place(&join(current, given)).ok_or_else(|| LoadError::NotFound {
+            uri: given.to_owned(),
+            searched_above: false,
+            at_root: true,
+        })?;
         let dir = match dir {
             Some(dir) => join(current, dir),
             None => parent(&taskfile),

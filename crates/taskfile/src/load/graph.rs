@@ -30,7 +30,15 @@ pub struct Loaded {
 
 /// Loads a Taskfile. `host` answers the templates in include paths.
 pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> Result<Loaded, LoadError> {
-    let mut reader = Reader { current, environment, host, read: HashMap::new(), open: Vec::new(), files: Vec::new(), warnings: Vec::new() };
+    let mut reader = Reader {
+        current,
+        environment,
+        host,
+        read: HashMap::new(),
+        open: Vec::new(),
+        files: Vec::new(),
+        warnings: Vec::new(),
+    };
     let taskfile = reader.read(path)?;
     let taskfile = Rc::try_unwrap(taskfile).unwrap_or_else(|shared| (*shared).clone());
     Ok(Loaded { taskfile, files: reader.files, warnings: reader.warnings })
@@ -58,7 +66,10 @@ impl Reader<'_> {
             return Err(LoadError::IncludeCycle { path: round.map(|p| p.display().to_string()).collect() });
         }
         if self.open.len() >= MAX_INCLUDE_DEPTH {
-            return Err(LoadError::Limit { path: path.to_owned(), what: format!("includes lead more than {MAX_INCLUDE_DEPTH} files deep") });
+            return Err(LoadError::Limit {
+                path: path.to_owned(),
+                what: format!("includes lead more than {MAX_INCLUDE_DEPTH} files deep"),
+            });
         }
         let mut file = self.parse(path)?;
         self.open.push(path.to_owned());
@@ -77,7 +88,10 @@ impl Reader<'_> {
         let failed = |source| LoadError::Read { path: path.to_owned(), source };
         self.files.push(FileStamp::of(path));
         if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
-            return Err(LoadError::Limit { path: path.to_owned(), what: format!("a file may have {MAX_FILE_BYTES} bytes") });
+            return Err(LoadError::Limit {
+                path: path.to_owned(),
+                what: format!("a file may have {MAX_FILE_BYTES} bytes"),
+            });
         }
         let bytes = std::fs::read(path).map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -87,11 +101,10 @@ impl Reader<'_> {
             snippet: snippet(&text, error.position),
             error,
         })?;
-        let (file, warnings) = TaskfileAst::decode(root.as_ref(), &path.display().to_string()).map_err(|error| LoadError::Decode {
-            path: path.to_owned(),
-            snippet: snippet(&text, error.position),
-            error,
-        })?;
+        let (file, warnings) =
+            TaskfileAst::decode(root.as_ref(), &path.display().to_string()).map_err(|error| {
+                LoadError::Decode { path: path.to_owned(), snippet: snippet(&text, error.position), error }
+            })?;
         self.warnings.extend(warnings.into_iter().map(|w| (path.to_owned(), w)));
         if file.version.is_none() {
             return Err(LoadError::MissingVersion { path: path.to_owned() });
@@ -100,7 +113,12 @@ impl Reader<'_> {
     }
 
     /// The included file with its include's paths made absolute; nothing for an optional one that is not there.
-    fn include(&mut self, from: &Path, file: &TaskfileAst, mut include: Include) -> Result<Option<(Include, Rc<TaskfileAst>)>, LoadError> {
+    fn include(
+        &mut self,
+        from: &Path,
+        file: &TaskfileAst,
+        mut include: Include,
+    ) -> Result<Option<(Include, Rc<TaskfileAst>)>, LoadError> {
         include.taskfile = self.expand(&include.taskfile, file)?;
         include.dir = self.expand(&include.dir, file)?;
         include.checksum = self.expand(&include.checksum, file)?;
@@ -115,23 +133,15 @@ impl Reader<'_> {
             if include.optional {
                 return Ok(None);
             }
-            return Err(LoadError::NotFound { uri: asked.display().to_string(), searched_above: false, at_root: false });
+            return Err(LoadError::NotFound {
+                uri: asked.display().to_string(),
+                searched_above: false,
+                at_root: false,
+            });
         };
         let found = clean(&found);
-        self.check(&found, &include)?;
+        check(&found, &include)?;
         Ok(Some((include, self.read(&found)?)))
-    }
-
-    fn check(&self, path: &Path, include: &Include) -> Result<(), LoadError> {
-        if include.checksum.is_empty() {
-            return Ok(());
-        }
-        let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-        let actual = sha256(&bytes);
-        if actual == include.checksum {
-            return Ok(());
-        }
-        Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
     }
 
     /// Templates in an include see the environment and the file's own variables as written; `~` is home.
@@ -148,7 +158,22 @@ impl Reader<'_> {
     }
 }
 
+/// A pinned file must be the one that was pinned.
+fn check(path: &Path, include: &Include) -> Result<(), LoadError> {
+    if include.checksum.is_empty() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    let actual = sha256(&bytes);
+    if actual == include.checksum {
+        return Ok(());
+    }
+    Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
+}
+
 fn sha256(bytes: &[u8]) -> String {
     use sha2::Digest;
-    sha2::Sha256::digest(bytes).iter().fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
+    sha2::Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
 }

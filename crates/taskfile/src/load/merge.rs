@@ -24,7 +24,10 @@ pub fn merge(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) -> R
     merge_vars(&mut into.vars, &from.vars, include);
     merge_vars(&mut into.env, &from.env, include);
     if into.tasks.len() + from.tasks.len() > MAX_TASKS {
-        return Err(LoadError::Limit { path: into.location.clone().into(), what: format!("more than {MAX_TASKS} tasks with its includes") });
+        return Err(LoadError::Limit {
+            path: into.location.clone().into(),
+            what: format!("more than {MAX_TASKS} tasks with its includes"),
+        });
     }
     for (name, task) in &from.tasks {
         if include.excludes.iter().any(|pattern| crate::run::stars(pattern, name).is_some()) {

@@ -13,7 +13,13 @@ pub fn snippet(source: &str, at: Position) -> String {
     let last = (at.line + AROUND).min(lines.len());
     let width = last.to_string().len();
     let mut out = String::new();
-    for (number, line) in lines.iter().enumerate().map(|(i, l)| (i + 1, l)).skip(first - 1).take((last + 1).saturating_sub(first)) {
+    for (number, line) in lines
+        .iter()
+        .enumerate()
+        .map(|(i, l)| (i + 1, l))
+        .skip(first - 1)
+        .take((last + 1).saturating_sub(first))
+    {
         let mark = if number == at.line { '>' } else { ' ' };
         if !out.is_empty() {
             out.push('\n');

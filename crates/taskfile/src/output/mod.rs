@@ -59,7 +59,11 @@ impl Wrapped {
     }
 
     /// Runs a command with its output wrapped.
-    pub fn run(self, console: &dyn Console, run: impl FnOnce(Sink<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn run(
+        self,
+        console: &dyn Console,
+        run: impl FnOnce(Sink<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         match self {
             Wrapped::Interleaved if console.is_terminal() => run(Sink::Inherit),
             Wrapped::Interleaved => {

@@ -18,14 +18,28 @@ use super::find::Call;
 const DEFERRED_LIMIT: Duration = Duration::from_secs(10);
 
 impl Engine<'_> {
-    pub(super) fn run_step(&self, compiled: &Compiled<'_>, call: &Call, step: &Step<'_>, scope: &Scope) -> Result<(), RunError> {
+    pub(super) fn run_step(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
         match step.command.timeout {
             None => self.run_step_now(compiled, call, step, scope),
-            Some(limit) => within(scope, limit, compiled.name(), |scope| self.run_step_now(compiled, call, step, scope)),
+            Some(limit) => {
+                within(scope, limit, compiled.name(), |scope| self.run_step_now(compiled, call, step, scope))
+            }
         }
     }
 
-    fn run_step_now(&self, compiled: &Compiled<'_>, call: &Call, step: &Step<'_>, scope: &Scope) -> Result<(), RunError> {
+    fn run_step_now(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
         if !step.condition.trim().is_empty() {
             let held = self.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
             ended(scope)?;
@@ -36,19 +50,33 @@ impl Engine<'_> {
         }
         match &step.action {
             Action::Call { task, vars } if !task.is_empty() => {
-                let mut inner = Call { task: task.clone(), vars: vars.clone(), silent: step.command.silent, depth: call.depth + 1 };
+                let mut inner = Call {
+                    task: task.clone(),
+                    vars: vars.clone(),
+                    silent: step.command.silent,
+                    depth: call.depth + 1,
+                };
                 let result = self.run_task(&mut inner, scope);
-                self.unless_ignored(result, step, |error| format!("task: [{}] task error ignored: {error}", compiled.name()))
+                self.unless_ignored(result, step, |error| {
+                    format!("task: [{}] task error ignored: {error}", compiled.name())
+                })
             }
             Action::Shell(text) if !text.is_empty() => {
                 let result = self.run_shell(compiled, call, step, text, scope);
-                self.unless_ignored(result, step, |error| format!("task: [{}] command error ignored: {error}", compiled.name()))
+                self.unless_ignored(result, step, |error| {
+                    format!("task: [{}] command error ignored: {error}", compiled.name())
+                })
             }
             _ => Ok(()),
         }
     }
 
-    fn unless_ignored(&self, result: Result<(), RunError>, step: &Step<'_>, words: impl Fn(&RunError) -> String) -> Result<(), RunError> {
+    fn unless_ignored(
+        &self,
+        result: Result<(), RunError>,
+        step: &Step<'_>,
+        words: impl Fn(&RunError) -> String,
+    ) -> Result<(), RunError> {
         match result {
             Err(error) if step.command.ignore_error && error.is_exit().is_some() => {
                 self.say_verbose(&|| words(&error));
@@ -58,11 +86,20 @@ impl Engine<'_> {
         }
     }
 
-    fn run_shell(&self, compiled: &Compiled<'_>, call: &Call, step: &Step<'_>, text: &str, scope: &Scope) -> Result<(), RunError> {
+    fn run_shell(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        text: &str,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
         let command = step.command;
         let shown = step.shown.as_deref().unwrap_or(text);
         if !self.is_for_this_machine(&command.platforms) {
-            self.tell_verbose(&|| format!("task: [{}] {shown} not for current platform - ignored", compiled.name()));
+            self.tell_verbose(&|| {
+                format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
+            });
             return Ok(());
         }
         if self.shows(compiled, call, command.silent) {
@@ -81,7 +118,11 @@ impl Engine<'_> {
 
     /// Whether commands are shown before they run.
     pub(super) fn shows(&self, compiled: &Compiled<'_>, call: &Call, silent: bool) -> bool {
-        let quiet = silent || call.silent || compiled.task.silent == Some(true) || self.file.silent || self.options.silent;
+        let quiet = silent
+            || call.silent
+            || compiled.task.silent == Some(true)
+            || self.file.silent
+            || self.options.silent;
         self.options.verbose || !quiet
     }
 
@@ -90,8 +131,16 @@ impl Engine<'_> {
     }
 
     /// Runs what was deferred, the last first. Their failures do not count.
-    pub(super) fn run_deferred(&self, compiled: &Compiled<'_>, call: &Call, deferred: &[&Step<'_>], exit_code: Option<i32>, scope: &Scope) {
-        let scope = if scope.ended().is_some() { Scope::default().within(DEFERRED_LIMIT) } else { scope.clone() };
+    pub(super) fn run_deferred(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        deferred: &[&Step<'_>],
+        exit_code: Option<i32>,
+        scope: &Scope,
+    ) {
+        let scope =
+            if scope.ended().is_some() { Scope::default().within(DEFERRED_LIMIT) } else { scope.clone() };
         for step in deferred.iter().rev() {
             let mut data = compiled.variables.values.clone();
             if let Some(code) = exit_code {
@@ -99,7 +148,10 @@ impl Engine<'_> {
             }
             let mut render = Renderer::new(&data, &self.host);
             let action = render_action(&step.action, &mut render);
-            let shown = compiled.variables.masked().map(|m| Renderer::new(&m, &self.host).text(shell_text(&step.action)));
+            let shown = compiled
+                .variables
+                .masked()
+                .map(|m| Renderer::new(&m, &self.host).text(shell_text(&step.action)));
             let step = Step { command: step.command, action, shown, condition: step.condition.clone() };
             if let Err(error) = self.run_step(compiled, call, &step, &scope) {
                 self.say_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
@@ -116,10 +168,17 @@ fn shell_text(action: &Action) -> &str {
 }
 
 /// Runs something under a limit of its own; when that passes, the error names it.
-pub(super) fn within(scope: &Scope, limit: Duration, task: &str, run: impl FnOnce(&Scope) -> Result<(), RunError>) -> Result<(), RunError> {
+pub(super) fn within(
+    scope: &Scope,
+    limit: Duration,
+    task: &str,
+    run: impl FnOnce(&Scope) -> Result<(), RunError>,
+) -> Result<(), RunError> {
     let limited = scope.within(limit);
     match run(&limited) {
-        Err(_) if limited.ended().is_some() && scope.ended().is_none() => Err(Cause::Timeout { task: task.to_owned(), limit }.into()),
+        Err(_) if limited.ended().is_some() && scope.ended().is_none() => {
+            Err(Cause::Timeout { task: task.to_owned(), limit }.into())
+        }
         other => other,
     }
 }

@@ -17,18 +17,28 @@ pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 impl Engine<'_> {
     /// Runs what a task depends on, at once, and waits for all; the first failure counts.
-    pub(super) fn run_deps(&self, compiled: &Compiled<'_>, depth: usize, scope: &Scope) -> Result<(), RunError> {
+    pub(super) fn run_deps(
+        &self,
+        compiled: &Compiled<'_>,
+        depth: usize,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
         let jobs = &compiled.deps;
         self.run_at_once(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
             let dep = &jobs[index];
-            if !dep.condition.trim().is_empty() && self.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err() {
+            if !dep.condition.trim().is_empty()
+                && self.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
+            {
                 self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", dep.task));
                 return Ok(());
             }
-            let mut call = Call { task: dep.task.clone(), vars: dep.vars.clone(), silent: dep.silent, depth: depth + 1 };
+            let mut call =
+                Call { task: dep.task.clone(), vars: dep.vars.clone(), silent: dep.silent, depth: depth + 1 };
             match dep.timeout {
                 None => self.run_task(&mut call, scope),
-                Some(limit) => super::command::within(scope, limit, &dep.task, |scope| self.run_task(&mut call, scope)),
+                Some(limit) => {
+                    super::command::within(scope, limit, &dep.task, |scope| self.run_task(&mut call, scope))
+                }
             }
         })
     }

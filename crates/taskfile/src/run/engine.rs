@@ -113,7 +113,8 @@ impl<'e> Engine<'e> {
             return Ok(());
         }
         let templated = self.file.dotenv.iter().any(|p| p.contains("{{"));
-        let variables = if templated { self.variables(None, None, true)? } else { crate::vars::Variables::default() };
+        let variables =
+            if templated { self.variables(None, None, true)? } else { crate::vars::Variables::default() };
         let mut renderer = Renderer::new(&variables.values, &self.host);
         let paths = renderer.texts(&self.file.dotenv);
         renderer.finish()?;
@@ -156,7 +157,9 @@ impl<'e> Engine<'e> {
 
     /// The search path of commands with our own `task` in front; nothing when it needs no change.
     pub(super) fn search_path(&self) -> Option<&OsString> {
-        let found = self.search_path.get_or_init(|| self.self_call?.search_path(&self.environment.get("PATH").unwrap_or_default()));
+        let found = self
+            .search_path
+            .get_or_init(|| self.self_call?.search_path(&self.environment.get("PATH").unwrap_or_default()));
         found.as_ref()
     }
 
@@ -166,7 +169,12 @@ impl<'e> Engine<'e> {
 
     /// Where the state between runs is kept.
     pub(crate) fn state_dir(&self) -> PathBuf {
-        let asked = self.options.state_dir.clone().or_else(|| self.environment.get("TASK_TEMP_DIR")).filter(|d| !d.is_empty());
+        let asked = self
+            .options
+            .state_dir
+            .clone()
+            .or_else(|| self.environment.get("TASK_TEMP_DIR"))
+            .filter(|d| !d.is_empty());
         let Some(asked) = asked else { return self.place.dir.join(".task") };
         let path = crate::shell::expand_literal(&asked, &self.lookup());
         if Path::new(&path).is_absolute() {

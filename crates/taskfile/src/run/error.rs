@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::ast::go_duration;
+use crate::ast::{Location, go_duration};
 use crate::fingerprint::FingerprintError;
 use crate::load::{DotenvError, LoadError};
 use crate::shell::Failure;
@@ -15,7 +15,7 @@ use crate::template::TemplateError;
 /// A cause, and the tasks it went through on its way up.
 #[derive(Debug)]
 pub struct RunError {
-    pub cause: Cause,
+    pub cause: Box<Cause>,
     /// The innermost first.
     tasks: Vec<String>,
 }
@@ -28,11 +28,15 @@ pub enum Cause {
     Internal { task: String },
     #[error("task: Found multiple tasks ({}) that match {alias:?}", tasks.join(", "))]
     Ambiguous { alias: String, tasks: Vec<String> },
-    #[error("task: Maximum task call exceeded ({limit}) for task {task:?}: probably an cyclic dep or infinite loop")]
+    #[error(
+        "task: Maximum task call exceeded ({limit}) for task {task:?}: probably an cyclic dep or infinite loop"
+    )]
     TooManyCalls { task: String, limit: u32 },
     #[error("task: Task {task:?} cancelled by user")]
     Refused { task: String },
-    #[error("task: Task {task:?} cancelled because it has a prompt and the environment is not a terminal. Use --yes (-y) to run anyway.")]
+    #[error(
+        "task: Task {task:?} cancelled because it has a prompt and the environment is not a terminal. Use --yes (-y) to run anyway."
+    )]
     NoTerminal { task: String },
     #[error("task: Task {task:?} cancelled because it is missing required variables: {}", missing.join(", "))]
     MissingVars { task: String, missing: Vec<String> },
@@ -56,7 +60,9 @@ pub enum Cause {
     EnumReference { reference: String },
     #[error("task: Task {task:?} is not up-to-date")]
     NotUpToDate { task: String },
-    #[error("task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`")]
+    #[error(
+        "task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`"
+    )]
     Watch { task: String },
     #[error("task: cannot make directory {dir:?}: {source}", dir = dir.display())]
     Directory { dir: PathBuf, source: std::io::Error },
@@ -66,6 +72,9 @@ pub enum Cause {
     Command(Failure),
     #[error("{0}")]
     Template(#[from] TemplateError),
+    /// A template of a task, with where the task is written.
+    #[error("{error}")]
+    TaskTemplate { error: TemplateError, task: String, location: Location },
     #[error("{0}")]
     Fingerprint(#[from] FingerprintError),
     #[error("{0}")]
@@ -76,7 +85,7 @@ pub enum Cause {
 
 impl<C: Into<Cause>> From<C> for RunError {
     fn from(cause: C) -> RunError {
-        RunError { cause: cause.into(), tasks: Vec::new() }
+        RunError { cause: Box::new(cause.into()), tasks: Vec::new() }
     }
 }
 
@@ -95,7 +104,7 @@ impl RunError {
 
     /// The exit code of go-task's command line.
     pub fn code(&self) -> i32 {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::NotFound { .. } => 200,
             Cause::Internal { .. } => 202,
             Cause::Ambiguous { .. } => 203,
@@ -113,7 +122,7 @@ impl RunError {
 
     /// The code of the command that failed, where one did; else that of the command line.
     pub fn exit_code(&self) -> i32 {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => *code,
             Cause::Timeout { .. } | Cause::TimeLimit { .. } => 124,
             Cause::Cancelled { .. } => 130,
@@ -123,7 +132,7 @@ impl RunError {
 
     /// Whether a command ended with a code of its own, which `ignore_error` passes over.
     pub(super) fn is_exit(&self) -> Option<i32> {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => Some(*code),
             _ => None,
         }
@@ -131,7 +140,7 @@ impl RunError {
 
     /// The code a deferred command hears of.
     pub(super) fn deferred_code(&self) -> Option<i32> {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::Timeout { .. } => Some(self.exit_code()),
             _ => self.is_exit(),
         }
@@ -144,11 +153,23 @@ impl RunError {
 
     /// What helps a person further: for calls that lead round, the way.
     pub fn hint(&self) -> Option<String> {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::TooManyCalls { task, .. } => {
-                let way: Vec<&str> = self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
-                let round: Vec<&str> = std::iter::once(task.as_str()).chain(way.into_iter().rev()).chain([task.as_str()]).collect();
+                let way: Vec<&str> =
+                    self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
+                let round: Vec<&str> = std::iter::once(task.as_str())
+                    .chain(way.into_iter().rev())
+                    .chain([task.as_str()])
+                    .collect();
                 Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
+            }
+            Cause::TaskTemplate { error, task, location } => {
+                let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));
+                let (file, at) = (&location.taskfile, location.position);
+                Some(format!(
+                    "{file}:{}:{}: in a template of task {task:?}, line {}{column} of it",
+                    at.line, at.column, error.line
+                ))
             }
             Cause::Load(error) => error.hint(),
             _ => None,

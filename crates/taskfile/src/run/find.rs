@@ -34,7 +34,10 @@ impl<'e> Engine<'e> {
         let tasks = &self.file.tasks;
         let found = match tasks.get(&call.task) {
             Some(task) => Some((task, Vec::new())),
-            None => tasks.values().filter(|t| t.name.contains('*')).find_map(|t| Some((t, stars(&t.name, &call.task)?))),
+            None => tasks
+                .values()
+                .filter(|t| t.name.contains('*'))
+                .find_map(|t| Some((t, stars(&t.name, &call.task)?))),
         };
         if let Some((task, matched)) = found {
             call.vars.insert("MATCH".to_owned(), Var::of(Value::from(matched)));
@@ -44,7 +47,10 @@ impl<'e> Engine<'e> {
         match aliased.as_slice() {
             [task] => Ok(task),
             [] => Err(Cause::NotFound { task: call.task.clone(), suggestion: self.suggest(&call.task) }),
-            several => Err(Cause::Ambiguous { alias: call.task.clone(), tasks: several.iter().map(|t| t.name.clone()).collect() }),
+            several => Err(Cause::Ambiguous {
+                alias: call.task.clone(),
+                tasks: several.iter().map(|t| t.name.clone()).collect(),
+            }),
         }
     }
 

@@ -61,7 +61,10 @@ impl Engine<'_> {
     }
 
     fn execution_key(&self, compiled: &Compiled<'_>) -> Result<Option<String>, RunError> {
-        let run = [compiled.run.as_str(), self.file.run.as_str(), "always"].into_iter().find(|r| !r.is_empty()).unwrap_or("always");
+        let run = [compiled.run.as_str(), self.file.run.as_str(), "always"]
+            .into_iter()
+            .find(|r| !r.is_empty())
+            .unwrap_or("always");
         let task = compiled.task;
         let local = compiled.full_name.strip_prefix(&task.namespace).unwrap_or(&compiled.full_name);
         let name = format!("{}:{}", task.location.taskfile, local.strip_prefix(':').unwrap_or(local));
@@ -69,7 +72,9 @@ impl Engine<'_> {
             "always" => Ok(None),
             "once" => Ok(Some(name)),
             "when_changed" => {
-                let sum = xxhash_rust::xxh3::xxh3_64(format!("{:?}{:?}", compiled.variables.values, compiled.env).as_bytes());
+                let sum = xxhash_rust::xxh3::xxh3_64(
+                    format!("{:?}{:?}", compiled.variables.values, compiled.env).as_bytes(),
+                );
                 Ok(Some(format!("{name}:{sum}")))
             }
             other => Err(Cause::InvalidRun { run: other.to_owned() }.into()),

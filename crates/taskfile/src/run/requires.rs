@@ -9,17 +9,33 @@ pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
         .allowed
         .iter()
         .filter(|(name, _)| !compiled.variables.contains(name))
-        .map(|(name, allowed)| if allowed.is_empty() { name.clone() } else { format!("{name} (allowed values: [{}])", allowed.join(" ")) })
+        .map(|(name, allowed)| {
+            if allowed.is_empty() {
+                name.clone()
+            } else {
+                format!("{name} (allowed values: [{}])", allowed.join(" "))
+            }
+        })
         .collect();
-    if missing.is_empty() { Ok(()) } else { Err(Cause::MissingVars { task: compiled.name().to_owned(), missing }) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(Cause::MissingVars { task: compiled.name().to_owned(), missing })
+    }
 }
 
 pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
-        let Some(value) = compiled.variables.values.get(name.as_str()).map(crate::value::Value::display) else { continue };
+        let Some(value) = compiled.variables.values.get(name.as_str()).map(crate::value::Value::display)
+        else {
+            continue;
+        };
         if !allowed.contains(&value) {
-            wrong.push(format!("  - {name} has an invalid value : '{value}' (allowed values : [{}])\n", allowed.join(" ")));
+            wrong.push(format!(
+                "  - {name} has an invalid value : '{value}' (allowed values : [{}])\n",
+                allowed.join(" ")
+            ));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(Cause::WrongVars { task: compiled.name().to_owned(), wrong }) }

@@ -23,7 +23,9 @@ impl<'e> Engine<'e> {
             self.check(call)?;
         }
         if self.options.parallel {
-            return self.run_at_once(calls.len(), false, &self.scope, &|index, scope| self.run_task(&mut calls[index].clone(), scope));
+            return self.run_at_once(calls.len(), false, &self.scope, &|index, scope| {
+                self.run_task(&mut calls[index].clone(), scope)
+            });
         }
         calls.iter_mut().try_for_each(|call| self.run_task(call, &self.scope))
     }
@@ -46,7 +48,9 @@ impl<'e> Engine<'e> {
         // Calls may lead as deep as the limit on calls allows; a stack of its own keeps that safe.
         std::thread::scope(|threads| {
             let task = call.task.clone();
-            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, || self.run_task_here(call, scope));
+            let started = std::thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(threads, || self.run_task_here(call, scope));
             let thread = started.map_err(|source| Cause::Thread { task, source })?;
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
@@ -67,7 +71,9 @@ impl<'e> Engine<'e> {
             check_set(&self.compile(call, false)?)?;
         }
         let compiled = self.compile(call, true)?;
-        if !compiled.condition.trim().is_empty() && self.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err() {
+        if !compiled.condition.trim().is_empty()
+            && self.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
+        {
             ended(scope)?;
             self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
             return Ok(());
@@ -122,7 +128,7 @@ impl<'e> Engine<'e> {
         }
         self.ask(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
-            self.say(&format!("task: cannot make directory {:?}: {source}", compiled.dir));
+            self.say(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
         }
         self.run_steps(call, compiled, scope)
     }

@@ -17,7 +17,12 @@ impl Engine<'_> {
     /// From weak to strong: environment, special variables, the Taskfile's `env` and `vars`, those of the
     /// includes on the way, the call's, the task's own. Without `evaluate`, no command is started and
     /// mistakes in templates leave a text as written.
-    pub(crate) fn variables(&self, task: Option<&Task>, call: Option<&Call>, evaluate: bool) -> Result<Variables, RunError> {
+    pub(crate) fn variables(
+        &self,
+        task: Option<&Task>,
+        call: Option<&Call>,
+        evaluate: bool,
+    ) -> Result<Variables, RunError> {
         let mut variables = Variables { values: self.base().clone(), ..Variables::default() };
         self.set_special(&mut variables, task, call);
         let root = &self.place.dir;
@@ -68,25 +73,32 @@ impl Engine<'_> {
         Ok(join(&self.place.dir, &dir))
     }
 
-    fn set(&self, variables: &mut Variables, name: &str, var: &Var, dir: &Path, evaluate: bool) -> Result<(), RunError> {
+    fn set(
+        &self,
+        variables: &mut Variables,
+        name: &str,
+        var: &Var,
+        dir: &Path,
+        evaluate: bool,
+    ) -> Result<(), RunError> {
         let mut renderer = Renderer::new(&variables.values, &self.host);
-        let rendered = renderer.var(var);
-        if rendered.secret {
+        let current = renderer.var(var);
+        if current.secret {
             variables.secrets.push(name.to_owned());
         }
         if !evaluate {
-            match rendered.sh.filter(|sh| rendered.value.is_none() && !sh.is_empty()) {
+            match current.sh.filter(|sh| current.value.is_none() && !sh.is_empty()) {
                 Some(sh) => variables.set_pending(name, &sh),
-                None => variables.set(name, rendered.value.unwrap_or_else(|| Value::from(""))),
+                None => variables.set(name, current.value.unwrap_or_else(|| Value::from(""))),
             }
             return Ok(());
         }
         renderer.finish()?;
-        let value = match (rendered.value, &rendered.sh) {
+        let value = match (current.value, &current.sh) {
             (Some(value), _) => value,
             (None, None) => Value::Nil,
             (None, Some(sh)) => {
-                let dir = rendered.dir.as_deref().map_or(dir, Path::new);
+                let dir = current.dir.as_deref().map_or(dir, Path::new);
                 Value::Str(self.dynamic(sh, dir, &self.exported(&variables.values))?)
             }
         };
@@ -97,13 +109,19 @@ impl Engine<'_> {
     /// Variables as an environment; what the environment has already stays.
     pub(crate) fn exported(&self, values: &crate::value::Map) -> Vec<(String, OsString)> {
         let exports = Variables::exports(values).filter(|(name, _)| !self.environment.contains(name));
-        let mut exported: Vec<(String, OsString)> = exports.map(|(name, text)| (name.to_owned(), text.into())).collect();
+        let mut exported: Vec<(String, OsString)> =
+            exports.map(|(name, text)| (name.to_owned(), text.into())).collect();
         exported.extend(self.search_path().map(|path| ("PATH".to_owned(), path.clone())));
         exported
     }
 
     /// The output of a command without its last line end; each command is run once in a run.
-    pub(crate) fn dynamic(&self, sh: &str, dir: &Path, exported: &[(String, OsString)]) -> Result<String, RunError> {
+    pub(crate) fn dynamic(
+        &self,
+        sh: &str,
+        dir: &Path,
+        exported: &[(String, OsString)],
+    ) -> Result<String, RunError> {
         if sh.is_empty() {
             return Ok(String::new());
         }
@@ -115,15 +133,22 @@ impl Engine<'_> {
         let mut bytes = Vec::new();
         let mut out = |part: &[u8]| bytes.extend_from_slice(part);
         let mut err = |part: &[u8]| self.console.write(Stream::Err, part);
-        let sink = if self.console.is_terminal() { Sink::OutOnly { out: &mut out } } else { Sink::Apart { out: &mut out, err: &mut err } };
+        let sink = if self.console.is_terminal() {
+            Sink::OutOnly { out: &mut out }
+        } else {
+            Sink::Apart { out: &mut out, err: &mut err }
+        };
         if !dir.exists() {
             // A task makes its directory before its commands; its variables come even earlier.
-            std::fs::create_dir_all(dir).map_err(|source| Cause::Directory { dir: dir.to_owned(), source })?;
+            std::fs::create_dir_all(dir)
+                .map_err(|source| Cause::Directory { dir: dir.to_owned(), source })?;
         }
         let request = self.request(sh, dir, exported, &[], &[]);
-        crate::shell::run(&request, &self.scope, sink).map_err(|failure| Cause::Dynamic { command: sh.to_owned(), failure })?;
+        crate::shell::run(&request, &self.scope, sink)
+            .map_err(|failure| Cause::Dynamic { command: sh.to_owned(), failure })?;
         let text = String::from_utf8_lossy(&bytes);
-        let result = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
+        let result =
+            text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
         self.say_verbose(&|| format!("task: dynamic variable: {sh:?} result: {result:?}"));
         known.insert(sh.to_owned(), result.clone());
         Ok(result)
@@ -150,8 +175,18 @@ impl Engine<'_> {
     }
 
     /// A command nobody sees: its output is dropped, only its end counts.
-    pub(super) fn run_quietly(&self, command: &str, dir: &Path, env: &[(String, OsString)], scope: &Scope) -> Result<(), crate::shell::Failure> {
+    pub(super) fn run_quietly(
+        &self,
+        command: &str,
+        dir: &Path,
+        env: &[(String, OsString)],
+        scope: &Scope,
+    ) -> Result<(), crate::shell::Failure> {
         let mut nothing = |_: &[u8]| {};
-        crate::shell::run(&self.request(command, dir, env, &[], &[]), scope, Sink::Together { all: &mut nothing })
+        crate::shell::run(
+            &self.request(command, dir, env, &[], &[]),
+            scope,
+            Sink::Together { all: &mut nothing },
+        )
     }
 }

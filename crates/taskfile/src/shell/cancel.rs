@@ -23,7 +23,13 @@ struct Inner {
 impl Cancel {
     pub fn new() -> std::io::Result<Cancel> {
         let (signal, writer) = std::io::pipe()?;
-        Ok(Cancel { inner: Arc::new(Inner { thrown: AtomicBool::new(false), signal, writer: Mutex::new(Some(writer)) }) })
+        Ok(Cancel {
+            inner: Arc::new(Inner {
+                thrown: AtomicBool::new(false),
+                signal,
+                writer: Mutex::new(Some(writer)),
+            }),
+        })
     }
 
     pub fn cancel(&self) {

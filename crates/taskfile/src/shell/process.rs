@@ -87,7 +87,12 @@ pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(
 const HARMLESS_OPTIONS: &[&str] = &["e", "errexit", "u", "nounset", "f", "noglob", "pipefail"];
 
 /// Starts a program without a shell, with the shell's words for one that is not there.
-fn run_program(request: &Request<'_>, words: &[String], scope: &Scope, mut sink: Sink<'_>) -> Result<(), Failure> {
+fn run_program(
+    request: &Request<'_>,
+    words: &[String],
+    scope: &Scope,
+    mut sink: Sink<'_>,
+) -> Result<(), Failure> {
     let name = words.first().map_or("", String::as_str);
     let program = match find_program(request, name) {
         Ok(program) => program,
@@ -106,7 +111,8 @@ fn run_program(request: &Request<'_>, words: &[String], scope: &Scope, mut sink:
 
 /// The file of a program: on the command's own search path, or where a path says.
 fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
-    let executable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
+    let executable =
+        |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
         let path = request.dir.join(name);
         return match () {
@@ -121,7 +127,10 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
         None => std::env::var_os("PATH"),
     });
     let search = search.unwrap_or_default();
-    std::env::split_paths(&search).map(|dir| request.dir.join(dir).join(name)).find(|p| executable(p)).ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
+    std::env::split_paths(&search)
+        .map(|dir| request.dir.join(dir).join(name))
+        .find(|p| executable(p))
+        .ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
 }
 
 /// A text file the system cannot run by itself; a shell can.
@@ -130,7 +139,9 @@ fn is_script_without_shebang(program: &Path) -> bool {
     let mut start = [0_u8; 4];
     let Ok(mut file) = std::fs::File::open(program) else { return false };
     let Ok(read) = file.read(&mut start) else { return false };
-    !start[..read].starts_with(b"#!") && !start[..read].starts_with(b"\x7fELF") && !start[..read].starts_with(&[0xcf, 0xfa, 0xed, 0xfe])
+    !start[..read].starts_with(b"#!")
+        && !start[..read].starts_with(b"\x7fELF")
+        && !start[..read].starts_with(&[0xcf, 0xfa, 0xed, 0xfe])
 }
 
 /// The command in bash, or in sh where there is no bash.
@@ -139,7 +150,9 @@ fn shell_command(request: &Request<'_>) -> Command {
     let bash = BASH.get_or_init(|| {
         let search = std::env::var_os("PATH").unwrap_or_default();
         let places = ["/bin/bash".into(), "/usr/bin/bash".into()].into_iter();
-        places.chain(std::env::split_paths(&search).map(|dir| dir.join("bash"))).find(|p: &PathBuf| p.is_file())
+        places
+            .chain(std::env::split_paths(&search).map(|dir| dir.join("bash")))
+            .find(|p: &PathBuf| p.is_file())
     });
     let mut command = match bash {
         Some(bash) => {
@@ -166,7 +179,8 @@ fn shell_command(request: &Request<'_>) -> Command {
 
 /// Gives the command its surroundings, starts it and waits for it.
 fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink<'_>) -> Result<(), Failure> {
-    let failed = |source| Failure::Start { command: request.command.to_owned(), dir: request.dir.to_owned(), source };
+    let failed =
+        |source| Failure::Start { command: request.command.to_owned(), dir: request.dir.to_owned(), source };
     if let Some(all) = request.environment {
         command.env_clear().envs(all.iter().map(|(k, v)| (k, v)));
     }
@@ -178,7 +192,9 @@ fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink
     }
     let pipes = sink.connect(&mut command).map_err(failed)?;
     let child = command.spawn().map_err(|source| match source.kind() {
-        ErrorKind::NotFound if !request.dir.is_dir() => failed(std::io::Error::new(ErrorKind::NotFound, "no such directory")),
+        ErrorKind::NotFound if !request.dir.is_dir() => {
+            failed(std::io::Error::new(ErrorKind::NotFound, "no such directory"))
+        }
         _ => failed(source),
     })?;
     // The write ends live in `command`; while it does, the pipes do not end.
@@ -229,7 +245,9 @@ impl<'s> Sink<'s> {
 
     fn print(&mut self, text: &str) {
         match self {
-            Sink::Inherit => super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes()),
+            Sink::Inherit => {
+                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes());
+            }
             Sink::Apart { out, .. } | Sink::OutOnly { out } => out(text.as_bytes()),
             Sink::Together { all } => all(text.as_bytes()),
         }
@@ -237,7 +255,9 @@ impl<'s> Sink<'s> {
 
     fn complain(&mut self, text: &str) {
         match self {
-            Sink::Inherit | Sink::OutOnly { .. } => super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes()),
+            Sink::Inherit | Sink::OutOnly { .. } => {
+                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes());
+            }
             Sink::Apart { err, .. } => err(text.as_bytes()),
             Sink::Together { all } => all(text.as_bytes()),
         }

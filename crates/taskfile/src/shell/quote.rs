@@ -2,8 +2,9 @@
 
 /// Words with a meaning of their own as the first of a command.
 const KEYWORDS: &[&str] = &[
-    "!", "[[", "]]", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "eval", "export", "fi", "for", "function", "if", "in",
-    "let", "local", "nameref", "readonly", "select", "then", "time", "typeset", "until", "while", "{", "}",
+    "!", "[[", "]]", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "eval", "export",
+    "fi", "for", "function", "if", "in", "let", "local", "nameref", "readonly", "select", "then", "time",
+    "typeset", "until", "while", "{", "}",
 ];
 
 /// A word as bash reads it back: bare if it can be, else in `'…'`, in `"…"` when it holds a `'`, and in
@@ -46,8 +47,8 @@ fn quote_hidden(word: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\x0b' => out.push_str("\\v"),
             '\\' | '\'' => out.extend(['\\', c]),
-            c if (c as u32) < 0x80 && c.is_control() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c if (c as u32) < 0x80 && c.is_control() => out.extend(["\\x", &format!("{:02x}", c as u32)]),
+            c if c.is_control() => out.extend(["\\u", &format!("{:04x}", c as u32)]),
             c => out.push(c),
         }
     }
@@ -78,7 +79,9 @@ pub fn split(line: &str) -> Option<Vec<String>> {
                 loop {
                     match chars.next()? {
                         '"' => break,
-                        '\\' if chars.peek().is_some_and(|n| matches!(n, '"' | '\\' | '$' | '`')) => current.extend(chars.next()),
+                        '\\' if chars.peek().is_some_and(|n| matches!(n, '"' | '\\' | '$' | '`')) => {
+                            current.extend(chars.next());
+                        }
                         inner => current.push(inner),
                     }
                 }
@@ -115,7 +118,10 @@ mod tests {
 
     #[test]
     fn a_line_is_split_as_a_shell_would() {
-        assert_eq!(split("-v  -run 'A B' \"c \\\" d\" e\\ f ''"), Some(["-v", "-run", "A B", "c \" d", "e f", ""].map(String::from).to_vec()));
+        assert_eq!(
+            split("-v  -run 'A B' \"c \\\" d\" e\\ f ''"),
+            Some(["-v", "-run", "A B", "c \" d", "e f", ""].map(String::from).to_vec())
+        );
         assert_eq!(split("'open"), None);
         assert_eq!(split("  "), Some(vec![]));
     }

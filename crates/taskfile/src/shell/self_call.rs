@@ -34,7 +34,10 @@ impl SelfCall {
 
     /// A directory of ours alone with `task` in it, kept between runs.
     fn link(&self) -> Option<PathBuf> {
-        let name = format!("baton-task-{:016x}", xxhash_rust::xxh3::xxh3_64(self.executable.as_os_str().as_encoded_bytes()));
+        let name = format!(
+            "baton-task-{:016x}",
+            xxhash_rust::xxh3::xxh3_64(self.executable.as_os_str().as_encoded_bytes())
+        );
         let dir = base().join(name);
         let link = dir.join("task");
         if is_ours(&dir) && link.read_link().is_ok_and(|to| to == self.executable) {
@@ -53,7 +56,8 @@ impl SelfCall {
 
 /// The user's runtime directory, else the cache, else the place for temporary files.
 fn base() -> PathBuf {
-    let var = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute() && p.is_dir());
+    let var =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute() && p.is_dir());
     var("XDG_RUNTIME_DIR")
         .or_else(|| var("XDG_CACHE_HOME"))
         .or_else(|| var("HOME").map(|home| home.join(".cache")).filter(|p| p.is_dir()))
@@ -62,5 +66,6 @@ fn base() -> PathBuf {
 
 /// Only a directory nobody else can write to may come first on the path.
 fn is_ours(dir: &Path) -> bool {
-    dir.symlink_metadata().is_ok_and(|m| m.is_dir() && m.uid() == rustix::process::geteuid().as_raw() && m.mode() & 0o022 == 0)
+    dir.symlink_metadata()
+        .is_ok_and(|m| m.is_dir() && m.uid() == rustix::process::geteuid().as_raw() && m.mode() & 0o022 == 0)
 }

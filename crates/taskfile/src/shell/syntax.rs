@@ -6,7 +6,8 @@
 
 /// The first mistake, as `line:column: what`.
 pub fn mistake(command: &str) -> Option<String> {
-    let mut check = Check { chars: command.chars().collect(), at: 0, open: Vec::new(), start: true, pending: None };
+    let mut check =
+        Check { chars: command.chars().collect(), at: 0, open: Vec::new(), start: true, pending: None };
     match check.run() {
         Err(Verdict::Mistake(at, words)) => {
             let line = check.chars[..at].iter().filter(|c| **c == '\n').count() + 1;
@@ -34,7 +35,15 @@ struct Check {
 }
 
 /// What begins something, and the word that ends it.
-const ENDS: &[(&str, &str)] = &[("if", "fi"), ("while", "done"), ("until", "done"), ("for", "done"), ("select", "done"), ("{", "}"), ("(", ")")];
+const ENDS: &[(&str, &str)] = &[
+    ("if", "fi"),
+    ("while", "done"),
+    ("until", "done"),
+    ("for", "done"),
+    ("select", "done"),
+    ("{", "}"),
+    ("(", ")"),
+];
 
 impl Check {
     fn run(&mut self) -> Result<(), Verdict> {
@@ -48,7 +57,9 @@ impl Check {
                     self.at += 1;
                     self.start = true;
                 }
-                ';' if self.peek(1) == Some(';') => return Err(Verdict::Mistake(at, "`;;` can only be used in a case clause".to_owned())),
+                ';' if self.peek(1) == Some(';') => {
+                    return Err(Verdict::Mistake(at, "`;;` can only be used in a case clause".to_owned()));
+                }
                 ';' => self.separator(";", at)?,
                 '&' if self.peek(1) == Some('&') => self.operator("&&", at)?,
                 '&' if self.peek(1) == Some('>') => self.at += 2,
@@ -67,8 +78,13 @@ impl Check {
         }
         match self.open.pop() {
             None => Ok(()),
-            Some((bracket @ ("(" | "{"), at)) => Err(Verdict::Mistake(at, format!("reached EOF without matching `{bracket}` with `{}`", end(bracket)))),
-            Some((word, at)) => Err(Verdict::Mistake(at, format!("`{word}` statement must end with `{}`", end(word)))),
+            Some((bracket @ ("(" | "{"), at)) => Err(Verdict::Mistake(
+                at,
+                format!("reached EOF without matching `{bracket}` with `{}`", end(bracket)),
+            )),
+            Some((word, at)) => {
+                Err(Verdict::Mistake(at, format!("`{word}` statement must end with `{}`", end(word))))
+            }
         }
     }
 
@@ -84,7 +100,10 @@ impl Check {
 
     fn separator(&mut self, operator: &str, at: usize) -> Result<(), Verdict> {
         if self.start {
-            return Err(Verdict::Mistake(at, format!("`{operator}` can only immediately follow a statement")));
+            return Err(Verdict::Mistake(
+                at,
+                format!("`{operator}` can only immediately follow a statement"),
+            ));
         }
         self.at += 1;
         self.start = true;
@@ -93,7 +112,10 @@ impl Check {
 
     fn operator(&mut self, operator: &'static str, at: usize) -> Result<(), Verdict> {
         if self.start {
-            return Err(Verdict::Mistake(at, format!("`{operator}` can only immediately follow a statement")));
+            return Err(Verdict::Mistake(
+                at,
+                format!("`{operator}` can only immediately follow a statement"),
+            ));
         }
         self.at += operator.len();
         self.start = true;
@@ -133,7 +155,11 @@ impl Check {
             self.start = false;
             return Ok(());
         }
-        let words = if self.start { "`)` can only be used to close a subshell" } else { "a command can only contain words and redirects; encountered `)`" };
+        let words = if self.start {
+            "`)` can only be used to close a subshell"
+        } else {
+            "a command can only contain words and redirects; encountered `)`"
+        };
         Err(Verdict::Mistake(at, words.to_owned()))
     }
 
@@ -149,10 +175,14 @@ impl Check {
             "case" | "function" | "[[" | "let" | "coproc" => return Err(Verdict::Unsure),
             "!" | "time" => self.start = true,
             "then" | "else" | "elif" if !self.inside(&["if"]) => return Err(stray(at, &text, "in an `if`")),
-            "do" if !self.inside(&["while", "until", "for", "select"]) => return Err(stray(at, &text, "in a loop")),
+            "do" if !self.inside(&["while", "until", "for", "select"]) => {
+                return Err(stray(at, &text, "in a loop"));
+            }
             "then" | "else" | "elif" | "do" => self.start = true,
             "fi" if !self.inside(&["if"]) => return Err(stray(at, &text, "to end an `if`")),
-            "done" if !self.inside(&["while", "until", "for", "select"]) => return Err(stray(at, &text, "to end a loop")),
+            "done" if !self.inside(&["while", "until", "for", "select"]) => {
+                return Err(stray(at, &text, "to end a loop"));
+            }
             "}" if !self.inside(&["{"]) => return Err(stray(at, &text, "to close a block")),
             "fi" | "done" | "}" => drop(self.open.pop()),
             other => {

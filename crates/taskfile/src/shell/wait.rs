@@ -6,7 +6,9 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
+};
 
 use super::cancel::{Ended, Scope};
 
@@ -15,7 +17,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long output is still read after a command ended, when something it left behind holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
 /// What is read at once.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// One pipe and what takes its output.
 pub struct Pipe<'s> {
@@ -43,6 +45,9 @@ impl Running<'_> {
         let mut killed = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
+                if let Some((_, since)) = ended {
+                    self.end_group(since);
+                }
                 self.drain(&mut open);
                 return Ok((status, ended.map(|(why, _)| why)));
             }
@@ -60,7 +65,9 @@ impl Running<'_> {
                 Some(_) => {}
             }
             let limit = match ended {
-                Some((_, since)) => Some(GRACE.saturating_sub(since.elapsed()).max(Duration::from_millis(10))),
+                Some((_, since)) => {
+                    Some(GRACE.saturating_sub(since.elapsed()).max(Duration::from_millis(10)))
+                }
                 None => scope.remaining(),
             };
             self.poll(scope, handle.as_ref(), ended.is_some(), &mut open, limit)?;
@@ -73,9 +80,19 @@ impl Running<'_> {
         pidfd_open(pid, PidfdFlags::empty()).ok()
     }
 
-    fn poll(&mut self, scope: &Scope, handle: Option<&OwnedFd>, ended: bool, open: &mut [bool], limit: Option<Duration>) -> std::io::Result<()> {
+    fn poll(
+        &mut self,
+        scope: &Scope,
+        handle: Option<&OwnedFd>,
+        ended: bool,
+        open: &mut [bool],
+        limit: Option<Duration>,
+    ) -> std::io::Result<()> {
         let limit = if handle.is_some() { limit } else { Some(limit.map_or(TICK, |l| l.min(TICK))) };
-        let limit = limit.map(|l| Timespec { tv_sec: i64::try_from(l.as_secs()).unwrap_or(i64::MAX), tv_nsec: l.subsec_nanos().into() });
+        let limit = limit.map(|l| Timespec {
+            tv_sec: i64::try_from(l.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: l.subsec_nanos().into(),
+        });
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
         for (pipe, _) in self.pipes.iter().zip(open.iter()).filter(|(_, open)| **open) {
             fds.push(PollFd::from_borrowed_fd(pipe.reader.as_fd(), PollFlags::IN));
@@ -122,6 +139,18 @@ impl Running<'_> {
             if nothing_more || (before.elapsed() >= TICK && Instant::now() >= until) {
                 return;
             }
+        }
+    }
+
+    /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
+    fn end_group(&self, since: Instant) {
+        let pid = Pid::from_child(&self.child);
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok();
+        while is_left() && since.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if is_left() {
+            self.signal(Signal::KILL);
         }
     }
 

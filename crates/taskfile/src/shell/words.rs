@@ -2,11 +2,87 @@
 
 /// What the shell does itself. A command of these names goes to the shell, whatever is on the path.
 const SHELL_WORDS: &[&str] = &[
-    ".", ":", "[", "[[", "alias", "bg", "bind", "break", "builtin", "caller", "case", "cd", "command", "compgen", "complete", "compopt",
-    "continue", "coproc", "declare", "dirs", "disown", "do", "done", "elif", "else", "enable", "esac", "eval", "exec", "exit", "export", "false",
-    "fc", "fg", "fi", "for", "function", "getopts", "hash", "help", "history", "if", "in", "jobs", "kill", "let", "local", "logout", "mapfile",
-    "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "select", "set", "shift", "shopt", "source", "suspend", "test",
-    "then", "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "{", "}", "!",
+    ".",
+    ":",
+    "[",
+    "[[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "enable",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "while",
+    "{",
+    "}",
+    "!",
 ];
 
 /// What can be done without a shell.
@@ -28,7 +104,9 @@ pub fn plain(command: &str) -> Option<Plain> {
         "true" | ":" => Some(Plain::Exit(0)),
         "false" => Some(Plain::Exit(1)),
         "exit" => match words.as_slice() {
-            [_, code] if !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()) => Some(Plain::Exit(code.parse::<u8>().ok()?.into())),
+            [_, code] if !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()) => {
+                Some(Plain::Exit(code.parse::<u8>().ok()?.into()))
+            }
             _ => None,
         },
         name if name.is_empty() || name.contains('=') || SHELL_WORDS.contains(&name) => None,
@@ -40,7 +118,10 @@ pub fn plain(command: &str) -> Option<Plain> {
 fn echo(words: &[String]) -> Option<Plain> {
     let mut newline = true;
     let mut rest = words;
-    while let Some(option) = rest.first().filter(|w| w.len() > 1 && w.starts_with('-') && w[1..].bytes().all(|b| b"neE".contains(&b))) {
+    while let Some(option) = rest
+        .first()
+        .filter(|w| w.len() > 1 && w.starts_with('-') && w[1..].bytes().all(|b| b"neE".contains(&b)))
+    {
         if option.contains('e') {
             return None;
         }
@@ -82,7 +163,9 @@ fn words(command: &str) -> Option<Vec<String>> {
                 }
             }
             '#' if word.is_none() => return None,
-            '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '^' | '=' | '#' | ']' => word.get_or_insert_default().push(c),
+            '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '^' | '=' | '#' | ']' => {
+                word.get_or_insert_default().push(c);
+            }
             c if c.is_alphanumeric() => word.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -110,8 +193,27 @@ mod tests {
     #[test]
     fn anything_a_shell_acts_on_needs_one() {
         for command in [
-            "a | b", "a && b", "a; b", "a > b", "$a", "\"$a\"", "a*", "~/a", "A=1 b", "a {b,c}", "cd x", "# a", "a\nb", "a \\b", "'open", "! a",
-            "echo -e x", "[ a ]", "a &", "`a`", "",
+            "a | b",
+            "a && b",
+            "a; b",
+            "a > b",
+            "$a",
+            "\"$a\"",
+            "a*",
+            "~/a",
+            "A=1 b",
+            "a {b,c}",
+            "cd x",
+            "# a",
+            "a\nb",
+            "a \\b",
+            "'open",
+            "! a",
+            "echo -e x",
+            "[ a ]",
+            "a &",
+            "`a`",
+            "",
         ] {
             assert_eq!(plain(command), None, "{command}");
         }

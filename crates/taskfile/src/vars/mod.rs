@@ -49,6 +49,9 @@ impl Variables {
 
     /// The variables a command can have in its environment: texts, numbers and truth values.
     pub fn exports(values: &Map) -> impl Iterator<Item = (&str, String)> {
-        values.iter().filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_))).map(|(k, v)| (k.as_str(), v.display()))
+        values
+            .iter()
+            .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))
+            .map(|(k, v)| (k.as_str(), v.display()))
     }
 }

@@ -55,19 +55,35 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor) else {
-                    return Err(YamlError::at(position, format!("anchor '{}' value contains itself", self.word_at(at))));
+                    return Err(YamlError::at(
+                        position,
+                        format!("anchor '{}' value contains itself", self.word_at(at)),
+                    ));
                 };
                 let mut node = node.clone();
                 node.position = position;
                 self.finish(node, 0)
             }
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => Ok(None),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => Ok(None),
         }
     }
 
-    fn start(&mut self, position: Position, tag: Option<String>, anchor: usize, is_map: bool) -> Result<Option<Node>, YamlError> {
+    fn start(
+        &mut self,
+        position: Position,
+        tag: Option<String>,
+        anchor: usize,
+        is_map: bool,
+    ) -> Result<Option<Node>, YamlError> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(YamlError::at(position, format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line)));
+            return Err(YamlError::at(
+                position,
+                format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line),
+            ));
         }
         self.open.push(Open { position, tag, anchor, children: Vec::new(), is_map });
         Ok(None)
@@ -112,7 +128,10 @@ impl Builder<'_> {
         let at = position(*error.marker());
         let info = error.info();
         if info.contains("unknown anchor") {
-            return YamlError::at(at, format!("unknown anchor '{}' referenced", self.word_at(*error.marker())));
+            return YamlError::at(
+                at,
+                format!("unknown anchor '{}' referenced", self.word_at(*error.marker())),
+            );
         }
         let context = self.open.last().map_or(at.line, |open| open.position.line);
         let (line, words) = if info.contains("flow sequence") {

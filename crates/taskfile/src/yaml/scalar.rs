@@ -30,7 +30,8 @@ impl Node {
     pub fn value(&self) -> Value {
         match &self.kind {
             Kind::Scalar { text, plain } => {
-                let is_text = matches!(self.tag.as_deref(), Some("str" | "binary")) || (!*plain && self.tag.is_none());
+                let is_text =
+                    matches!(self.tag.as_deref(), Some("str" | "binary")) || (!*plain && self.tag.is_none());
                 if is_text { Value::Str(text.clone()) } else { resolve(text) }
             }
             Kind::List(items) => Value::List(items.iter().map(Node::value).collect()),

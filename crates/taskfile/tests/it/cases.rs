@@ -39,8 +39,18 @@ fn deps_run_first_and_a_failure_is_told_with_its_way() {
         file,
         &[
             (&["-s", "x"], 0, "a\nx\n", ""),
-            (&["-s", "bad"], 201, "", "task: Failed to run task \"bad\": task: Failed to run task \"fail\": exit status 5\n"),
-            (&["-s", "-x", "bad"], 5, "", "task: Failed to run task \"bad\": task: Failed to run task \"fail\": exit status 5\n"),
+            (
+                &["-s", "bad"],
+                201,
+                "",
+                "task: Failed to run task \"bad\": task: Failed to run task \"fail\": exit status 5\n",
+            ),
+            (
+                &["-s", "-x", "bad"],
+                5,
+                "",
+                "task: Failed to run task \"bad\": task: Failed to run task \"fail\": exit status 5\n",
+            ),
             (&["--dry", "x"], 0, "", "task: [a] echo a\ntask: [x] echo x\n"),
         ],
     );
@@ -63,8 +73,15 @@ fn variables_from_weak_to_strong() {
 #[test]
 fn environment_of_file_task_and_dotenv() {
     let file = "version: '3'\ndotenv: ['.env', 'nope.env']\nenv: {A: file, B: {sh: echo b}}\ntasks:\n  a: {env: {A: task, N: 5}, cmds: ['echo $A $B $N $D \"$Q\"']}\n  b: {dotenv: [task.env], cmds: ['echo $D {{.D}}']}\n";
-    let files = [("Taskfile.yml", file), (".env", "D=dot # c\nexport Q=\"q $D\\n\"\n# x\n"), ("task.env", "D=of-task\n")];
-    check_files(&files, &[(&["-s", "a"], 0, "task b 5 dot q dot\n\n", ""), (&["-s", "b"], 0, "of-task dot\n", "")]);
+    let files = [
+        ("Taskfile.yml", file),
+        (".env", "D=dot # c\nexport Q=\"q $D\\n\"\n# x\n"),
+        ("task.env", "D=of-task\n"),
+    ];
+    check_files(
+        &files,
+        &[(&["-s", "a"], 0, "task b 5 dot q dot\n\n", ""), (&["-s", "b"], 0, "of-task dot\n", "")],
+    );
 }
 
 #[test]
@@ -92,7 +109,12 @@ fn deferred_commands_run_last_to_first_and_know_the_code() {
     check(
         file,
         &[
-            (&["-s", "-x", "a"], 3, "body\ncode=3\nfirst\n", "task: Failed to run task \"a\": exit status 3\n"),
+            (
+                &["-s", "-x", "a"],
+                3,
+                "body\ncode=3\nfirst\n",
+                "task: Failed to run task \"a\": exit status 3\n",
+            ),
             (&["-s", "ok"], 0, "body\ncleanup 1\n", ""),
         ],
     );
@@ -101,7 +123,14 @@ fn deferred_commands_run_last_to_first_and_know_the_code() {
 #[test]
 fn errors_can_be_ignored_at_each_level() {
     let file = "version: '3'\ntasks:\n  cmd: {cmds: [{cmd: exit 3, ignore_error: true}, echo on]}\n  task: {ignore_error: true, cmds: [exit 3, echo on]}\n  call: {cmds: [{task: fail, ignore_error: true}, echo on]}\n  fail: exit 3\n";
-    check(file, &[(&["-s", "cmd"], 0, "on\n", ""), (&["-s", "task"], 0, "on\n", ""), (&["-s", "call"], 0, "on\n", "")]);
+    check(
+        file,
+        &[
+            (&["-s", "cmd"], 0, "on\n", ""),
+            (&["-s", "task"], 0, "on\n", ""),
+            (&["-s", "call"], 0, "on\n", ""),
+        ],
+    );
 }
 
 #[test]
@@ -114,7 +143,12 @@ fn conditions_platforms_and_preconditions() {
             (&["-s", "step"], 0, "yes\n", ""),
             (&["other"], 0, "", ""),
             (&["-s", "mixed"], 0, "yes\n", ""),
-            (&["pre"], 201, "", "task: make nope first\ntask: Failed to run task \"pre\": task: precondition not met\n"),
+            (
+                &["pre"],
+                201,
+                "",
+                "task: make nope first\ntask: Failed to run task \"pre\": task: precondition not met\n",
+            ),
             (&["-f", "-s", "pre"], 0, "no\n", ""),
         ],
     );
@@ -127,7 +161,11 @@ fn required_variables_and_their_values() {
     let wrong = "task: Task \"a\" cancelled because it is missing required variables:\n  - E has an invalid value : 'x' (allowed values : [dev prod])\n\n";
     check(
         file,
-        &[(&["a"], 206, "", missing), (&["a", "X=1", "E=x"], 207, "", wrong), (&["-s", "a", "X=1", "E=dev"], 0, "1dev\n", "")],
+        &[
+            (&["a"], 206, "", missing),
+            (&["a", "X=1", "E=x"], 207, "", wrong),
+            (&["-s", "a", "X=1", "E=dev"], 0, "1dev\n", ""),
+        ],
     );
 }
 
@@ -171,15 +209,23 @@ fn a_changed_source_and_a_failure_make_a_task_run_again() {
 #[test]
 fn ignored_files_are_no_sources_when_asked() {
     let file = "version: '3'\nuse_gitignore: true\ntasks:\n  a: {sources: ['*.txt'], cmds: [{for: sources, cmd: 'echo {{.ITEM}}'}]}\n  b: {use_gitignore: false, sources: ['*.txt'], cmds: [{for: sources, cmd: 'echo {{.ITEM}}'}]}\n";
-    let files = [("Taskfile.yml", file), (".gitignore", "*.txt\n!keep.txt\n"), ("keep.txt", ""), ("drop.txt", "")];
-    check_files(&files, &[(&["-s", "a"], 0, "keep.txt\n", ""), (&["-s", "b"], 0, "drop.txt\nkeep.txt\n", "")]);
+    let files =
+        [("Taskfile.yml", file), (".gitignore", "*.txt\n!keep.txt\n"), ("keep.txt", ""), ("drop.txt", "")];
+    check_files(
+        &files,
+        &[(&["-s", "a"], 0, "keep.txt\n", ""), (&["-s", "b"], 0, "drop.txt\nkeep.txt\n", "")],
+    );
 }
 
 #[test]
 fn includes_in_every_form() {
     let root = "version: '3'\nincludes:\n  s: ./sub\n  adv: {taskfile: ./sub, dir: ./sub, vars: {IV: iv}, aliases: [al], excludes: [skip]}\n  opt: {taskfile: ./nope.yml, optional: true}\n  int: {taskfile: ./sub, internal: true}\n  flat: {taskfile: ./flat.yml, flatten: true}\nvars: {R: root}\ntasks:\n  root: {cmds: [{task: s:a}]}\n";
     let sub = "version: '3'\nvars: {SV: sv}\ntasks:\n  default: echo sub-default\n  a: 'echo {{.SV}} {{.R}} [{{.IV}}] {{.TASK}} $(basename $PWD)'\n  up: {cmds: [{task: ':root'}]}\n  skip: echo skip\n";
-    let files = [("p/Taskfile.yml", root), ("p/sub/Taskfile.yml", sub), ("p/flat.yml", "version: '3'\ntasks: {f: echo flat}\n")];
+    let files = [
+        ("p/Taskfile.yml", root),
+        ("p/sub/Taskfile.yml", sub),
+        ("p/flat.yml", "version: '3'\ntasks: {f: echo flat}\n"),
+    ];
     check_files(
         &files,
         &[
@@ -214,12 +260,22 @@ fn aliases_wildcards_labels_and_suggestions() {
 
 #[test]
 fn output_styles() {
-    let file = |output: &str| format!("version: '3'\noutput: {output}\ntasks:\n  a: {{prefix: 'p-{{{{.TASK}}}}', cmds: ['echo 1; echo 2 >&2; printf 3']}}\n  f: {{cmds: ['echo 1; exit 2']}}\n");
+    let file = |output: &str| {
+        format!(
+            "version: '3'\noutput: {output}\ntasks:\n  a: {{prefix: 'p-{{{{.TASK}}}}', cmds: ['echo 1; echo 2 >&2; printf 3']}}\n  f: {{cmds: ['echo 1; exit 2']}}\n"
+        )
+    };
     check(&file("prefixed"), &[(&["-s", "a"], 0, "[p-a] 1\n[p-a] 2\n[p-a] 3\n", "")]);
     check(&file("{group: {begin: 'b {{.TASK}}', end: e}}"), &[(&["-s", "a"], 0, "b a\n1\n2\n3e\n", "")]);
     let failed = "task: Failed to run task \"f\": exit status 2\n";
-    check(&file("{group: {error_only: true}}"), &[(&["-s", "a"], 0, "", ""), (&["-s", "f"], 201, "1\n", failed)]);
-    check(&file("interleaved"), &[(&["-s", "a"], 0, "1\n3", "2\n"), (&["-s", "-o", "prefixed", "f"], 201, "[f] 1\n", failed)]);
+    check(
+        &file("{group: {error_only: true}}"),
+        &[(&["-s", "a"], 0, "", ""), (&["-s", "f"], 201, "1\n", failed)],
+    );
+    check(
+        &file("interleaved"),
+        &[(&["-s", "a"], 0, "1\n3", "2\n"), (&["-s", "-o", "prefixed", "f"], 201, "[f] 1\n", failed)],
+    );
     check(&file("zzz"), &[(&["a"], 1, "", "task: output style \"zzz\" not recognized\n")]);
 }
 
@@ -233,8 +289,18 @@ fn shell_options_directories_and_timeouts() {
             (&["-s", "pipe"], 201, "", "task: Failed to run task \"pipe\": exit status 1\n"),
             (&["-s", "glob"], 0, "d/e/f.x\n", ""),
             (&["-s", "dir"], 0, "new\n", ""),
-            (&["-s", "slow"], 208, "", "task: Failed to run task \"slow\": task: [slow] command timeout exceeded (50ms)\n"),
-            (&["-s", "-x", "outer"], 124, "", "task: Failed to run task \"outer\": task: [outer] command timeout exceeded (50ms)\n"),
+            (
+                &["-s", "slow"],
+                208,
+                "",
+                "task: Failed to run task \"slow\": task: [slow] command timeout exceeded (50ms)\n",
+            ),
+            (
+                &["-s", "-x", "outer"],
+                124,
+                "",
+                "task: Failed to run task \"outer\": task: [outer] command timeout exceeded (50ms)\n",
+            ),
         ],
     );
 }
@@ -249,7 +315,12 @@ fn prompts_secrets_and_arguments() {
             (&["q"], 205, "", asked),
             (&["-s", "-y", "q"], 0, "sure? [assuming yes]\nyes\n", ""),
             (&["s"], 0, "hunter2\n", "task: [s] echo *****\n"),
-            (&["args", "--", "a b", "$HOME", "-c"], 0, "a b $HOME -c 3\n", "task: [args] echo 'a b' '$HOME' -c 3\n"),
+            (
+                &["args", "--", "a b", "$HOME", "-c"],
+                0,
+                "a b $HOME -c 3\n",
+                "task: [args] echo 'a b' '$HOME' -c 3\n",
+            ),
         ],
     );
 }

@@ -37,7 +37,10 @@ fn share(runner: &Path, group: &str, sample: u32) -> f64 {
         command.args(["--sample", &sample.to_string()]);
     }
     let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
-    let total = output.lines().find(|l| l.starts_with("TOTAL")).unwrap_or_else(|| panic!("the runner said: {output}"));
+    let total = output
+        .lines()
+        .find(|l| l.starts_with("TOTAL"))
+        .unwrap_or_else(|| panic!("the runner said: {output}"));
     let after = total.split("log").nth(1).unwrap_or_else(|| panic!("no level log in: {total}"));
     after.split('%').next().unwrap().trim().parse().unwrap()
 }
@@ -55,7 +58,12 @@ fn the_shared_cases_agree() {
     }
     // A copy with ordinary permissions: the runner hands out copies of its fixtures to be written in.
     let copy = TempDir::new().unwrap();
-    let copied = Command::new("cp").args(["-r", "--no-preserve=mode"]).arg(folder.join(".")).arg(copy.path()).status().unwrap();
+    let copied = Command::new("cp")
+        .args(["-r", "--no-preserve=mode"])
+        .arg(folder.join("."))
+        .arg(copy.path())
+        .status()
+        .unwrap();
     let opened = Command::new("chmod").args(["-R", "a+rwX"]).arg(copy.path()).status().unwrap();
     assert!(copied.success() && opened.success());
     let short: Vec<String> = BARS

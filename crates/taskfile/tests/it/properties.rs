@@ -10,8 +10,42 @@ use crate::project::Project;
 /// Pieces of Taskfiles and of YAML, put together without sense.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "version: '3'", "tasks:", "  a:", "    cmds:", "- echo", "{", "}", "[", "]", ": ", "\n", "  ", "&x ", "*x", "<<: ", "!!str ", "'", "\"", "|\n", ">\n", "---\n",
-        "for: ", "vars: ", "sh: ", "deps: [b]", "~", "0x1f", "1e9", "\t", "#", "?", "{{.X}}", "includes: {x: ./y}", "requires: {vars: [A]}", "é", "\u{0}",
+        "version: '3'",
+        "tasks:",
+        "  a:",
+        "    cmds:",
+        "- echo",
+        "{",
+        "}",
+        "[",
+        "]",
+        ": ",
+        "\n",
+        "  ",
+        "&x ",
+        "*x",
+        "<<: ",
+        "!!str ",
+        "'",
+        "\"",
+        "|\n",
+        ">\n",
+        "---\n",
+        "for: ",
+        "vars: ",
+        "sh: ",
+        "deps: [b]",
+        "~",
+        "0x1f",
+        "1e9",
+        "\t",
+        "#",
+        "?",
+        "{{.X}}",
+        "includes: {x: ./y}",
+        "requires: {vars: [A]}",
+        "é",
+        "\u{0}",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
@@ -69,5 +103,8 @@ fn aliases_to_aliases_are_bounded() {
         text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", ")));
     }
     assert_eq!(yaml::parse(&text).unwrap_err().to_string(), "yaml: document contains excessive aliasing");
-    assert_eq!(yaml::parse("a: &a [*a]\n").unwrap_err().to_string(), "yaml: anchor 'a' value contains itself");
+    assert_eq!(
+        yaml::parse("a: &a [*a]\n").unwrap_err().to_string(),
+        "yaml: anchor 'a' value contains itself"
+    );
 }
