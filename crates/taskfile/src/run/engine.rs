@@ -81,8 +81,10 @@ impl<'e> Engine<'e> {
             base: OnceLock::new(),
             search_path: OnceLock::new(),
         };
-        engine.vars = engine.command_line_vars();
+        // The names of dotenv files come before the command line: only the file's own variables count in them.
+        engine.vars.clone_from(&file.vars);
         engine.read_dotenv()?;
+        engine.vars = engine.command_line_vars();
         Ok(engine)
     }
 

@@ -130,19 +130,13 @@ impl RunError {
         }
     }
 
-    /// Whether a command ended with a code of its own, which `ignore_error` passes over.
-    pub(super) fn is_exit(&self) -> Option<i32> {
+    /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
+    /// commands hear of.
+    pub(super) fn command_code(&self) -> Option<i32> {
         match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => Some(*code),
-            _ => None,
-        }
-    }
-
-    /// The code a deferred command hears of.
-    pub(super) fn deferred_code(&self) -> Option<i32> {
-        match self.cause.as_ref() {
             Cause::Timeout { .. } => Some(self.exit_code()),
-            _ => self.is_exit(),
+            _ => None,
         }
     }
 

@@ -114,7 +114,7 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
-        let path = request.dir.join(name);
+        let path = crate::load::join(request.dir, name);
         return match () {
             () if executable(&path) => Ok(path),
             () if path.exists() => Err("permission denied\n".to_owned()),

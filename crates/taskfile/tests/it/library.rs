@@ -130,7 +130,7 @@ fn a_cancelled_run_ends_with_everything_it_started() {
     let pid = project.path().join("pid");
     let outcome = std::thread::scope(|threads| {
         let running = threads.spawn(|| taskfile.run(&Call::new("a"), &Io::Apart, Some(&cancel)));
-        while std::fs::read_to_string(&pid).is_ok_and(|p| p.ends_with('\n')) == false {
+        while !std::fs::read_to_string(&pid).is_ok_and(|p| p.ends_with('\n')) {
             std::thread::yield_now();
         }
         cancel.cancel();
