@@ -128,9 +128,7 @@ impl Decoder {
         let several = fields.list("cmds", "ast.Cmd", |n| self.command(n));
         let single = fields.part("cmd", |n| self.command(n));
         let both = several.is_some() && single.is_some();
-        if let Some(requires) = fields.get("requires").filter(|n| n.entries().is_none()) {
-            fields.mismatch(requires, "ast.Requires");
-        }
+        let requires = self.requires(&mut fields);
         let task = Task {
             commands: several.or_else(|| single.map(|c| vec![c])).unwrap_or_default(),
             deps: fields.list("deps", "ast.Dep", |n| self.dependency(n)).unwrap_or_default(),
@@ -145,9 +143,7 @@ impl Decoder {
             preconditions: fields
                 .list("preconditions", "ast.Precondition", |n| self.precondition(n))
                 .unwrap_or_default(),
-            requires: fields
-                .part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) })
-                .unwrap_or_default(),
+            requires,
             dir: fields.string("dir"),
             set: fields.strings("set"),
             shopt: fields.strings("shopt"),

@@ -41,7 +41,7 @@ impl Engine<'_> {
         render: &mut Renderer<'_>,
     ) -> Result<Vec<Item>, RunError> {
         let items = match iteration {
-            Iteration::List(values) => values.iter().map(|v| Item::of(render.value(v))).collect(),
+            Iteration::List(values) => values.iter().cloned().map(Item::of).collect(),
             Iteration::Files(which) => self.file_items(which, compiled)?,
             Iteration::Var { name, split, .. } => {
                 let split = render.text(split);
@@ -84,7 +84,7 @@ fn matrix_items(
     let mut combinations = vec![Map::new()];
     for (name, row) in rows {
         let values = match row {
-            MatrixRow::Values(values) => values.iter().map(|v| render.value(v)).collect(),
+            MatrixRow::Values(values) => values.clone(),
             MatrixRow::Reference(reference) => match render.reference(reference) {
                 Some(Value::List(values)) => values,
                 _ => {

@@ -114,6 +114,7 @@ impl RunError {
             Cause::WrongVars { .. } => 207,
             Cause::Timeout { .. } | Cause::TimeLimit { .. } => 208,
             Cause::Cancelled { .. } => 130,
+            Cause::Loop { .. } => 109,
             Cause::Load(error) => error.code(),
             _ if self.tasks.is_empty() => 1,
             _ => 201,
