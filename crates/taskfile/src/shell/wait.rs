@@ -145,7 +145,7 @@ impl Running<'_> {
     /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
     fn end_group(&self, since: Instant) {
         let pid = Pid::from_child(&self.child);
-        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok();
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_living(pid);
         while is_left() && since.elapsed() < GRACE {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -159,6 +159,20 @@ impl Running<'_> {
         // A process that is already gone needs no signal.
         let _ = if self.leads_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     }
+}
+
+/// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
+/// system; not for us. Where there is no `/proc` to ask, every member counts.
+fn has_living(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let group = group.as_raw_nonzero().to_string();
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // After the name in brackets: state, parent, group.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let state = fields.next();
+        state.is_some_and(|s| s != "Z" && s != "X") && fields.nth(1) == Some(&group)
+    })
 }
 
 /// How often is looked where no handle tells of the end.
