@@ -157,6 +157,7 @@ fn options(flags: &Flags) -> Options {
         output: flags.output.clone(),
         globals: flags.globals.clone(),
         cli_args: flags.cli_args.clone(),
+        executable: std::env::args().next(),
         state_dir: flags.temp_dir.clone(),
     }
 }
