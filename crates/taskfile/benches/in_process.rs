@@ -46,7 +46,7 @@ fn main() {
         black_box(cache.open(dir.path(), path).unwrap().list(false).unwrap());
     });
     let run = |name: &str| {
-        let outcome = Taskfile::open(dir.path(), path).unwrap().run(&Call::new(name), Io::Apart, None);
+        let outcome = Taskfile::open(dir.path(), path).unwrap().run(&Call::new(name), &Io::Apart, None);
         assert!(outcome.is_success());
         black_box(outcome);
     };

@@ -23,6 +23,7 @@ pub struct Taskfile {
 
 /// A task to run.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Call {
     pub name: String,
     /// The words templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
@@ -136,13 +137,13 @@ impl Taskfile {
     }
 
     /// Runs a task to its end. Runs share nothing; any number may go on at once.
-    pub fn run(&self, call: &Call, io: Io, cancel: Option<&Cancel>) -> Outcome {
-        let capture = match &io {
+    pub fn run(&self, call: &Call, io: &Io, cancel: Option<&Cancel>) -> Outcome {
+        let capture = match io {
             Io::Apart => Some(Capture::apart()),
             Io::Interleaved => Some(Capture::together()),
             Io::Inherit | Io::Streamed(_) => None,
         };
-        let console: &dyn Console = match (&capture, &io) {
+        let console: &dyn Console = match (&capture, io) {
             (Some(capture), _) => capture,
             (None, Io::Streamed(console)) => console.as_ref(),
             (None, _) => &Terminal,
@@ -204,10 +205,13 @@ impl Taskfile {
     }
 }
 
+/// A Taskfile with the project and the path it was opened by.
+type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
+
 /// Opened Taskfiles by path, read again only when a file changed.
 #[derive(Debug, Default)]
 pub struct Cache {
-    opened: Mutex<Vec<((PathBuf, PathBuf), Arc<Taskfile>)>>,
+    opened: Mutex<Vec<Opened>>,
 }
 
 /// How many Taskfiles are kept open; the oldest goes first.

@@ -6,6 +6,7 @@ use super::decode::{DecodeError, Decoder};
 use super::var::Vars;
 
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the format")]
 pub struct Include {
     pub namespace: String,
     pub taskfile: String,

@@ -9,7 +9,7 @@ use super::decode::{DecodeError, Decoder};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Iteration {
-    /// The values as written.
+    /// The values as written; templates in them stay text.
     List(Vec<Value>),
     /// The files of `sources` or `generates`; another word gives nothing.
     Files(String),

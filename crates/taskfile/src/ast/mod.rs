@@ -28,5 +28,3 @@ pub use task::{Location, Task};
 pub use taskfile::TaskfileAst;
 pub use var::{Var, Vars};
 pub use version::Version;
-
-pub(crate) use decode::Decoder;

@@ -2,7 +2,7 @@
 
 use crate::yaml::{Kind, Node};
 
-use super::decode::{DecodeError, Decoder};
+use super::decode::{DecodeError, Decoder, Fields};
 
 /// A pattern of files, taken in or taken out again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,11 +64,30 @@ impl Decoder {
         }
     }
 
-    pub(super) fn requires(&mut self, node: &Node) -> Result<Vec<Required>, DecodeError> {
-        let mut fields = self.fields(node, "requires", &["vars"])?;
-        let vars = fields.list("vars", "ast.VarsWithValidation", |n| self.required(n)).unwrap_or_default();
-        fields.finish()?;
-        Ok(vars)
+    /// The variables of `requires:`. It is no part with a form of its own: what is wrong with it is told as a
+    /// mistake of the task.
+    pub(super) fn requires(&mut self, task: &mut Fields<'_>) -> Vec<Required> {
+        let Some(node) = task.get("requires") else { return Vec::new() };
+        let Some(entries) = node.entries() else {
+            task.mismatch(node, "ast.Requires");
+            return Vec::new();
+        };
+        let vars = entries.iter().find(|(key, _)| key.key() == "vars").map(|(_, vars)| vars);
+        match vars.filter(|v| !v.is_null()) {
+            None => Vec::new(),
+            Some(vars) if vars.items().is_none() => {
+                task.mismatch(vars, "[]*ast.VarsWithValidation");
+                Vec::new()
+            }
+            Some(_) => task
+                .part("requires", |n| {
+                    let mut fields = self.fields(n, "requires", &["vars"])?;
+                    let vars = fields.list("vars", "ast.VarsWithValidation", |n| self.required(n));
+                    fields.finish()?;
+                    Ok(vars.unwrap_or_default())
+                })
+                .unwrap_or_default(),
+        }
     }
 
     fn required(&mut self, node: &Node) -> Result<Required, DecodeError> {

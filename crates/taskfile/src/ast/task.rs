@@ -18,6 +18,7 @@ pub struct Location {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the format")]
 pub struct Task {
     pub name: String,
     pub commands: Vec<Command>,
@@ -97,7 +98,7 @@ impl Decoder {
         let mut tasks = IndexMap::with_capacity(entries.len());
         for (key, value) in entries {
             let mut task = self.task(value)?;
-            task.name = key.key().to_owned();
+            key.key().clone_into(&mut task.name);
             task.location.position = key.position;
             tasks.insert(task.name.clone(), task);
         }
@@ -127,15 +128,13 @@ impl Decoder {
         let several = fields.list("cmds", "ast.Cmd", |n| self.command(n));
         let single = fields.part("cmd", |n| self.command(n));
         let both = several.is_some() && single.is_some();
-        if let Some(requires) = fields.get("requires").filter(|n| n.entries().is_none()) {
-            fields.mismatch(requires, "ast.Requires");
-        }
+        let requires = self.requires(&mut fields);
         let task = Task {
             commands: several.or_else(|| single.map(|c| vec![c])).unwrap_or_default(),
             deps: fields.list("deps", "ast.Dep", |n| self.dependency(n)).unwrap_or_default(),
             label: fields.string("label"),
             desc: fields.string("desc"),
-            prompts: fields.part("prompt", |n| prompts(n)).unwrap_or_default(),
+            prompts: fields.part("prompt", prompts).unwrap_or_default(),
             summary: fields.string("summary"),
             aliases: fields.strings("aliases"),
             sources: fields.list("sources", "ast.Glob", |n| self.glob(n)).unwrap_or_default(),
@@ -144,9 +143,7 @@ impl Decoder {
             preconditions: fields
                 .list("preconditions", "ast.Precondition", |n| self.precondition(n))
                 .unwrap_or_default(),
-            requires: fields
-                .part("requires", |n| if n.entries().is_some() { self.requires(n) } else { Ok(Vec::new()) })
-                .unwrap_or_default(),
+            requires,
             dir: fields.string("dir"),
             set: fields.strings("set"),
             shopt: fields.strings("shopt"),

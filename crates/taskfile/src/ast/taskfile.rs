@@ -55,9 +55,9 @@ impl TaskfileAst {
             Some(node) if !node.is_null() => decoder.taskfile(node)?,
             _ => TaskfileAst::default(),
         };
-        file.location = location.to_owned();
+        location.clone_into(&mut file.location);
         for task in file.tasks.values_mut() {
-            task.location.taskfile = location.to_owned();
+            location.clone_into(&mut task.location.taskfile);
             // A file says once whether ignored files count; a task may say otherwise.
             task.use_gitignore = task.use_gitignore.or(Some(file.use_gitignore));
         }

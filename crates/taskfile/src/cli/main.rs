@@ -72,7 +72,7 @@ fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
     {
-        text.push_str(&format!("{hint}\n"));
+        text = format!("{text}{hint}\n");
     }
     console.write(Stream::Err, text.as_bytes());
     if flags.exit_code { error.exit_code() } else { error.code() }
@@ -126,12 +126,9 @@ fn run(engine: &Engine<'_>, flags: &Flags, calls: &mut [Call]) -> Result<(), Run
     if flags.status {
         return engine.status(calls);
     }
-    let missing = calls.iter_mut().find_map(|call| match engine.check(call) {
-        Err(error) => Some(error),
-        Ok(()) => None,
-    });
+    let missing = calls.iter_mut().find_map(|call| engine.check(call).err());
     if let Some(error) = missing {
-        if matches!(error.cause, Cause::NotFound { .. }) {
+        if matches!(*error.cause, Cause::NotFound { .. }) {
             engine.print_table(false, flags.order())?;
         }
         return Err(error);
@@ -160,6 +157,7 @@ fn options(flags: &Flags) -> Options {
         output: flags.output.clone(),
         globals: flags.globals.clone(),
         cli_args: flags.cli_args.clone(),
+        executable: std::env::args().next(),
         state_dir: flags.temp_dir.clone(),
     }
 }

@@ -41,33 +41,26 @@ impl Engine<'_> {
         render: &mut Renderer<'_>,
     ) -> Result<Vec<Item>, RunError> {
         let items = match iteration {
-            Iteration::List(values) => values.iter().map(|v| Item::of(render.value(v))).collect(),
+            Iteration::List(values) => values.iter().cloned().map(Item::of).collect(),
             Iteration::Files(which) => self.file_items(which, compiled)?,
             Iteration::Var { name, split, .. } => {
                 let split = render.text(split);
                 match variables.values.get(name.as_str()) {
                     Some(value) => var_items(value, &split).ok_or_else(|| {
-                        self.loop_error(
-                            compiled,
-                            "loop var must be a delimiter-separated string, list or a map",
-                        )
+                        loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
                     })?,
                     None => Vec::new(),
                 }
             }
-            Iteration::Matrix { rows, .. } => self.matrix_items(rows, compiled, render)?,
+            Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
         };
         if items.len() > MAX_ITEMS {
-            return Err(
-                self.loop_error(compiled, &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()))
-            );
+            return Err(loop_error(
+                compiled,
+                &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()),
+            ));
         }
         Ok(items)
-    }
-
-    fn loop_error(&self, compiled: &Compiled<'_>, message: &str) -> RunError {
-        let file = compiled.task.location.taskfile.clone();
-        Cause::Loop { file, message: message.to_owned() }.into()
     }
 
     /// The files of `sources` or `generates`, seen from the task's directory.
@@ -81,42 +74,39 @@ impl Engine<'_> {
         };
         Ok(files.iter().map(|f| Item::of(Value::Str(relative(f, &compiled.dir)))).collect())
     }
+}
 
-    fn matrix_items(
-        &self,
-        rows: &indexmap::IndexMap<String, MatrixRow>,
-        compiled: &Compiled<'_>,
-        render: &mut Renderer<'_>,
-    ) -> Result<Vec<Item>, RunError> {
-        let mut combinations = vec![Map::new()];
-        for (name, row) in rows {
-            let values = match row {
-                MatrixRow::Values(values) => values.iter().map(|v| render.value(v)).collect(),
-                MatrixRow::Reference(reference) => match render.reference(reference) {
-                    Some(Value::List(values)) => values,
-                    _ => {
-                        return Err(self.loop_error(
-                            compiled,
-                            &format!("matrix reference {reference:?} must resolve to a list"),
-                        ));
-                    }
-                },
-            };
-            if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
-                return Err(self.loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
-            }
-            let with = |combination: &Map, value: &Value| {
-                let mut combination = combination.clone();
-                combination.insert(name.clone(), value.clone());
-                combination
-            };
-            combinations = combinations
-                .iter()
-                .flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>())
-                .collect();
+fn matrix_items(
+    rows: &indexmap::IndexMap<String, MatrixRow>,
+    compiled: &Compiled<'_>,
+    render: &mut Renderer<'_>,
+) -> Result<Vec<Item>, RunError> {
+    let mut combinations = vec![Map::new()];
+    for (name, row) in rows {
+        let values = match row {
+            MatrixRow::Values(values) => values.clone(),
+            MatrixRow::Reference(reference) => match render.reference(reference) {
+                Some(Value::List(values)) => values,
+                _ => {
+                    return Err(loop_error(
+                        compiled,
+                        &format!("matrix reference {reference:?} must resolve to a list"),
+                    ));
+                }
+            },
+        };
+        if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
+            return Err(loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
         }
-        Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
+        let with = |combination: &Map, value: &Value| {
+            let mut combination = combination.clone();
+            combination.insert(name.clone(), value.clone());
+            combination
+        };
+        combinations =
+            combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
     }
+    Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
 }
 
 /// The turns of a variable; nothing when it cannot be looped over.
@@ -143,4 +133,8 @@ fn relative(path: &Path, dir: &Path) -> String {
     }
     let up = from.map(|_| std::path::Component::ParentDir);
     up.chain(to).collect::<std::path::PathBuf>().display().to_string()
+}
+
+fn loop_error(compiled: &Compiled<'_>, message: &str) -> RunError {
+    Cause::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
 }

@@ -47,7 +47,10 @@ fn namespace(space: &Namespace<'_>, location: Option<&str>, depth: usize, out: &
     let pad = "  ".repeat(depth + 1);
     let mut parts = Vec::new();
     let tasks: Vec<String> = space.tasks.iter().map(|e| task(e, depth + 2)).collect();
-    parts.push(format!("{pad}\"tasks\": {}", list(&tasks, depth + 1)));
+    // A namespace that only holds namespaces has no list at all in go-task's form; the root always has one.
+    let tasks =
+        if tasks.is_empty() && location.is_none() { "null".to_owned() } else { list(&tasks, depth + 1) };
+    parts.push(format!("{pad}\"tasks\": {tasks}"));
     if !space.inner.is_empty() {
         let mut names: Vec<_> = space.inner.iter().collect();
         names.sort_by_key(|(name, _)| **name);

@@ -46,7 +46,7 @@ impl<'e> Engine<'e> {
             Order::AsWritten => {}
             Order::ByName => tasks.sort_by(|a, b| a.name.cmp(&b.name)),
             Order::RootFirst => {
-                tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name)))
+                tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name)));
             }
         }
         tasks

@@ -100,8 +100,13 @@ impl Engine<'_> {
                     writeln!(out, "  {name}: \"*****\"")
                 }
                 (None, Some(Value::Map(map))) => {
-                    let entries: String =
-                        map.iter().map(|(k, v)| format!("    {k}: {}\n", v.display())).collect();
+                    let entries = map.iter().fold(String::new(), |all, (k, v)| {
+                        all + &format!(
+                            "    {k}: {}
+",
+                            v.display()
+                        )
+                    });
                     writeln!(out, "  {name}: \n{entries}")
                 }
                 (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(shown).unwrap_or_default()),
@@ -139,7 +144,12 @@ fn write_requires(compiled: &Compiled<'_>, out: &mut String) {
         let _ = match &required.allowed {
             Allowed::Values(values) if values.is_empty() => writeln!(out, "    - {}", required.name),
             Allowed::Values(values) => {
-                let values: String = values.iter().map(|v| format!("          - {v}\n")).collect();
+                let values = values.iter().fold(String::new(), |all, v| {
+                    all + &format!(
+                        "          - {v}
+"
+                    )
+                });
                 write!(out, "    - {}:\n        enum:\n{values}", required.name)
             }
             Allowed::Reference(reference) => {

@@ -23,7 +23,7 @@ pub fn table(listed: &[Listed]) -> String {
             out.push_str(&descs[row]);
             if block > 0 {
                 out.extend(std::iter::repeat_n(' ', desc_width - chars(&descs[row])));
-                out.push_str(&format!("(aliases: {})", listed[row].aliases.join(", ")));
+                out.extend(["(aliases: ", &listed[row].aliases.join(", "), ")"]);
             }
             out.push('\n');
         }

@@ -140,25 +140,8 @@ impl Reader<'_> {
             });
         };
         let found = clean(&found);
-        self.check(&found, &include)?;
+        check(&found, &include)?;
         Ok(Some((include, self.read(&found)?)))
-    }
-
-    fn check(&self, path: &Path, include: &Include) -> Result<(), LoadError> {
-        if include.checksum.is_empty() {
-            return Ok(());
-        }
-        let bytes =
-            std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-        let actual = sha256(&bytes);
-        if actual == include.checksum {
-            return Ok(());
-        }
-        Err(LoadError::Checksum {
-            path: path.display().to_string(),
-            actual,
-            expected: include.checksum.clone(),
-        })
     }
 
     /// Templates in an include see the environment and the file's own variables as written; `~` is home.
@@ -173,6 +156,19 @@ impl Reader<'_> {
         }
         Ok(crate::shell::expand_literal(&out, &|name| self.environment.get(name).map(Value::display)))
     }
+}
+
+/// A pinned file must be the one that was pinned.
+fn check(path: &Path, include: &Include) -> Result<(), LoadError> {
+    if include.checksum.is_empty() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    let actual = sha256(&bytes);
+    if actual == include.checksum {
+        return Ok(());
+    }
+    Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
 }
 
 fn sha256(bytes: &[u8]) -> String {

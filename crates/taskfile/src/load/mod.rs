@@ -10,7 +10,7 @@ mod stamp;
 
 pub use dotenv::{DotenvError, parse as parse_dotenv};
 pub use error::LoadError;
-pub use find::{Found, find};
-pub(crate) use find::{clean, join};
+pub use find::find;
+pub(crate) use find::join;
 pub use graph::{Loaded, load};
 pub use stamp::FileStamp;

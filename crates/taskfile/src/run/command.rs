@@ -78,7 +78,7 @@ impl Engine<'_> {
         words: impl Fn(&RunError) -> String,
     ) -> Result<(), RunError> {
         match result {
-            Err(error) if step.command.ignore_error && error.is_exit().is_some() => {
+            Err(error) if step.command.ignore_error && error.command_code().is_some() => {
                 self.say_verbose(&|| words(&error));
                 Ok(())
             }

@@ -81,8 +81,10 @@ impl<'e> Engine<'e> {
             base: OnceLock::new(),
             search_path: OnceLock::new(),
         };
-        engine.vars = engine.command_line_vars();
+        // The names of dotenv files come before the command line: only the file's own variables count in them.
+        engine.vars.clone_from(&file.vars);
         engine.read_dotenv()?;
+        engine.vars = engine.command_line_vars();
         Ok(engine)
     }
 
@@ -139,7 +141,7 @@ impl<'e> Engine<'e> {
     pub(super) fn base(&self) -> &Map {
         self.base.get_or_init(|| {
             let mut base = self.environment.values();
-            let executable = std::env::args().next().unwrap_or_default();
+            let executable = self.options.executable.clone().unwrap_or_else(|| "task".to_owned());
             for (name, value) in [
                 ("TASK_EXE", executable),
                 ("ROOT_TASKFILE", self.place.taskfile.display().to_string()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::ast::go_duration;
+use crate::ast::{Location, go_duration};
 use crate::fingerprint::FingerprintError;
 use crate::load::{DotenvError, LoadError};
 use crate::shell::Failure;
@@ -15,7 +15,7 @@ use crate::template::TemplateError;
 /// A cause, and the tasks it went through on its way up.
 #[derive(Debug)]
 pub struct RunError {
-    pub cause: Cause,
+    pub cause: Box<Cause>,
     /// The innermost first.
     tasks: Vec<String>,
 }
@@ -72,6 +72,9 @@ pub enum Cause {
     Command(Failure),
     #[error("{0}")]
     Template(#[from] TemplateError),
+    /// A template of a task, with where the task is written.
+    #[error("{error}")]
+    TaskTemplate { error: TemplateError, task: String, location: Location },
     #[error("{0}")]
     Fingerprint(#[from] FingerprintError),
     #[error("{0}")]
@@ -82,7 +85,7 @@ pub enum Cause {
 
 impl<C: Into<Cause>> From<C> for RunError {
     fn from(cause: C) -> RunError {
-        RunError { cause: cause.into(), tasks: Vec::new() }
+        RunError { cause: Box::new(cause.into()), tasks: Vec::new() }
     }
 }
 
@@ -101,7 +104,7 @@ impl RunError {
 
     /// The exit code of go-task's command line.
     pub fn code(&self) -> i32 {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::NotFound { .. } => 200,
             Cause::Internal { .. } => 202,
             Cause::Ambiguous { .. } => 203,
@@ -111,6 +114,7 @@ impl RunError {
             Cause::WrongVars { .. } => 207,
             Cause::Timeout { .. } | Cause::TimeLimit { .. } => 208,
             Cause::Cancelled { .. } => 130,
+            Cause::Loop { .. } => 109,
             Cause::Load(error) => error.code(),
             _ if self.tasks.is_empty() => 1,
             _ => 201,
@@ -119,7 +123,7 @@ impl RunError {
 
     /// The code of the command that failed, where one did; else that of the command line.
     pub fn exit_code(&self) -> i32 {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => *code,
             Cause::Timeout { .. } | Cause::TimeLimit { .. } => 124,
             Cause::Cancelled { .. } => 130,
@@ -127,19 +131,13 @@ impl RunError {
         }
     }
 
-    /// Whether a command ended with a code of its own, which `ignore_error` passes over.
-    pub(super) fn is_exit(&self) -> Option<i32> {
-        match &self.cause {
+    /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
+    /// commands hear of.
+    pub(super) fn command_code(&self) -> Option<i32> {
+        match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => Some(*code),
-            _ => None,
-        }
-    }
-
-    /// The code a deferred command hears of.
-    pub(super) fn deferred_code(&self) -> Option<i32> {
-        match &self.cause {
             Cause::Timeout { .. } => Some(self.exit_code()),
-            _ => self.is_exit(),
+            _ => None,
         }
     }
 
@@ -150,7 +148,7 @@ impl RunError {
 
     /// What helps a person further: for calls that lead round, the way.
     pub fn hint(&self) -> Option<String> {
-        match &self.cause {
+        match self.cause.as_ref() {
             Cause::TooManyCalls { task, .. } => {
                 let way: Vec<&str> =
                     self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
@@ -159,6 +157,14 @@ impl RunError {
                     .chain([task.as_str()])
                     .collect();
                 Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
+            }
+            Cause::TaskTemplate { error, task, location } => {
+                let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));
+                let (file, at) = (&location.taskfile, location.position);
+                Some(format!(
+                    "{file}:{}:{}: in a template of task {task:?}, line {}{column} of it",
+                    at.line, at.column, error.line
+                ))
             }
             Cause::Load(error) => error.hint(),
             _ => None,

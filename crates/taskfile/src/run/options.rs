@@ -30,6 +30,8 @@ pub struct Options {
     pub globals: Vars,
     /// The words after `--`.
     pub cli_args: Vec<String>,
+    /// What templates see as `TASK_EXE`; without it `task`, which commands find on their path.
+    pub executable: Option<String>,
     /// Where the state of tasks is kept, instead of `.task`.
     pub state_dir: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! Variables a task cannot do without.
 
 use crate::compile::Compiled;
+use crate::value::Value;
 
 use super::error::Cause;
 
@@ -27,11 +28,9 @@ pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
 pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
-        let Some(value) = compiled.variables.values.get(name.as_str()).map(crate::value::Value::display)
-        else {
-            continue;
-        };
-        if !allowed.contains(&value) {
+        // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.
+        let Some(Value::Str(value)) = compiled.variables.values.get(name.as_str()) else { continue };
+        if !allowed.contains(value) {
             wrong.push(format!(
                 "  - {name} has an invalid value : '{value}' (allowed values : [{}])\n",
                 allowed.join(" ")

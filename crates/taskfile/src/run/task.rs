@@ -106,11 +106,7 @@ impl<'e> Engine<'e> {
             }
         };
         self.say_verbose(&|| format!("task: {:?} started", call.task));
-        let result = self.execute(call, compiled, scope);
-        if let Err(error) = &result {
-            self.say_verbose(&|| format!("task: {:?} failed: {error}", call.task));
-        }
-        result
+        self.execute(call, compiled, scope)
     }
 
     /// Dependencies, checks, questions, commands.
@@ -128,7 +124,7 @@ impl<'e> Engine<'e> {
         }
         self.ask(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
-            self.say(&format!("task: cannot make directory {:?}: {source}", compiled.dir));
+            self.say(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
         }
         self.run_steps(call, compiled, scope)
     }
@@ -144,7 +140,7 @@ impl<'e> Engine<'e> {
             result = self.run_step(compiled, call, step, scope);
             if let Err(error) = &result {
                 self.forget(compiled);
-                if compiled.task.ignore_error && error.is_exit().is_some() {
+                if compiled.task.ignore_error && error.command_code().is_some() {
                     self.say_verbose(&|| format!("task: task error ignored: {error}"));
                     result = Ok(());
                     continue;
@@ -152,10 +148,11 @@ impl<'e> Engine<'e> {
                 break;
             }
         }
-        let code = result.as_ref().err().and_then(RunError::deferred_code);
-        if result.is_ok() {
-            self.say_verbose(&|| format!("task: {:?} finished", call.task));
-        }
+        let code = result.as_ref().err().and_then(RunError::command_code);
+        self.say_verbose(&|| match &result {
+            Ok(()) => format!("task: {:?} finished", call.task),
+            Err(error) => format!("task: {:?} failed: {error}", call.task),
+        });
         self.run_deferred(compiled, call, &deferred, code, scope);
         result
     }

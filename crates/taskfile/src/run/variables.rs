@@ -82,23 +82,23 @@ impl Engine<'_> {
         evaluate: bool,
     ) -> Result<(), RunError> {
         let mut renderer = Renderer::new(&variables.values, &self.host);
-        let rendered = renderer.var(var);
-        if rendered.secret {
+        let current = renderer.var(var);
+        if current.secret {
             variables.secrets.push(name.to_owned());
         }
         if !evaluate {
-            match rendered.sh.filter(|sh| rendered.value.is_none() && !sh.is_empty()) {
+            match current.sh.filter(|sh| current.value.is_none() && !sh.is_empty()) {
                 Some(sh) => variables.set_pending(name, &sh),
-                None => variables.set(name, rendered.value.unwrap_or_else(|| Value::from(""))),
+                None => variables.set(name, current.value.unwrap_or_else(|| Value::from(""))),
             }
             return Ok(());
         }
         renderer.finish()?;
-        let value = match (rendered.value, &rendered.sh) {
+        let value = match (current.value, &current.sh) {
             (Some(value), _) => value,
             (None, None) => Value::Nil,
             (None, Some(sh)) => {
-                let dir = rendered.dir.as_deref().map_or(dir, Path::new);
+                let dir = current.dir.as_deref().map_or(dir, Path::new);
                 Value::Str(self.dynamic(sh, dir, &self.exported(&variables.values))?)
             }
         };

@@ -79,7 +79,7 @@ fn text(kept: &mut Kept) -> String {
     let mut text =
         String::from_utf8(kept.bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     if kept.dropped > 0 {
-        text.push_str(&format!("\n[{} more bytes were not kept]\n", kept.dropped));
+        text = format!("{text}\n[{} more bytes were not kept]\n", kept.dropped);
     }
     text
 }

@@ -114,7 +114,7 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
-        let path = request.dir.join(name);
+        let path = crate::load::join(request.dir, name);
         return match () {
             () if executable(&path) => Ok(path),
             () if path.exists() => Err("permission denied\n".to_owned()),
@@ -246,7 +246,7 @@ impl<'s> Sink<'s> {
     fn print(&mut self, text: &str) {
         match self {
             Sink::Inherit => {
-                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes())
+                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes());
             }
             Sink::Apart { out, .. } | Sink::OutOnly { out } => out(text.as_bytes()),
             Sink::Together { all } => all(text.as_bytes()),
@@ -256,7 +256,7 @@ impl<'s> Sink<'s> {
     fn complain(&mut self, text: &str) {
         match self {
             Sink::Inherit | Sink::OutOnly { .. } => {
-                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes())
+                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes());
             }
             Sink::Apart { err, .. } => err(text.as_bytes()),
             Sink::Together { all } => all(text.as_bytes()),

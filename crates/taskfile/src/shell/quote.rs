@@ -47,8 +47,8 @@ fn quote_hidden(word: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\x0b' => out.push_str("\\v"),
             '\\' | '\'' => out.extend(['\\', c]),
-            c if (c as u32) < 0x80 && c.is_control() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c if (c as u32) < 0x80 && c.is_control() => out.extend(["\\x", &format!("{:02x}", c as u32)]),
+            c if c.is_control() => out.extend(["\\u", &format!("{:04x}", c as u32)]),
             c => out.push(c),
         }
     }
@@ -80,7 +80,7 @@ pub fn split(line: &str) -> Option<Vec<String>> {
                     match chars.next()? {
                         '"' => break,
                         '\\' if chars.peek().is_some_and(|n| matches!(n, '"' | '\\' | '$' | '`')) => {
-                            current.extend(chars.next())
+                            current.extend(chars.next());
                         }
                         inner => current.push(inner),
                     }

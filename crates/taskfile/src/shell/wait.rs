@@ -6,7 +6,9 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
+};
 
 use super::cancel::{Ended, Scope};
 
@@ -15,7 +17,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long output is still read after a command ended, when something it left behind holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
 /// What is read at once.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// One pipe and what takes its output.
 pub struct Pipe<'s> {
@@ -43,6 +45,9 @@ impl Running<'_> {
         let mut killed = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
+                if let Some((_, since)) = ended {
+                    self.end_group(since);
+                }
                 self.drain(&mut open);
                 return Ok((status, ended.map(|(why, _)| why)));
             }
@@ -137,11 +142,37 @@ impl Running<'_> {
         }
     }
 
+    /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
+    fn end_group(&self, since: Instant) {
+        let pid = Pid::from_child(&self.child);
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_living(pid);
+        while is_left() && since.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if is_left() {
+            self.signal(Signal::KILL);
+        }
+    }
+
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
         // A process that is already gone needs no signal.
         let _ = if self.leads_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     }
+}
+
+/// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
+/// system; not for us. Where there is no `/proc` to ask, every member counts.
+fn has_living(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let group = group.as_raw_nonzero().to_string();
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // After the name in brackets: state, parent, group.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let state = fields.next();
+        state.is_some_and(|s| s != "Z" && s != "X") && fields.nth(1) == Some(&group)
+    })
 }
 
 /// How often is looked where no handle tells of the end.

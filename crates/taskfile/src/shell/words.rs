@@ -164,7 +164,7 @@ fn words(command: &str) -> Option<Vec<String>> {
             }
             '#' if word.is_none() => return None,
             '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '^' | '=' | '#' | ']' => {
-                word.get_or_insert_default().push(c)
+                word.get_or_insert_default().push(c);
             }
             c if c.is_alphanumeric() => word.get_or_insert_default().push(c),
             _ => return None,
@@ -178,14 +178,14 @@ fn words(command: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn program(words: &[&str]) -> Option<Plain> {
-        Some(Plain::Program(words.iter().map(|w| (*w).to_owned()).collect()))
+    fn program(words: &[&str]) -> Plain {
+        Plain::Program(words.iter().map(|w| (*w).to_owned()).collect())
     }
 
     #[test]
     fn words_and_plain_quotes_need_no_shell() {
-        assert_eq!(plain("go test ./..."), program(&["go", "test", "./..."]));
-        assert_eq!(plain(" grep 'a b' \"c d\" e'f'\n"), program(&["grep", "a b", "c d", "ef"]));
+        assert_eq!(plain("go test ./..."), Some(program(&["go", "test", "./..."])));
+        assert_eq!(plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
         assert_eq!(plain("echo -n hi"), Some(Plain::Echo("hi".to_owned())));
         assert_eq!(plain("exit 3"), Some(Plain::Exit(3)));
     }

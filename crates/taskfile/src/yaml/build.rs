@@ -153,12 +153,18 @@ impl Builder<'_> {
         } else if info.contains("mapping values") {
             (at.line, "mapping values are not allowed in this context")
         } else if info.contains("simple key") {
-            (at.line, "could not find expected ':'")
+            (self.last_line_before(at.line), "could not find expected ':'")
         } else {
             (at.line, info)
         };
         let message = if line > 0 { format!("line {line}: {words}") } else { words.to_owned() };
         YamlError::at(at, message)
+    }
+
+    /// The last line with anything on it before another; the key that was begun there has no end.
+    fn last_line_before(&self, line: usize) -> usize {
+        let before = self.text.lines().take(line.saturating_sub(1)).enumerate();
+        before.filter(|(_, text)| !text.trim().is_empty()).last().map_or(line, |(index, _)| index + 1)
     }
 
     /// The name after a `*`, for errors about aliases.

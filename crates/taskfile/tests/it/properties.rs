@@ -90,7 +90,7 @@ fn deep_nesting_is_refused() {
     }
     let mut block = String::new();
     for depth in 0..2000 {
-        block.push_str(&format!("{}a:\n", " ".repeat(depth)));
+        block.extend([&" ".repeat(depth), "a:\n"]);
     }
     assert!(yaml::parse(&block).unwrap_err().to_string().contains("levels deep"));
 }
@@ -100,7 +100,7 @@ fn aliases_to_aliases_are_bounded() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let before = format!("*a{}", level - 1);
-        text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", ")));
+        text.extend([format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "))]);
     }
     assert_eq!(yaml::parse(&text).unwrap_err().to_string(), "yaml: document contains excessive aliasing");
     assert_eq!(
