@@ -152,9 +152,23 @@ impl Conversation {
         self.hearing.said(line.strip_suffix('\n').unwrap_or(&line));
     }
 
+    /// A tool call was announced. One whose id had its end already is another call, or a model that gives all of
+    /// its calls the same id would never come to its limit.
+    pub fn tool_announced(&mut self, call: &ToolCall) {
+        if self.record.is_new(&call.id) || self.record.is_ended(&call.id) {
+            self.begin_tool(call);
+        }
+    }
+
     /// A tool call was heard of, in whatever way; the first time counts as a turn.
     pub fn tool(&mut self, call: &ToolCall) {
-        if self.is_ending() || !self.record.is_new(&call.id) {
+        if self.record.is_new(&call.id) {
+            self.begin_tool(call);
+        }
+    }
+
+    fn begin_tool(&mut self, call: &ToolCall) {
+        if self.is_ending() {
             return;
         }
         if self.hearing.heard.turns >= self.turns_max {
@@ -258,7 +272,9 @@ impl Conversation {
 
     pub fn tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
         self.record.tally.tokens(kind, input_tokens, output_tokens);
-        self.hearing.outbox.push(Event::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
+        self.hearing
+            .outbox
+            .push(Event::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
     }
 
     pub fn cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {

@@ -138,7 +138,13 @@ impl Ended {
     }
 
     /// The end of an agent that was talked with.
-    pub(crate) fn of_talk(record: Record, heard: Heard, how: How, exit: Option<Exit>, now: Timestamp) -> Self {
+    pub(crate) fn of_talk(
+        record: Record,
+        heard: Heard,
+        how: How,
+        exit: Option<Exit>,
+        now: Timestamp,
+    ) -> Self {
         let stderr = heard.stderr.into_text();
         let (result, failure) = record.result(how, exit, stderr.trim(), now);
         let mut problems = heard.problems;

@@ -113,13 +113,21 @@ impl FailureKind {
     /// What is wrong, in a sentence that says what to do next.
     pub const fn advice(self) -> &'static str {
         match self {
-            Self::RateLimit => "the provider's rate limit is reached; work on this agent goes on when it is over",
+            Self::RateLimit => {
+                "the provider's rate limit is reached; work on this agent goes on when it is over"
+            }
             Self::Quota => "the account has no credit or quota left; add some, then release the hold",
-            Self::Authentication => "the agent is not logged in or its key is refused; log in, then release the hold",
+            Self::Authentication => {
+                "the agent is not logged in or its key is refused; log in, then release the hold"
+            }
             Self::Overload => "the provider is overloaded or has an error; it is tried again in a while",
-            Self::ContextOverflow => "the conversation is too long for the model; it goes on in a new session",
+            Self::ContextOverflow => {
+                "the conversation is too long for the model; it goes on in a new session"
+            }
             Self::Network => "the provider cannot be reached; it is tried again in a while",
-            Self::CrashAtStart => "the agent ended before it could work; run `baton doctor` to see whether it is installed",
+            Self::CrashAtStart => {
+                "the agent ended before it could work; run `baton doctor` to see whether it is installed"
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod outbox;
 pub mod permission;
 mod pipe;
 pub mod preset;
+pub mod presets;
 pub mod probe;
 mod process;
 mod process_table;

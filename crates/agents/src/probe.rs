@@ -47,8 +47,14 @@ pub enum Handshake {
 }
 
 /// Looks for the agent, asks its version, and greets it. `attempt` marks its processes, so that nothing is left.
-pub async fn probe(preset: &Preset, command: &[String], environment: &Environment, attempt: AttemptId) -> Probe {
-    let mut probe = Probe { name: preset.name, installed: false, version: None, handshake: Handshake::NotTried };
+pub async fn probe(
+    preset: &Preset,
+    command: &[String],
+    environment: &Environment,
+    attempt: AttemptId,
+) -> Probe {
+    let mut probe =
+        Probe { name: preset.name, installed: false, version: None, handshake: Handshake::NotTried };
     let Some(program) = command.first() else { return probe };
     probe.installed = is_installed(program, environment);
     if !probe.installed {

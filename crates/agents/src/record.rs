@@ -50,8 +50,13 @@ impl Record {
         !self.calls.contains_key(id)
     }
 
+    /// A call of this id has ended. Models were seen to use an id again.
+    pub fn is_ended(&self, id: &str) -> bool {
+        matches!(self.calls.get(id), Some(Call::Done | Call::Failed))
+    }
+
     pub fn begun(&mut self, id: &str) {
-        self.calls.entry(id.to_owned()).or_insert(Call::Open);
+        self.calls.insert(id.to_owned(), Call::Open);
     }
 
     /// True when the call was known and still open.
@@ -96,7 +101,9 @@ impl Record {
             How::Cancelled => plain(systemic("the attempt was cancelled".to_owned())),
             How::FailedToStart => self.broken("the agent did not start", exit, stderr, now),
             How::Finished => match &self.stop {
-                None if self.is_prompted => self.broken("the agent ended in the middle of its turn", exit, stderr, now),
+                None if self.is_prompted => {
+                    self.broken("the agent ended in the middle of its turn", exit, stderr, now)
+                }
                 None => self.broken("the agent ended before it could be given its prompt", exit, stderr, now),
                 Some(StopReason::Error) => self.broken("the agent's turn failed", None, stderr, now),
                 Some(_) if self.did_nothing_but_ask() => plain(blocked(format!(
@@ -107,9 +114,10 @@ impl Record {
                 Some(StopReason::MaxTokens | StopReason::MaxTurns) => plain(AttemptResult::Incomplete),
                 Some(StopReason::Refusal) => plain(blocked("the model refused to go on".to_owned())),
                 // Not our doing: some agents end their turn so when something was refused to them.
-                Some(StopReason::Cancelled) if !self.refusals.is_empty() => {
-                    plain(blocked(format!("the agent stopped when this was refused: {}", self.refusals.join(", "))))
-                }
+                Some(StopReason::Cancelled) if !self.refusals.is_empty() => plain(blocked(format!(
+                    "the agent stopped when this was refused: {}",
+                    self.refusals.join(", ")
+                ))),
                 Some(StopReason::Cancelled) => plain(AttemptResult::Incomplete),
             },
         }

@@ -39,14 +39,16 @@ impl Form {
             several => {
                 text.push_str("\n\nAnswer with a JSON object with these keys:");
                 for (name, schema) in several {
-                    let about = schema["description"].as_str().or(schema["title"].as_str()).unwrap_or_default();
+                    let about =
+                        schema["description"].as_str().or(schema["title"].as_str()).unwrap_or_default();
                     text.push_str(&format!("\n- {name}: {about}"));
                 }
             }
         }
         let text = NonBlank::or(&excerpt(&text, QUESTION_BYTES_MAX), Fallback::Default.question().text);
         let mut draft = Draft::new(QuestionKind::Clarification, text);
-        draft.options = options.into_iter().filter_map(|text| NonBlank::new(text).ok()).take(OPTIONS_MAX).collect();
+        draft.options =
+            options.into_iter().filter_map(|text| NonBlank::new(text).ok()).take(OPTIONS_MAX).collect();
         draft
     }
 
@@ -91,9 +93,7 @@ fn value(text: &str, schema: &Value) -> Option<Value> {
         Some("boolean") => Some(Value::Bool(!is_no(text))),
         Some("integer") => text.parse::<i64>().ok().map(Value::from),
         Some("number") => text.parse::<f64>().ok().map(Value::from),
-        Some("array") => {
-            Some(text.split(',').map(|one| Value::from(one.trim())).collect::<Vec<_>>().into())
-        }
+        Some("array") => Some(text.split(',').map(|one| Value::from(one.trim())).collect::<Vec<_>>().into()),
         Some(_) | None => Some(Value::from(text)),
     }
 }
@@ -103,7 +103,8 @@ mod tests {
     use super::*;
 
     fn form(properties: Value) -> Form {
-        let params = json!({"mode": "form", "message": "Which?", "requestedSchema": {"properties": properties}});
+        let params =
+            json!({"mode": "form", "message": "Which?", "requestedSchema": {"properties": properties}});
         Form::read(&params).unwrap()
     }
 
@@ -117,7 +118,9 @@ mod tests {
 
     #[test]
     fn answers_take_the_shape_of_their_field() {
-        let answer = |schema: Value, text: &str| form(json!({"x": schema})).answer(text).map(|a| a["content"]["x"].clone());
+        let answer = |schema: Value, text: &str| {
+            form(json!({"x": schema})).answer(text).map(|a| a["content"]["x"].clone())
+        };
         assert_eq!(answer(json!({"type": "integer"}), "7"), Some(json!(7)));
         assert_eq!(answer(json!({"type": "integer"}), "seven"), None);
         assert_eq!(answer(json!({"type": "boolean"}), "YES"), Some(json!(true)));

@@ -36,7 +36,12 @@ impl AcpAgent {
 }
 
 impl Driver for AcpAgent {
-    fn run(&self, mut launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+    fn run(
+        &self,
+        mut launch: Launch,
+        events: mpsc::Sender<Event>,
+        cancel: watch::Receiver<bool>,
+    ) -> Running<'_> {
         let setup = self.setup.clone();
         open_git_folders(&mut launch, setup.preset.writable_roots);
         let tongue = AcpTongue::new(Opening::of(&launch, &setup.preset));

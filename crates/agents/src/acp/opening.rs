@@ -68,7 +68,8 @@ impl Opening {
         let name = tools.name.clone();
         match (&tools.url, tools.shim()) {
             (Some(url), _) if can_http => {
-                let token = Variable { name: "Authorization".to_owned(), value: format!("Bearer {}", tools.token) };
+                let token =
+                    Variable { name: "Authorization".to_owned(), value: format!("Bearer {}", tools.token) };
                 vec![McpServer::Http { kind: "http", name, url: url.clone(), headers: vec![token] }]
             }
             (_, Some((program, arguments))) => {

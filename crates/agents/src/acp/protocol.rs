@@ -118,10 +118,14 @@ pub struct Usage {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "sessionUpdate", rename_all = "snake_case")]
 pub enum Update {
-    AgentMessageChunk { content: Content },
+    AgentMessageChunk {
+        content: Content,
+    },
     ToolCall(ToolCall),
     ToolCallUpdate(ToolCall),
-    UsageUpdate { cost: Option<Cost> },
+    UsageUpdate {
+        cost: Option<Cost>,
+    },
     /// Thoughts, plans, modes and lists of commands, and whatever else: it decides nothing.
     #[serde(other)]
     Other,

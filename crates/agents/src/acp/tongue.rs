@@ -124,7 +124,9 @@ impl AcpTongue {
         };
         if agent.protocol_version != VERSION {
             let version = agent.protocol_version;
-            return talk.failed(format!("the agent speaks version {version} of its protocol; Baton speaks {VERSION}"));
+            return talk.failed(format!(
+                "the agent speaks version {version} of its protocol; Baton speaks {VERSION}"
+            ));
         }
         if let Some(info) = &agent.agent_info {
             talk.hearing.note(&format!("the agent is {} {}", info.name, info.version));
@@ -158,7 +160,8 @@ impl AcpTongue {
         talk.session(&id);
         self.session = id;
         if let Some(mode) = self.opening.mode {
-            let has_mode = |modes: &Value| modes.as_array().is_some_and(|all| all.iter().any(|one| one["id"] == mode));
+            let has_mode =
+                |modes: &Value| modes.as_array().is_some_and(|all| all.iter().any(|one| one["id"] == mode));
             if has_mode(&session["modes"]["availableModes"]) {
                 self.settings.push_back(Setting::Mode(mode.to_owned()));
             } else {
@@ -167,7 +170,8 @@ impl AcpTongue {
         }
         if let Some(model) = self.opening.model.clone() {
             let options = session["configOptions"].as_array().into_iter().flatten();
-            let mut of_model = options.filter(|option| option["category"] == "model" || option["id"] == "model");
+            let mut of_model =
+                options.filter(|option| option["category"] == "model" || option["id"] == "model");
             match of_model.next().and_then(|option| option["id"].as_str()) {
                 Some(option) => self.settings.push_back(Setting::Option(option.to_owned(), model)),
                 None => talk.hearing.problem(format!("the agent cannot be told to use the model {model}")),
@@ -258,7 +262,8 @@ impl AcpTongue {
 
     fn elicitation(&mut self, id: Value, params: &Value, talk: &mut Conversation) {
         let Some(form) = Form::read(params) else {
-            talk.hearing.problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
+            talk.hearing
+                .problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
             return talk.send(&wire::result(&id, &elicitation::declined()));
         };
         match talk.ask(form.question()) {
@@ -316,7 +321,8 @@ impl Tongue for AcpTongue {
             Some(Asked::Permission(id, pending)) => self.tell_permission(&id, &pending, &text, talk),
             Some(Asked::Form(id, form)) => {
                 let answer = form.answer(&text).unwrap_or_else(|| {
-                    talk.hearing.problem("the answer does not fit the agent's form; it was declined".to_owned());
+                    talk.hearing
+                        .problem("the answer does not fit the agent's form; it was declined".to_owned());
                     self.words.push(text.clone());
                     elicitation::declined()
                 });

@@ -15,17 +15,25 @@ const TITLE_BYTES_MAX: usize = 500;
 pub fn take(update: Update, talk: &mut Conversation) {
     match update {
         Update::AgentMessageChunk { content } => talk.text(content.text.as_deref().unwrap_or_default()),
+        Update::ToolCall(call) => {
+            talk.tool_announced(&call_of(&call));
+            end(&call, talk);
+        }
         // Some agents never announce a call and only update it.
-        Update::ToolCall(call) | Update::ToolCallUpdate(call) => {
+        Update::ToolCallUpdate(call) => {
             talk.tool(&call_of(&call));
-            match call.status {
-                Some(ToolStatus::Completed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Done),
-                Some(ToolStatus::Failed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Failed),
-                Some(ToolStatus::Open) | None => {}
-            }
+            end(&call, talk);
         }
         Update::UsageUpdate { cost: Some(spent) } => cost(&spent, talk),
         Update::UsageUpdate { cost: None } | Update::Other => {}
+    }
+}
+
+fn end(call: &protocol::ToolCall, talk: &mut Conversation) {
+    match call.status {
+        Some(ToolStatus::Completed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Done),
+        Some(ToolStatus::Failed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Failed),
+        Some(ToolStatus::Open) | None => {}
     }
 }
 

@@ -10,10 +10,20 @@ pub const INVALID_PARAMS: i64 = -32602;
 /// A message of the agent's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
-    Request { id: Value, method: String, params: Value },
-    Notification { method: String, params: Value },
+    Request {
+        id: Value,
+        method: String,
+        params: Value,
+    },
+    Notification {
+        method: String,
+        params: Value,
+    },
     /// An answer to the request of this number of ours.
-    Answer { id: u64, result: Result<Value, RpcError> },
+    Answer {
+        id: u64,
+        result: Result<Value, RpcError>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -104,10 +114,17 @@ mod tests {
             Some(Incoming::Request { id: json!("a"), method: "m".to_owned(), params: json!({"x": 1}) })
         );
         let notification = read(r#"{"method":"m"}"#);
-        assert_eq!(notification, Some(Incoming::Notification { method: "m".to_owned(), params: Value::Null }));
-        assert_eq!(read(r#"{"id":7,"result":null}"#), Some(Incoming::Answer { id: 7, result: Ok(Value::Null) }));
+        assert_eq!(
+            notification,
+            Some(Incoming::Notification { method: "m".to_owned(), params: Value::Null })
+        );
+        assert_eq!(
+            read(r#"{"id":7,"result":null}"#),
+            Some(Incoming::Answer { id: 7, result: Ok(Value::Null) })
+        );
         assert_eq!(read(r#"{"id":"7","result":1}"#), Some(Incoming::Answer { id: 7, result: Ok(json!(1)) }));
-        let error = read(r#"{"id":7,"error":{"code":-32603,"message":"Internal error","data":{"details":"429"}}}"#);
+        let error =
+            read(r#"{"id":7,"error":{"code":-32603,"message":"Internal error","data":{"details":"429"}}}"#);
         let said = RpcError { code: -32603, message: "Internal error: 429".to_owned() };
         assert_eq!(error, Some(Incoming::Answer { id: 7, result: Err(said) }));
     }

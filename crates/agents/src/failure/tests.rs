@@ -15,21 +15,36 @@ fn real_wordings_are_known() {
     for (said, kind) in [
         ("Claude AI usage limit reached|1794740400", RateLimit),
         ("You've hit your limit · resets 3pm (UTC)", RateLimit),
-        (r#"API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed the rate limit"}}"#, RateLimit),
+        (
+            r#"API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed the rate limit"}}"#,
+            RateLimit,
+        ),
         ("stream error: exceeded retry limit, last status: 429 Too Many Requests", RateLimit),
-        ("You've hit your usage limit. Upgrade to Plus, or try again in 3 days 2 hours 5 minutes.", RateLimit),
-        (r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"17s"}]}}"#, RateLimit),
+        (
+            "You've hit your usage limit. Upgrade to Plus, or try again in 3 days 2 hours 5 minutes.",
+            RateLimit,
+        ),
+        (
+            r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"17s"}]}}"#,
+            RateLimit,
+        ),
         ("You exceeded your current quota. Please retry in 12.3s.", RateLimit),
         ("You exceeded your current quota, please check your plan and billing details.", Quota),
         ("429 insufficient_quota", Quota),
         ("Your credit balance is too low to access the Anthropic API.", Quota),
         ("HTTP 402", Quota),
         ("Invalid API key · Please run /login", Authentication),
-        (r#"API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#, Authentication),
+        (
+            r#"API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
+            Authentication,
+        ),
         ("unexpected status 401 Unauthorized: Missing bearer authentication", Authentication),
         ("Authentication required", Authentication),
         ("OAuth token has expired", Authentication),
-        (r#"API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Overload),
+        (
+            r#"API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            Overload,
+        ),
         ("API Error: 500 {\"type\":\"error\"}", Overload),
         ("Server error (500 Internal Server Error): scripted", Overload),
         ("unexpected status 503", Overload),
@@ -47,7 +62,9 @@ fn real_wordings_are_known() {
 
 #[test]
 fn what_is_not_about_the_provider_is_no_such_failure() {
-    for said in ["thread 'main' panicked at src/main.rs:429:5", "exit 1", "wrote 500 lines", "no such file", ""] {
+    for said in
+        ["thread 'main' panicked at src/main.rs:429:5", "exit 1", "wrote 500 lines", "no such file", ""]
+    {
         assert_eq!(of_error(said), None, "{said}");
     }
 }

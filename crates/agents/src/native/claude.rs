@@ -17,7 +17,6 @@ use crate::permission::{Consent, PermissionRequest};
 use crate::report::micro_usd;
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
-use crate::talk;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
 use crate::tool_server::ToolServer;
@@ -37,25 +36,32 @@ impl ClaudeAgent {
 }
 
 impl Driver for ClaudeAgent {
-    fn run(&self, mut launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
-        let setup = self.setup.clone();
-        let arguments = arguments(&launch);
-        launch.command.extend(arguments);
-        let tongue = ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() };
-        Box::pin(talk::run(setup, launch, Box::new(tongue), events, cancel))
+    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
     }
+}
+
+fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
+    let arguments = arguments(launch);
+    launch.command.extend(arguments);
+    Box::new(ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say.
 fn arguments(launch: &Launch) -> Vec<String> {
-    let mut words: Vec<String> = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
-        .into_iter()
-        .chain(["--permission-prompt-tool", "stdio"])
-        .map(str::to_owned)
-        .collect();
+    let mut words: Vec<String> =
+        ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+            .into_iter()
+            .chain(["--permission-prompt-tool", "stdio"])
+            .map(str::to_owned)
+            .collect();
     let session = &launch.session;
     if let Some(tools) = &session.tools {
-        words.extend(["--mcp-config".to_owned(), mcp_config(tools, launch), "--strict-mcp-config".to_owned()]);
+        words.extend([
+            "--mcp-config".to_owned(),
+            mcp_config(tools, launch),
+            "--strict-mcp-config".to_owned(),
+        ]);
         // Baton's own tools need nobody's permission.
         words.extend(["--allowedTools".to_owned(), format!("mcp__{}", tools.name)]);
     }
@@ -120,7 +126,9 @@ impl ClaudeTongue {
                     talk.text(text_of(block, "text"));
                     talk.end_of_text();
                 }
-                "tool_use" => talk.tool(&call(text_of(block, "id"), text_of(block, "name"), &block["input"])),
+                "tool_use" => {
+                    talk.tool_announced(&call(text_of(block, "id"), text_of(block, "name"), &block["input"]))
+                }
                 _ => {}
             }
         }
@@ -160,7 +168,8 @@ impl ClaudeTongue {
     fn result(line: &Value, talk: &mut Conversation) {
         let usage = &line["usage"];
         let count = |key: &str| usage[key].as_u64().unwrap_or(0);
-        let input = count("input_tokens") + count("cache_read_input_tokens") + count("cache_creation_input_tokens");
+        let input =
+            count("input_tokens") + count("cache_read_input_tokens") + count("cache_creation_input_tokens");
         talk.tokens(UsageKind::PerTurn, input, count("output_tokens"));
         // The tokens are this run's, the cost is the whole session's.
         if let Some(cost) = line["total_cost_usd"].as_f64().and_then(|usd| micro_usd(usd).ok()) {
@@ -190,7 +199,8 @@ impl ClaudeTongue {
 }
 
 fn error_of(line: &Value) -> String {
-    let errors: Vec<&str> = line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let errors: Vec<&str> =
+        line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let said = [text_of(line, "result"), &errors.join("\n")].join("\n").trim().to_owned();
     if said.is_empty() { format!("the run ended with {}", text_of(line, "subtype")) } else { said }
 }

@@ -12,7 +12,6 @@ use crate::conversation::{AskId, Conversation};
 use crate::driver::{Driver, Event, Launch, Running};
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
-use crate::talk;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
 use crate::tool_server::{TOKEN, ToolServer};
@@ -32,16 +31,18 @@ impl CodexAgent {
 }
 
 impl Driver for CodexAgent {
-    fn run(&self, mut launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
-        let setup = self.setup.clone();
-        let arguments = arguments(&launch);
-        launch.command.extend(arguments);
-        if let Some(tools) = &launch.session.tools {
-            launch.environment.set(TOKEN, &tools.token);
-        }
-        let tongue = CodexTongue { prompt: launch.prompt.clone(), error: None };
-        Box::pin(talk::run(setup, launch, Box::new(tongue), events, cancel))
+    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
     }
+}
+
+fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
+    let arguments = arguments(launch);
+    launch.command.extend(arguments);
+    if let Some(tools) = &launch.session.tools {
+        launch.environment.set(TOKEN, &tools.token);
+    }
+    Box::new(CodexTongue { prompt: launch.prompt.clone(), error: None })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say. The prompt comes on standard input.
@@ -165,7 +166,9 @@ impl Tongue for CodexTongue {
         match text_of(&line, "type") {
             "thread.started" => talk.session(text_of(&line, "thread_id")),
             "turn.started" => talk.prompted(),
-            kind @ ("item.started" | "item.updated" | "item.completed") => Self::item(kind, &line["item"], talk),
+            kind @ ("item.started" | "item.updated" | "item.completed") => {
+                Self::item(kind, &line["item"], talk)
+            }
             "error" => {
                 let said = text_of(&line, "message").to_owned();
                 talk.hearing.note(&format!("the agent says: {said}"));

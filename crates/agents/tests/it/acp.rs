@@ -57,15 +57,23 @@ async fn a_turn_becomes_events_and_an_end() {
     assert_eq!(bench.git(&["log", "-1", "--format=%s"]), "by the agent");
 
     assert!(matches!(ran.events[0], Event::Started(_)));
-    assert!(matches!(&ran.events[1], Event::Session(session) if Some(session) == ended.agent_session.as_ref()));
+    assert!(
+        matches!(&ran.events[1], Event::Session(session) if Some(session) == ended.agent_session.as_ref())
+    );
     let has = |wanted: fn(&Event) -> bool| ran.events.iter().any(wanted);
     assert!(has(|event| says(event, "I will begin.")));
-    assert!(has(|event| matches!(event, Event::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)));
+    assert!(has(
+        |event| matches!(event, Event::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
+    ));
     assert!(has(|event| matches!(event, Event::ToolEnded(_, ToolEnd::Done))));
-    assert!(has(|event| matches!(event, Event::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)));
+    assert!(has(
+        |event| matches!(event, Event::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)
+    ));
     assert!(has(|event| matches!(event, Event::Stopped(StopReason::EndTurn))));
     let log = bench.log();
-    for line in ["out I will begin.", "rep tool (execute): git commit", "out Done.", "*** the turn ended (end_turn)"] {
+    for line in
+        ["out I will begin.", "rep tool (execute): git commit", "out Done.", "*** the turn ended (end_turn)"]
+    {
         assert!(log.contains(line), "{line} is not in:\n{log}");
     }
 }
@@ -77,6 +85,7 @@ async fn the_limit_is_ours_and_exact() {
     for (steps, how, turns) in [
         (r#"[{"calls": 60}, "hang"]"#, How::TurnLimit, 3),
         (r#"[{"calls": 60}, "hang_forever"]"#, How::TurnLimit, 3),
+        (r#"[{"same_id": 60}, "hang"]"#, How::TurnLimit, 3),
         (r#"[{"calls": 3}, {"text": "done"}]"#, How::Finished, 3),
     ] {
         let mut launch = bench.acp_steps(steps);
@@ -130,7 +139,10 @@ async fn what_a_stop_reason_says_is_weighed() {
         ("max_tokens", incomplete.clone()),
         ("max_turn_requests", incomplete.clone()),
         ("cancelled", incomplete),
-        ("refusal", AttemptResult::Blocked { reason: BlockReason::Other("the model refused to go on".to_owned()) }),
+        (
+            "refusal",
+            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to go on".to_owned()) },
+        ),
         ("a_word_of_tomorrow", AttemptResult::Complete),
     ] {
         let ran = run(bench.acp_steps(&format!(r#"[{{"tool": "x"}}, {{"stop": "{stop}"}}]"#))).await;
@@ -147,7 +159,8 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     assert!(said.contains("Cannot find module 'left-pad'"), "{said}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::CrashAtStart);
 
-    let ran = run(bench.acp(r#"{"refuse_new": {"code": -32000, "message": "Authentication required"}}"#)).await;
+    let ran =
+        run(bench.acp(r#"{"refuse_new": {"code": -32000, "message": "Authentication required"}}"#)).await;
     let said = systemic(&ran);
     assert!(said.contains("Log in with a browser"), "{said}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Authentication);
@@ -176,8 +189,13 @@ async fn a_turn_that_breaks_is_nobodys_fault_and_is_known_for_what_it_is() {
     assert_eq!((failure.kind, failure.until.map(|until| until.ms())), (FailureKind::RateLimit, Some(30_000)));
     assert!(systemic(&ran).contains("try again in 30s"), "{}", systemic(&ran));
 
-    let ran = run(bench.acp_steps(r#"[{"text": "half"}, {"stderr": "panicked at main.rs"}, {"exit": 101}]"#)).await;
-    assert!(systemic(&ran).contains("in the middle of its turn (exited with code 101)"), "{}", systemic(&ran));
+    let ran =
+        run(bench.acp_steps(r#"[{"text": "half"}, {"stderr": "panicked at main.rs"}, {"exit": 101}]"#)).await;
+    assert!(
+        systemic(&ran).contains("in the middle of its turn (exited with code 101)"),
+        "{}",
+        systemic(&ran)
+    );
     assert!(systemic(&ran).contains("panicked at main.rs"));
     assert_eq!((ran.ended.failure, ran.ended.reported.output.as_str()), (None, "half"));
 }
@@ -213,9 +231,13 @@ async fn mode_and_model_are_set_where_the_agent_has_them() {
     launch.session.model = Some("large".to_owned());
     let ran = drive(agent(preset).as_ref(), launch.clone(), |_| false).await;
     assert_eq!(ran.ended.problems, [] as [&str; 0]);
-    let session = fs::read_to_string(bench.path("acp.sessions").join(ran.ended.agent_session.unwrap())).unwrap();
+    let session =
+        fs::read_to_string(bench.path("acp.sessions").join(ran.ended.agent_session.unwrap())).unwrap();
     assert!(session.contains(r#""modeId":"agent""#), "{session}");
-    assert!(session.contains(r#""configId":"model-choice""#) && session.contains(r#""value":"large""#), "{session}");
+    assert!(
+        session.contains(r#""configId":"model-choice""#) && session.contains(r#""value":"large""#),
+        "{session}"
+    );
 
     let mut launch = bench.acp(r#"{"turns": [[{"text": "done"}]]}"#);
     launch.session.model = Some("large".to_owned());

@@ -37,7 +37,8 @@ impl Permissions for DenyPush {
 }
 
 async fn run(launch: Launch, permissions: impl Permissions + 'static, human: Human) -> Ran {
-    let setup = Setup::new(clock(), Preset::GENERIC).permissions(Arc::new(permissions)).asker(Arc::new(human));
+    let setup =
+        Setup::new(clock(), Preset::GENERIC).permissions(Arc::new(permissions)).asker(Arc::new(human));
     drive(drivers::for_kind(AgentKind::Acp, setup).as_ref(), launch, |_| false).await
 }
 
@@ -88,7 +89,10 @@ async fn a_human_who_answers_in_time_is_heard_at_once() {
         let ran = run(bench.acp_steps(PUSH), Decision::AskHuman, Human(Some(answer))).await;
         assert!(ran.ended.reported.output.contains(&format!(r#""optionId":"{option}""#)), "{answer}");
         assert!(ran.ended.reported.output.ends_with("went on"));
-        let asked = ran.events.iter().any(|event| matches!(event, Event::Question(draft) if draft.options.len() == 3));
+        let asked = ran
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::Question(draft) if draft.options.len() == 3));
         assert!(asked);
     }
 }
@@ -101,7 +105,10 @@ async fn what_a_human_says_instead_of_no_reaches_the_agent() {
     assert!(ran.ended.reported.output.ends_with("on a branch"), "{}", ran.ended.reported.output);
     let session = bench.path("acp.sessions").join(ran.ended.agent_session.unwrap());
     let told = std::fs::read_to_string(session).unwrap();
-    assert!(told.contains(r#"About \"git push\", which was not allowed: not to main; use a branch"#), "{told}");
+    assert!(
+        told.contains(r#"About \"git push\", which was not allowed: not to main; use a branch"#),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -37,8 +37,10 @@ async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothin
     assert_eq!(again.ended.turns, 1, "the calls of the replay are not counted");
     let started = again.events.iter().filter(|event| matches!(event, Event::ToolStarted(_))).count();
     assert_eq!(started, 1);
-    let prompts: Vec<Value> =
-        session_file(&bench, &session).into_iter().filter_map(|mut line| Some(line.get_mut("prompt")?.take())).collect();
+    let prompts: Vec<Value> = session_file(&bench, &session)
+        .into_iter()
+        .filter_map(|mut line| Some(line.get_mut("prompt")?.take()))
+        .collect();
     assert_eq!(prompts, ["the prompt", "the answer"]);
 }
 
@@ -91,7 +93,9 @@ async fn tools_come_by_http_where_the_agent_can_and_by_the_shim_elsewhere() {
             assert_eq!(server["command"], "/opt/baton");
             assert_eq!(server["args"], serde_json::json!(["mcp"]));
             let env = server["env"].to_string();
-            assert!(env.contains("s3cret") && env.contains("TASK-1") && env.contains(&bench.attempt.to_string()));
+            assert!(
+                env.contains("s3cret") && env.contains("TASK-1") && env.contains(&bench.attempt.to_string())
+            );
         }
         assert!(!ran.events.iter().any(|event| says(event, "s3cret")));
         assert!(!bench.log().contains("s3cret"));

@@ -36,7 +36,12 @@ async fn one_that_breaks_says_why_and_one_that_is_missing_is_not_tried() {
 async fn the_version_is_asked_of_the_program_itself() {
     let bench = Bench::new();
     let environment = Environment::allowed(std::env::vars_os(), &[]);
-    let preset = Preset { kind: AgentKind::Claude, command: &["git"], version: &["git", "--version"], ..Preset::GENERIC };
+    let preset = Preset {
+        kind: AgentKind::Claude,
+        command: &["git"],
+        version: &["git", "--version"],
+        ..Preset::GENERIC
+    };
     let found = probe(&preset, &["git".to_owned()], &environment, bench.attempt).await;
     assert!(found.version.unwrap().starts_with("git version "));
     assert_eq!(found.handshake, Handshake::NotTried);

@@ -45,6 +45,8 @@ enum Step {
     Tool(String),
     /// This many calls, one after the other, without looking whether anyone minds.
     Calls(u32),
+    /// The same with one id for all of them.
+    SameId(u32),
     /// A `tool_call_update` for a call that was never announced.
     Unannounced(String),
     /// Asks whether it may run this command, and says what came of it.
@@ -100,7 +102,8 @@ fn main() {
     });
     let sessions = path.with_extension("sessions");
     std::fs::create_dir_all(&sessions).unwrap();
-    let mut agent = Agent { script, sessions, incoming, requests: 0, prompts: 0, is_cancelled: false, calls: 0 };
+    let mut agent =
+        Agent { script, sessions, incoming, requests: 0, prompts: 0, is_cancelled: false, calls: 0 };
     while let Ok(message) = agent.incoming.recv() {
         agent.take(&message);
     }
@@ -159,7 +162,8 @@ impl Agent {
     }
 
     fn opened(&self, session: Option<&str>) -> Value {
-        let modes: Vec<Value> = self.script.modes.iter().map(|mode| json!({"id": mode, "name": mode})).collect();
+        let modes: Vec<Value> =
+            self.script.modes.iter().map(|mode| json!({"id": mode, "name": mode})).collect();
         let mut opened = json!({});
         if let Some(session) = session {
             opened["sessionId"] = json!(session);
@@ -183,8 +187,14 @@ impl Agent {
 
     fn replay(&self, session: &str, path: &Path) {
         for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
-            update(session, &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": line}}));
-            update(session, &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}));
+            update(
+                session,
+                &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": line}}),
+            );
+            update(
+                session,
+                &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}),
+            );
         }
     }
 
@@ -227,8 +237,12 @@ impl Agent {
             Step::Text(text) => tell(session, &text),
             Step::Tool(title) => self.tool(session, &title),
             Step::Calls(count) => (0..count).for_each(|number| self.tool(session, &format!("call {number}"))),
+            Step::SameId(count) => (0..count).for_each(|_| call(session, "one-for-all", "again")),
             Step::Unannounced(id) => {
-                update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
+                update(
+                    session,
+                    &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}),
+                );
             }
             Step::Permission(request) => self.permission(session, &request),
             Step::Elicit(form) => {
@@ -240,7 +254,10 @@ impl Agent {
             }
             Step::Cost(usd) => {
                 let cost = json!({"amount": usd, "currency": "USD"});
-                update(session, &json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost}));
+                update(
+                    session,
+                    &json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost}),
+                );
             }
             Step::Commit(message) => {
                 std::fs::write("work.txt", &message).unwrap();
@@ -269,9 +286,7 @@ impl Agent {
     fn tool(&mut self, session: &str, title: &str) {
         self.calls += 1;
         let id = format!("call-{}-{}", std::process::id(), self.calls);
-        update(session, &json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": "execute"}));
-        update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}));
-        update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
+        call(session, &id, title);
     }
 
     fn permission(&mut self, session: &str, request: &Value) {
@@ -289,7 +304,10 @@ impl Agent {
         tell(session, &format!("permission: {}", answer["outcome"]));
         let is_allowed = matches!(answer["outcome"]["optionId"].as_str(), Some("yes" | "always"));
         let status = if is_allowed { "completed" } else { "failed" };
-        update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": status}));
+        update(
+            session,
+            &json!({"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": status}),
+        );
     }
 
     /// Asks the client and waits; None when the turn was cancelled meanwhile.
@@ -310,10 +328,24 @@ impl Agent {
     }
 }
 
+fn call(session: &str, id: &str, title: &str) {
+    update(
+        session,
+        &json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": "execute"}),
+    );
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}));
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
+}
+
 fn tell(session: &str, text: &str) {
-    update(session, &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}));
+    update(
+        session,
+        &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
+    );
 }
 
 fn update(session: &str, update: &Value) {
-    say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}));
+    say(
+        &json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}),
+    );
 }

@@ -40,25 +40,21 @@ pub const OPENCODE: Real = Real {
             "permission": {"bash": permission, "edit": permission},
         });
         // Without these it waits half a minute for servers that are not there.
-        let off = ["OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD", "OPENCODE_DISABLE_DEFAULT_PLUGINS"];
+        let off = [
+            "OPENCODE_DISABLE_MODELS_FETCH",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+        ];
         let off = off.map(|name| (name, "1".to_owned()));
         off.into_iter().chain([("OPENCODE_CONFIG_CONTENT", config.to_string())]).collect()
     },
 };
 
-pub const CLAUDE: Real = Real {
-    preset: "claude",
-    folder: "claude",
-    program: "node_modules/.bin/claude-agent-acp",
-    point: claude,
-};
+pub const CLAUDE: Real =
+    Real { preset: "claude", folder: "claude", program: "node_modules/.bin/claude-agent-acp", point: claude };
 
-pub const CLAUDE_NATIVE: Real = Real {
-    preset: "claude-native",
-    folder: "claude",
-    program: "node_modules/.bin/claude",
-    point: claude,
-};
+pub const CLAUDE_NATIVE: Real =
+    Real { preset: "claude-native", folder: "claude", program: "node_modules/.bin/claude", point: claude };
 
 fn claude(stage: &Stage, _: bool) -> Vec<(&'static str, String)> {
     vec![

@@ -51,7 +51,11 @@ impl Real {
     pub fn stage(&self, steps: &Value) -> Option<Stage> {
         let program = self.path();
         if !program.exists() {
-            eprintln!("SKIPPED: {} is not there; `scripts/real-agents {}` installs it", program.display(), self.folder);
+            eprintln!(
+                "SKIPPED: {} is not there; `scripts/real-agents {}` installs it",
+                program.display(),
+                self.folder
+            );
             return None;
         }
         let bench = Bench::new();

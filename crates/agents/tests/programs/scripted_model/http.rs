@@ -79,7 +79,10 @@ fn chunked(stream: &mut TcpStream, mut rest: Vec<u8>) -> io::Result<Vec<u8>> {
 
 pub fn answer(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
     let length = body.len();
-    write!(stream, "HTTP/1.1 {status} Scripted\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n")?;
+    write!(
+        stream,
+        "HTTP/1.1 {status} Scripted\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n"
+    )?;
     for (name, value) in headers {
         write!(stream, "{name}: {value}\r\n")?;
     }

@@ -59,7 +59,8 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
     writeln!(log.lock().unwrap(), "{line}")?;
     match reply {
         Reply::Status(status, headers) => {
-            let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             http::answer(&mut stream, status, &headers, &dialect.error(status).to_string())
         }
         Reply::Hang => {
@@ -68,8 +69,8 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
             Ok(())
         }
         Reply::Said(said) if dialect.wants_stream(&request.path, body) => {
-            http::stream(&mut stream, &dialect.events(&said))
+            http::stream(&mut stream, &dialect.events(&said, turns))
         }
-        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said).to_string()),
+        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said, turns).to_string()),
     }
 }

@@ -19,7 +19,10 @@ enum Step {
     /// A command for the agent's shell.
     Shell(String),
     /// A tool whose name ends so, and its arguments.
-    Mcp { tool: String, arguments: Value },
+    Mcp {
+        tool: String,
+        arguments: Value,
+    },
     /// An answer of HTTP, for ever or so many times; after that the next step is taken in its place.
     Status {
         status: u16,
@@ -51,8 +54,15 @@ pub enum Said {
 }
 
 /// What agents call their shell.
-const SHELLS: [&str; 7] =
-    ["bash", "shell", "developer__shell", "run_shell_command", "exec_command", "shell_command", "execute_command"];
+const SHELLS: [&str; 7] = [
+    "bash",
+    "shell",
+    "developer__shell",
+    "run_shell_command",
+    "exec_command",
+    "shell_command",
+    "execute_command",
+];
 
 impl Script {
     pub fn parse(text: &str) -> Self {
@@ -80,7 +90,9 @@ impl Script {
                 }
             }
         }
-        let Some(step) = self.steps.get(number) else { return Reply::Said(Said::Text("Nothing is left to do.".to_owned())) };
+        let Some(step) = self.steps.get(number) else {
+            return Reply::Said(Said::Text("Nothing is left to do.".to_owned()));
+        };
         self.taken[number] += 1;
         match step {
             Step::Text(text) => Reply::Said(Said::Text(text.clone())),
