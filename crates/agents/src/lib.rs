@@ -29,6 +29,7 @@ pub mod presets;
 pub mod probe;
 mod process;
 mod process_table;
+mod questions;
 mod record;
 pub mod report;
 pub mod scripted;

@@ -31,7 +31,7 @@ pub struct Preset {
     pub writable_roots: WritableRoots,
     /// What its token counts mean.
     pub tokens_are: UsageKind,
-    /// How a last message begins that is an error of its provider, told as if it were its own words.
+    /// How a line of its last message begins that is an error of its provider, told as if it were its own words.
     pub error_begins: &'static [&'static str],
 }
 

@@ -22,6 +22,15 @@ pub const PRESETS: [Preset; 15] = [
         env: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME", "OPENAI_BASE_URL"],
         mode: Some("agent"),
         writable_roots: WritableRoots::CodexConfig("CODEX_CONFIG"),
+        error_begins: &[
+            "exceeded retry limit",
+            "unexpected status",
+            "stream disconnected",
+            "stream error",
+            "We’re currently experiencing high demand",
+            "You've hit your usage limit",
+            "Quota exceeded",
+        ],
         ..Preset::GENERIC
     },
     Preset {

@@ -98,6 +98,7 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
             "model is currently unavailable",
             "at capacity",
             "temporarily unavailable",
+            "experiencing high demand",
         ],
     ),
     (

@@ -11,9 +11,10 @@ use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation, Ruling};
+use crate::conversation::{Conversation, Ruling};
 use crate::driver::{Driver, Event, Launch, Running};
 use crate::permission::{Consent, PermissionRequest};
+use crate::questions::AskId;
 use crate::report::micro_usd;
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
@@ -127,7 +128,7 @@ impl ClaudeTongue {
                     talk.end_of_text();
                 }
                 "tool_use" => {
-                    talk.tool_announced(&call(text_of(block, "id"), text_of(block, "name"), &block["input"]))
+                    talk.tool_announced(&call(text_of(block, "id"), text_of(block, "name"), &block["input"]));
                 }
                 _ => {}
             }

@@ -8,8 +8,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation};
+use crate::conversation::Conversation;
 use crate::driver::{Driver, Event, Launch, Running};
+use crate::questions::AskId;
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
 use crate::tongue::Tongue;
@@ -167,7 +168,7 @@ impl Tongue for CodexTongue {
             "thread.started" => talk.session(text_of(&line, "thread_id")),
             "turn.started" => talk.prompted(),
             kind @ ("item.started" | "item.updated" | "item.completed") => {
-                Self::item(kind, &line["item"], talk)
+                Self::item(kind, &line["item"], talk);
             }
             "error" => {
                 let said = text_of(&line, "message").to_owned();

@@ -20,13 +20,11 @@ const QUOTED_BYTES_MAX: usize = 200;
 
 /// One line as an object; what is none is kept in the log.
 fn read(line: &str, talk: &mut Conversation) -> Option<Value> {
-    match serde_json::from_str(line) {
-        Ok(value @ Value::Object(_)) => Some(value),
-        Ok(_) | Err(_) => {
-            talk.hearing.reported(&format!("not a message: {line}"));
-            None
-        }
+    let object = serde_json::from_str(line).ok().filter(Value::is_object);
+    if object.is_none() {
+        talk.hearing.reported(&format!("not a message: {line}"));
     }
+    object
 }
 
 fn too_long(beginning: &str, talk: &mut Conversation) {

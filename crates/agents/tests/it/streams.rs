@@ -93,8 +93,8 @@ async fn claude_asks_us_and_is_answered() {
     // Nobody is there: it is interrupted, and the question is kept.
     let interrupted = r#"{"type":"result","subtype":"error_during_execution","is_error":true}"#;
     let script = format!(
-        r#"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
-           case $answer in *interrupt*) printf '%s\n' '{interrupted}';; *) exit 9;; esac; cat >/dev/null"#
+        r"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
+           case $answer in *interrupt*) printf '%s\n' '{interrupted}';; *) exit 9;; esac; cat >/dev/null"
     );
     let ran = run(AgentKind::Claude, bench.shell(&script), Decision::AskHuman).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);

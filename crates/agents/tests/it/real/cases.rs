@@ -89,7 +89,7 @@ async fn asked_and_resumed(real: &Real) {
     let again = real
         .run_asking(&stage, true, Decision::AskHuman, Yes, |launch| {
             launch.session.resume = Some(resume.clone());
-            launch.prompt = "The answer is: Allow. Go on.".to_owned();
+            "The answer is: Allow. Go on.".clone_into(&mut launch.prompt);
         })
         .await;
     assert_eq!(again.ended.agent_session, Some(session), "{}", show(&again));

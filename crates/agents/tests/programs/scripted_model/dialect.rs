@@ -58,12 +58,6 @@ impl Dialect {
         }
     }
 
-    pub fn tools(self, body: &Value) -> Vec<Tool> {
-        let mut found = Vec::new();
-        collect(&body["tools"], &mut found);
-        found
-    }
-
     pub fn error(self, status: u16) -> Value {
         let (word, kind) = match status {
             429 => ("RESOURCE_EXHAUSTED", "rate_limit_error"),
@@ -111,6 +105,13 @@ impl Dialect {
             Self::Gemini => vec![data(&gemini(said))],
         }
     }
+}
+
+/// Every tool the agent offers.
+pub fn tools(body: &Value) -> Vec<Tool> {
+    let mut found = Vec::new();
+    collect(&body["tools"], &mut found);
+    found
 }
 
 /// Tools are nested differently everywhere; a thing with a name and a schema is one.
