@@ -20,7 +20,7 @@ use crate::setup::Setup;
 use crate::stop_reason::StopReason;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
-use crate::tool_server::ToolServer;
+use crate::tool_server::{TOKEN, ToolServer};
 use crate::usage::UsageKind;
 
 /// How the one request that we make is named.
@@ -45,6 +45,9 @@ impl Driver for ClaudeAgent {
 fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
     let arguments = arguments(launch);
     launch.command.extend(arguments);
+    if let Some(tools) = &launch.session.tools {
+        launch.environment.set(TOKEN, &tools.token);
+    }
     Box::new(ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
 }
 
@@ -75,15 +78,16 @@ fn arguments(launch: &Launch) -> Vec<String> {
     words
 }
 
+/// Values stay in the environment, where only its owner can read them: a command line is everyone's.
 fn mcp_config(tools: &ToolServer, launch: &Launch) -> String {
     let server = match (&tools.url, tools.shim()) {
         (Some(url), _) => {
-            let token = format!("Bearer {}", tools.token);
-            json!({"type": "http", "url": url, "headers": {"Authorization": token}})
+            json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer ${{{TOKEN}}}")}})
         }
         (None, Some((program, arguments))) => {
-            let variables = tools.shim_environment(&launch.environment, &launch.attempt.to_string());
-            let variables: BTreeMap<String, String> = variables.into_iter().collect();
+            let names = tools.shim_environment(&launch.environment, "").into_iter().map(|(name, _)| name);
+            let variables: BTreeMap<String, String> =
+                names.map(|name| (name.clone(), format!("${{{name}}}"))).collect();
             json!({"type": "stdio", "command": program, "args": arguments, "env": variables})
         }
         (None, None) => return json!({"mcpServers": {}}).to_string(),

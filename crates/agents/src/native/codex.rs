@@ -92,9 +92,10 @@ fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> 
         (None, Some((program, arguments))) => {
             settings.push(("command".to_owned(), json!(program)));
             settings.push(("args".to_owned(), json!(arguments)));
-            for (name, value) in tools.shim_environment(&launch.environment, &launch.attempt.to_string()) {
-                settings.push((format!("env.{name}"), json!(value)));
-            }
+            // By name, so that the values stay in the environment: a command line is everyone's.
+            let ours = tools.shim_environment(&launch.environment, "").into_iter();
+            let names: Vec<String> = ours.map(|(name, _)| name).collect();
+            settings.push(("env_vars".to_owned(), json!(names)));
         }
         (None, None) => return Vec::new(),
     }

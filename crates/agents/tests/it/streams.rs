@@ -196,11 +196,14 @@ async fn both_are_told_of_the_tools_and_the_git_folders() {
     let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
     for word in [
         "--strict-mcp-config",
-        "Bearer s3cret",
+        "Bearer ${BATON_TOKEN}",
         "mcp__baton",
         "--permission-prompt-tool\nstdio",
         "--model\nlarge",
     ] {
         assert!(message.contains(word), "{word} is not in {message}");
     }
+    let log = bench.log();
+    let started = log.lines().find(|line| line.contains("started")).unwrap();
+    assert!(!started.contains("s3cret"), "a command line is everyone's: {started}");
 }
