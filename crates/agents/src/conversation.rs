@@ -3,12 +3,7 @@
 //! Every tongue speaks into the same conversation, so counting turns, deciding about permissions, asking the
 //! human and keeping the record are done once, here.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use baton_core::question::Draft;
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
 
 use crate::asker::Reply;
 use crate::driver::{Event, Limits};
@@ -17,6 +12,7 @@ use crate::failure::{Failure, Symptoms};
 use crate::hearing::Hearing;
 use crate::permission::{Decision, PermissionRequest};
 use crate::preset::Preset;
+use crate::questions::{ASKING_MAX, AskId, Questions};
 use crate::record::Record;
 use crate::report::Usage;
 use crate::setup::Setup;
@@ -24,16 +20,10 @@ use crate::stop_reason::StopReason;
 use crate::tool_call::{ToolCall, ToolEnd};
 use crate::usage::UsageKind;
 
-/// Questions of one attempt that wait at once. An agent that asks more is refused.
-const ASKING_MAX: usize = 16;
 /// As much of a last message as it takes to know an error.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024;
 /// A begun line that is passed on before its end.
 const LINE_BYTES_MAX: usize = 8 * 1024;
-
-/// A question this conversation waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AskId(u64);
 
 /// What the policy says of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,12 +41,9 @@ pub struct Conversation {
     pub record: Record,
     setup: Setup,
     turns_max: u32,
-    answer_wait: Duration,
     outgoing: Vec<u8>,
     has_said_all: bool,
-    asking: JoinSet<(AskId, Reply)>,
-    waiting: BTreeMap<AskId, Draft>,
-    asks: u64,
+    questions: Questions,
     /// The line of text the agent is in.
     line: String,
     /// The beginning of what it has said since its last tool call.
@@ -71,12 +58,9 @@ impl Conversation {
             record: Record::default(),
             setup,
             turns_max: limits.turns_max.max(1),
-            answer_wait: limits.answer_wait,
             outgoing: Vec::new(),
             has_said_all: false,
-            asking: JoinSet::new(),
-            waiting: BTreeMap::new(),
-            asks: 0,
+            questions: Questions::new(limits.answer_wait),
             line: String::new(),
             message: String::new(),
             is_over: false,
@@ -152,9 +136,23 @@ impl Conversation {
         self.hearing.said(line.strip_suffix('\n').unwrap_or(&line));
     }
 
+    /// A tool call was announced. One whose id had its end already is another call, or a model that gives all of
+    /// its calls the same id would never come to its limit.
+    pub fn tool_announced(&mut self, call: &ToolCall) {
+        if self.record.is_new(&call.id) || self.record.is_ended(&call.id) {
+            self.begin_tool(call);
+        }
+    }
+
     /// A tool call was heard of, in whatever way; the first time counts as a turn.
     pub fn tool(&mut self, call: &ToolCall) {
-        if self.is_ending() || !self.record.is_new(&call.id) {
+        if self.record.is_new(&call.id) {
+            self.begin_tool(call);
+        }
+    }
+
+    fn begin_tool(&mut self, call: &ToolCall) {
+        if self.is_ending() {
             return;
         }
         if self.hearing.heard.turns >= self.turns_max {
@@ -206,54 +204,31 @@ impl Conversation {
         if self.is_ending() {
             return None;
         }
-        if self.waiting.len() >= ASKING_MAX {
+        let id = self.questions.ask(self.setup.asker.as_ref(), question.clone());
+        if id.is_none() {
             self.hearing.problem(format!("the agent asks more than {ASKING_MAX} things at once"));
             return None;
         }
-        self.asks += 1;
-        let id = AskId(self.asks);
         self.hearing.note(&format!("asked: {}", question.text));
-        self.hearing.outbox.push(Event::Question(question.clone()));
-        let asking = self.setup.asker.ask(question.clone());
-        let wait = self.answer_wait;
-        self.asking.spawn(async move { (id, timeout(wait, asking).await.unwrap_or(Reply::Released)) });
-        self.waiting.insert(id, question);
-        Some(id)
+        self.hearing.outbox.push(Event::Question(question));
+        id
     }
 
     /// The next answer, or none when an event was passed on. Safe to drop half-way.
     pub async fn next(&mut self) -> Option<(AskId, Reply)> {
-        // Both belong to the conversation, and only one of them may be waited on at a time otherwise.
-        let joined = tokio::select! {
-            joined = next_joined(&mut self.asking) => joined,
+        let (id, question, reply) = tokio::select! {
+            answered = self.questions.next() => answered,
             () = self.hearing.outbox.pass_on() => return None,
         };
-        self.joined(joined)
-    }
-
-    fn joined(&mut self, joined: Result<(AskId, Reply), JoinError>) -> Option<(AskId, Reply)> {
-        match joined {
-            Ok((id, reply)) => {
-                let question = self.waiting.remove(&id);
-                match (&reply, question) {
-                    (Reply::Answer(text), _) => self.hearing.note(&format!("answered: {text}")),
-                    (Reply::Released, Some(question)) => self.end_with_question(question),
-                    (Reply::Released, None) => {}
-                }
-                Some((id, reply))
-            }
-            // An asker broke down. Its question still stands, and the attempt ends with the last of them.
-            Err(_) if self.asking.is_empty() => {
-                let (id, question) = self.waiting.pop_first()?;
-                self.end_with_question(question);
-                Some((id, Reply::Released))
-            }
-            Err(_) => None,
+        match &reply {
+            Reply::Answer(text) => self.hearing.note(&format!("answered: {text}")),
+            Reply::Released => self.end_with_question(question),
         }
+        Some((id, reply))
     }
 
     pub fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.questions.is_empty()
     }
 
     pub fn tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
@@ -273,8 +248,10 @@ impl Conversation {
     /// The agent's turn is over, as it says itself.
     pub fn stopped(&mut self, mut reason: StopReason) {
         self.end_of_text();
-        if reason == StopReason::EndTurn && self.is_error_told_as_text() {
-            self.record.error = Some(std::mem::take(&mut self.message));
+        if reason == StopReason::EndTurn
+            && let Some(error) = self.error_told_as_text()
+        {
+            self.record.error = Some(error);
             reason = StopReason::Error;
         }
         self.hearing.note(&format!("the turn ended ({reason})"));
@@ -284,11 +261,13 @@ impl Conversation {
     }
 
     /// Some agents tell what their provider answered as if they said it themselves, and end their turn in peace.
-    fn is_error_told_as_text(&self) -> bool {
-        let said = self.message.trim_start();
-        let symptoms = Symptoms { error: said, was_prompted: true, ..Symptoms::default() };
-        self.preset().error_begins.iter().any(|beginning| said.starts_with(beginning))
-            && Failure::classify(&symptoms, self.hearing.now()).is_some()
+    fn error_told_as_text(&self) -> Option<String> {
+        let begins =
+            |line: &str| self.preset().error_begins.iter().any(|beginning| line.starts_with(beginning));
+        let lines = self.message.lines().map(str::trim).skip_while(|line| !begins(line));
+        let said = lines.collect::<Vec<_>>().join("\n");
+        let symptoms = Symptoms { error: &said, was_prompted: true, ..Symptoms::default() };
+        Failure::classify(&symptoms, self.hearing.now()).map(|_| said)
     }
 
     /// The turn, or what was to become one, failed.
@@ -328,12 +307,5 @@ impl Conversation {
 
     pub fn is_ending(&self) -> bool {
         self.record.how.is_some()
-    }
-}
-
-async fn next_joined(asking: &mut JoinSet<(AskId, Reply)>) -> Result<(AskId, Reply), JoinError> {
-    match asking.join_next().await {
-        Some(joined) => joined,
-        None => std::future::pending().await,
     }
 }

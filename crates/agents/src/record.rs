@@ -50,8 +50,13 @@ impl Record {
         !self.calls.contains_key(id)
     }
 
+    /// A call of this id has ended. Models were seen to use an id again.
+    pub fn is_ended(&self, id: &str) -> bool {
+        matches!(self.calls.get(id), Some(Call::Done | Call::Failed))
+    }
+
     pub fn begun(&mut self, id: &str) {
-        self.calls.entry(id.to_owned()).or_insert(Call::Open);
+        self.calls.insert(id.to_owned(), Call::Open);
     }
 
     /// True when the call was known and still open.

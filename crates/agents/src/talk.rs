@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation};
+use crate::conversation::Conversation;
 use crate::driver::{Event, Launch, Limits};
 use crate::ended::{Ended, Exit, How};
 use crate::heard::Heard;
@@ -22,6 +22,7 @@ use crate::log::AttemptLog;
 use crate::outbox::Outbox;
 use crate::pipe::{DRAIN_PATIENCE, Pipe};
 use crate::process::{Pipes, Process};
+use crate::questions::AskId;
 use crate::setup::Setup;
 use crate::tongue::Tongue;
 use crate::tree::Leftover;
@@ -204,7 +205,8 @@ impl Talk {
     /// Ends the whole tree, hears what is still in the pipes, and sums up.
     async fn end(mut self) -> Ended {
         self.stdin = None;
-        if self.ends_on_close && self.conversation.is_over() && !self.has_exited {
+        // One whose turn has not ended would go on with it.
+        if self.ends_on_close && self.conversation.record.stop.is_some() && !self.has_exited {
             self.let_it_go().await;
         }
         let (status, ended) = self.end_tree().await;

@@ -1,7 +1,8 @@
 //! How one kind of agent speaks: its lines in, ours out. No tongue touches a process, a pipe or a clock.
 
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation};
+use crate::conversation::Conversation;
+use crate::questions::AskId;
 
 pub trait Tongue: Send {
     /// Our first words.

@@ -41,7 +41,7 @@ impl Form {
                 for (name, schema) in several {
                     let about =
                         schema["description"].as_str().or(schema["title"].as_str()).unwrap_or_default();
-                    text.push_str(&format!("\n- {name}: {about}"));
+                    text.extend(["\n- ", name, ": ", about]);
                 }
             }
         }
@@ -102,7 +102,7 @@ fn value(text: &str, schema: &Value) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn form(properties: Value) -> Form {
+    fn form(properties: &Value) -> Form {
         let params =
             json!({"mode": "form", "message": "Which?", "requestedSchema": {"properties": properties}});
         Form::read(&params).unwrap()
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn one_field_is_a_question_with_its_choices() {
-        let form = form(json!({"colour": {"type": "string", "enum": ["red", "blue"]}}));
+        let form = form(&json!({"colour": {"type": "string", "enum": ["red", "blue"]}}));
         let draft = form.question();
         assert_eq!((draft.text.as_str(), draft.options.len()), ("Which?", 2));
         assert_eq!(form.answer("red"), Some(json!({"action": "accept", "content": {"colour": "red"}})));
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn answers_take_the_shape_of_their_field() {
         let answer = |schema: Value, text: &str| {
-            form(json!({"x": schema})).answer(text).map(|a| a["content"]["x"].clone())
+            form(&json!({"x": schema})).answer(text).map(|a| a["content"]["x"].clone())
         };
         assert_eq!(answer(json!({"type": "integer"}), "7"), Some(json!(7)));
         assert_eq!(answer(json!({"type": "integer"}), "seven"), None);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn several_fields_are_answered_as_json_and_a_link_is_no_form() {
-        let form = form(json!({"a": {"type": "string"}, "b": {"type": "string"}}));
+        let form = form(&json!({"a": {"type": "string"}, "b": {"type": "string"}}));
         assert!(form.question().text.as_str().contains("JSON object"));
         assert_eq!(form.answer("red"), None);
         assert_eq!(form.answer(r#"{"a":"1"}"#).unwrap()["content"], json!({"a": "1"}));

@@ -7,6 +7,7 @@ mod elicitation;
 mod opening;
 mod permission;
 mod protocol;
+mod requests;
 mod tongue;
 mod updates;
 mod wire;
@@ -69,11 +70,11 @@ pub(crate) fn greeted(line: &str) -> Option<Result<Handshake, String>> {
     let Incoming::Answer { id: 1, result } = wire::read(line)? else { return None };
     Some(result.map_err(|error| error.to_string()).and_then(|agent| {
         let agent: Agent = serde_json::from_value(agent).map_err(|error| error.to_string())?;
-        let capabilities = &agent.agent_capabilities;
+        let capabilities = &agent.can;
         Ok(Handshake::Answered {
             can_load: capabilities.load_session,
             can_http: capabilities.mcp_capabilities.http,
-            agent: agent.agent_info.map(|info| format!("{} {}", info.name, info.version)).unwrap_or_default(),
+            agent: agent.info.map(|info| format!("{} {}", info.name, info.version)).unwrap_or_default(),
         })
     }))
 }

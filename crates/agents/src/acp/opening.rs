@@ -64,7 +64,7 @@ impl Opening {
 
     fn servers(&self, agent: &Agent) -> Vec<McpServer> {
         let Some(tools) = &self.tools else { return Vec::new() };
-        let can_http = self.tools_by == ToolsBy::HttpOrShim && agent.agent_capabilities.mcp_capabilities.http;
+        let can_http = self.tools_by == ToolsBy::HttpOrShim && agent.can.mcp_capabilities.http;
         let name = tools.name.clone();
         match (&tools.url, tools.shim()) {
             (Some(url), _) if can_http => {

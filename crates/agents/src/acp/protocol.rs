@@ -33,10 +33,10 @@ pub struct ClientInfo {
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
     pub protocol_version: u16,
-    #[serde(default)]
-    pub agent_capabilities: Capabilities,
-    #[serde(default)]
-    pub agent_info: Option<AgentInfo>,
+    #[serde(default, rename = "agentCapabilities")]
+    pub can: Capabilities,
+    #[serde(default, rename = "agentInfo")]
+    pub info: Option<AgentInfo>,
     #[serde(default)]
     pub auth_methods: Vec<AuthMethod>,
 }
@@ -108,8 +108,10 @@ pub struct Variable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
+    #[serde(rename = "inputTokens")]
+    pub input: u64,
+    #[serde(rename = "outputTokens")]
+    pub output: u64,
     pub cached_read_tokens: Option<u64>,
     pub cached_write_tokens: Option<u64>,
 }
@@ -122,8 +124,10 @@ pub enum Update {
         content: Content,
     },
     ToolCall(ToolCall),
-    ToolCallUpdate(ToolCall),
-    UsageUpdate {
+    #[serde(rename = "tool_call_update")]
+    ToolChange(ToolCall),
+    #[serde(rename = "usage_update")]
+    Usage {
         cost: Option<Cost>,
     },
     /// Thoughts, plans, modes and lists of commands, and whatever else: it decides nothing.
@@ -142,7 +146,8 @@ pub struct Content {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    pub tool_call_id: String,
+    #[serde(rename = "toolCallId")]
+    pub id: String,
     #[serde(default)]
     pub title: Option<String>,
     #[serde(default)]

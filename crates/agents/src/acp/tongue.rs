@@ -1,20 +1,19 @@
 //! The conversation in this protocol, one request of ours after the other:
 //! initialize → load or new → mode and model → prompt.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::elicitation::{self, Form};
 use super::opening::{Opening, greeting};
-use super::permission::{self, Pending};
-use super::protocol::{Agent, PermissionParams, Update, Usage, VERSION};
+use super::protocol::{Agent, Update, Usage, VERSION};
+use super::requests::Requests;
 use super::updates;
-use super::wire::{self, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, RpcError};
+use super::wire::{self, Incoming, RpcError};
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation, Ruling};
-use crate::permission::Consent;
+use crate::conversation::Conversation;
+use crate::questions::AskId;
 use crate::stop_reason::StopReason;
 use crate::tongue::Tongue;
 
@@ -31,9 +30,7 @@ pub struct AcpTongue {
     /// The request of ours that is under way. There is only ever one.
     awaited: Option<(u64, Step)>,
     settings: VecDeque<Setting>,
-    pending: BTreeMap<AskId, Asked>,
-    /// What the human said instead of a plain no; the agent is told when its turn ends.
-    words: Vec<String>,
+    requests_to_us: Requests,
     prompts: u32,
 }
 
@@ -52,12 +49,6 @@ enum Setting {
     Option(String, String),
 }
 
-/// A request of the agent's that waits for a human.
-enum Asked {
-    Permission(Value, Pending),
-    Form(Value, Form),
-}
-
 impl AcpTongue {
     pub fn new(opening: Opening) -> Self {
         Self {
@@ -67,8 +58,7 @@ impl AcpTongue {
             requests: 0,
             awaited: None,
             settings: VecDeque::new(),
-            pending: BTreeMap::new(),
-            words: Vec::new(),
+            requests_to_us: Requests::default(),
             prompts: 0,
         }
     }
@@ -128,12 +118,12 @@ impl AcpTongue {
                 "the agent speaks version {version} of its protocol; Baton speaks {VERSION}"
             ));
         }
-        if let Some(info) = &agent.agent_info {
+        if let Some(info) = &agent.info {
             talk.hearing.note(&format!("the agent is {} {}", info.name, info.version));
         }
         self.agent = agent;
         match &self.opening.resume {
-            Some(resume) if self.agent.agent_capabilities.load_session => {
+            Some(resume) if self.agent.can.load_session => {
                 let request = self.opening.session(Some(&resume.agent_session), &self.agent);
                 self.request("session/load", &request, Step::Load, talk);
             }
@@ -210,9 +200,11 @@ impl AcpTongue {
         if let Ok(usage) = Usage::deserialize(&response["usage"]) {
             updates::tokens(&usage, talk);
         }
-        if !self.words.is_empty() && !talk.is_ending() && self.prompts < PROMPTS_MAX {
+        if !talk.is_ending()
+            && self.prompts < PROMPTS_MAX
+            && let Some(words) = self.requests_to_us.take_words()
+        {
             talk.end_of_text();
-            let words = std::mem::take(&mut self.words).join("\n");
             return self.prompt(&words, talk);
         }
         talk.stopped(updates::stop_reason(&response["stopReason"]));
@@ -228,60 +220,6 @@ impl AcpTongue {
             String::new()
         }
     }
-
-    // --- Requests to us ---
-
-    fn requested(&mut self, id: Value, method: &str, params: Value, talk: &mut Conversation) {
-        match method {
-            "session/request_permission" => self.permission(id, params, talk),
-            "elicitation/create" => self.elicitation(id, &params, talk),
-            _ => talk.send(&wire::error(&id, METHOD_NOT_FOUND, &format!("Baton has no {method}"))),
-        }
-    }
-
-    fn permission(&mut self, id: Value, params: Value, talk: &mut Conversation) {
-        let request: PermissionParams = match serde_json::from_value(params) {
-            Ok(request) => request,
-            Err(error) => {
-                talk.hearing.problem(format!("a request for permission cannot be read: {error}"));
-                return talk.send(&wire::error(&id, INVALID_PARAMS, &error.to_string()));
-            }
-        };
-        let (asked, pending) = permission::read(request);
-        let answer = match talk.permission(&asked) {
-            Ruling::Allow => pending.answer(&Consent::Once),
-            Ruling::Deny => pending.answer(&Consent::Refused(None)),
-            Ruling::Void => permission::cancelled(),
-            Ruling::Asked(ask) => {
-                self.pending.insert(ask, Asked::Permission(id, pending));
-                return;
-            }
-        };
-        talk.send(&wire::result(&id, &answer));
-    }
-
-    fn elicitation(&mut self, id: Value, params: &Value, talk: &mut Conversation) {
-        let Some(form) = Form::read(params) else {
-            talk.hearing
-                .problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
-            return talk.send(&wire::result(&id, &elicitation::declined()));
-        };
-        match talk.ask(form.question()) {
-            Some(ask) => drop(self.pending.insert(ask, Asked::Form(id, form))),
-            None => talk.send(&wire::result(&id, &elicitation::cancelled())),
-        }
-    }
-
-    fn tell_permission(&mut self, id: &Value, pending: &Pending, text: &str, talk: &mut Conversation) {
-        let consent = Consent::read(text);
-        if let Consent::Refused(words) = &consent {
-            talk.record.refused(&pending.call_id, &pending.title);
-            if let Some(words) = words {
-                self.words.push(format!("About \"{}\", which was not allowed: {words}", pending.title));
-            }
-        }
-        talk.send(&wire::result(id, &pending.answer(&consent)));
-    }
 }
 
 impl Tongue for AcpTongue {
@@ -292,7 +230,9 @@ impl Tongue for AcpTongue {
     fn line(&mut self, line: &str, talk: &mut Conversation) {
         match wire::read(line) {
             Some(Incoming::Answer { id, result }) => self.answer(id, result, talk),
-            Some(Incoming::Request { id, method, params }) => self.requested(id, &method, params, talk),
+            Some(Incoming::Request { id, method, params }) => {
+                self.requests_to_us.take(id, &method, params, talk);
+            }
             // Before the prompt an agent only replays what it once said.
             Some(Incoming::Notification { method, params }) if method == "session/update" => {
                 if self.is_prompting() {
@@ -313,22 +253,10 @@ impl Tongue for AcpTongue {
     }
 
     fn answered(&mut self, ask: AskId, reply: Reply, talk: &mut Conversation) {
-        let Reply::Answer(text) = reply else {
+        match reply {
+            Reply::Answer(text) => self.requests_to_us.answered(ask, &text, talk),
             // The attempt ends with this question; the request is answered when the turn is cancelled.
-            return;
-        };
-        match self.pending.remove(&ask) {
-            Some(Asked::Permission(id, pending)) => self.tell_permission(&id, &pending, &text, talk),
-            Some(Asked::Form(id, form)) => {
-                let answer = form.answer(&text).unwrap_or_else(|| {
-                    talk.hearing
-                        .problem("the answer does not fit the agent's form; it was declined".to_owned());
-                    self.words.push(text.clone());
-                    elicitation::declined()
-                });
-                talk.send(&wire::result(&id, &answer));
-            }
-            None => {}
+            Reply::Released => {}
         }
     }
 
@@ -338,11 +266,6 @@ impl Tongue for AcpTongue {
         }
         // First the cancel: an agent that is told no first might go on to something else.
         talk.send(&wire::notification("session/cancel", &json!({"sessionId": self.session})));
-        for (_, asked) in std::mem::take(&mut self.pending) {
-            match asked {
-                Asked::Permission(id, _) => talk.send(&wire::result(&id, &permission::cancelled())),
-                Asked::Form(id, _) => talk.send(&wire::result(&id, &elicitation::cancelled())),
-            }
-        }
+        self.requests_to_us.cancel(talk);
     }
 }

@@ -15,23 +15,31 @@ const TITLE_BYTES_MAX: usize = 500;
 pub fn take(update: Update, talk: &mut Conversation) {
     match update {
         Update::AgentMessageChunk { content } => talk.text(content.text.as_deref().unwrap_or_default()),
-        // Some agents never announce a call and only update it.
-        Update::ToolCall(call) | Update::ToolCallUpdate(call) => {
-            talk.tool(&call_of(&call));
-            match call.status {
-                Some(ToolStatus::Completed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Done),
-                Some(ToolStatus::Failed) => talk.tool_ended(&call.tool_call_id, ToolEnd::Failed),
-                Some(ToolStatus::Open) | None => {}
-            }
+        Update::ToolCall(call) => {
+            talk.tool_announced(&call_of(&call));
+            end(&call, talk);
         }
-        Update::UsageUpdate { cost: Some(spent) } => cost(&spent, talk),
-        Update::UsageUpdate { cost: None } | Update::Other => {}
+        // Some agents never announce a call and only update it.
+        Update::ToolChange(call) => {
+            talk.tool(&call_of(&call));
+            end(&call, talk);
+        }
+        Update::Usage { cost: Some(spent) } => cost(&spent, talk),
+        Update::Usage { cost: None } | Update::Other => {}
+    }
+}
+
+fn end(call: &protocol::ToolCall, talk: &mut Conversation) {
+    match call.status {
+        Some(ToolStatus::Completed) => talk.tool_ended(&call.id, ToolEnd::Done),
+        Some(ToolStatus::Failed) => talk.tool_ended(&call.id, ToolEnd::Failed),
+        Some(ToolStatus::Open) | None => {}
     }
 }
 
 pub fn call_of(call: &protocol::ToolCall) -> ToolCall {
     ToolCall {
-        id: call.tool_call_id.clone(),
+        id: call.id.clone(),
         title: title(call.title.as_deref().unwrap_or("a tool without a name")),
         kind: call.kind.map_or(ToolKind::Other, kind),
     }
@@ -83,7 +91,7 @@ pub fn tokens(usage: &Usage, talk: &mut Conversation) {
     // What was read from a cache was read by the model too.
     let cached = usage.cached_read_tokens.unwrap_or(0).saturating_add(usage.cached_write_tokens.unwrap_or(0));
     let kind = talk.preset().tokens_are;
-    talk.tokens(kind, usage.input_tokens.saturating_add(cached), usage.output_tokens);
+    talk.tokens(kind, usage.input.saturating_add(cached), usage.output);
 }
 
 pub fn stop_reason(reason: &Value) -> StopReason {

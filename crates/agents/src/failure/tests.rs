@@ -48,6 +48,8 @@ fn real_wordings_are_known() {
         ("API Error: 500 {\"type\":\"error\"}", Overload),
         ("Server error (500 Internal Server Error): scripted", Overload),
         ("unexpected status 503", Overload),
+        ("We’re currently experiencing high demand, which may cause temporary errors.", Overload),
+        ("Ran into this error: Rate limit exceeded: scripted rate_limit_error.", RateLimit),
         ("prompt is too long: 210000 tokens > 200000 maximum", ContextOverflow),
         ("This model's maximum context length is 128000 tokens.", ContextOverflow),
         ("input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", ContextOverflow),

@@ -88,6 +88,7 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
         FailureKind::Overload,
         &[
             "overloaded",
+            "api_error",
             "internal server error",
             "internal_server_error",
             "server_error",
@@ -98,6 +99,7 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
             "model is currently unavailable",
             "at capacity",
             "temporarily unavailable",
+            "experiencing high demand",
         ],
     ),
     (

@@ -11,16 +11,16 @@ use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation, Ruling};
+use crate::conversation::{Conversation, Ruling};
 use crate::driver::{Driver, Event, Launch, Running};
 use crate::permission::{Consent, PermissionRequest};
+use crate::questions::AskId;
 use crate::report::micro_usd;
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
-use crate::talk;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
-use crate::tool_server::ToolServer;
+use crate::tool_server::{TOKEN, ToolServer};
 use crate::usage::UsageKind;
 
 /// How the one request that we make is named.
@@ -37,18 +37,18 @@ impl ClaudeAgent {
 }
 
 impl Driver for ClaudeAgent {
-    fn run(
-        &self,
-        mut launch: Launch,
-        events: mpsc::Sender<Event>,
-        cancel: watch::Receiver<bool>,
-    ) -> Running<'_> {
-        let setup = self.setup.clone();
-        let arguments = arguments(&launch);
-        launch.command.extend(arguments);
-        let tongue = ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() };
-        Box::pin(talk::run(setup, launch, Box::new(tongue), events, cancel))
+    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
     }
+}
+
+fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
+    let arguments = arguments(launch);
+    launch.command.extend(arguments);
+    if let Some(tools) = &launch.session.tools {
+        launch.environment.set(TOKEN, &tools.token);
+    }
+    Box::new(ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say.
@@ -78,15 +78,16 @@ fn arguments(launch: &Launch) -> Vec<String> {
     words
 }
 
+/// Values stay in the environment, where only its owner can read them: a command line is everyone's.
 fn mcp_config(tools: &ToolServer, launch: &Launch) -> String {
     let server = match (&tools.url, tools.shim()) {
         (Some(url), _) => {
-            let token = format!("Bearer {}", tools.token);
-            json!({"type": "http", "url": url, "headers": {"Authorization": token}})
+            json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer ${{{TOKEN}}}")}})
         }
         (None, Some((program, arguments))) => {
-            let variables = tools.shim_environment(&launch.environment, &launch.attempt.to_string());
-            let variables: BTreeMap<String, String> = variables.into_iter().collect();
+            let names = tools.shim_environment(&launch.environment, "").into_iter().map(|(name, _)| name);
+            let variables: BTreeMap<String, String> =
+                names.map(|name| (name.clone(), format!("${{{name}}}"))).collect();
             json!({"type": "stdio", "command": program, "args": arguments, "env": variables})
         }
         (None, None) => return json!({"mcpServers": {}}).to_string(),
@@ -130,7 +131,9 @@ impl ClaudeTongue {
                     talk.text(text_of(block, "text"));
                     talk.end_of_text();
                 }
-                "tool_use" => talk.tool(&call(text_of(block, "id"), text_of(block, "name"), &block["input"])),
+                "tool_use" => {
+                    talk.tool_announced(&call(text_of(block, "id"), text_of(block, "name"), &block["input"]));
+                }
                 _ => {}
             }
         }

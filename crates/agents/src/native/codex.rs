@@ -8,11 +8,11 @@ use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
-use crate::conversation::{AskId, Conversation};
+use crate::conversation::Conversation;
 use crate::driver::{Driver, Event, Launch, Running};
+use crate::questions::AskId;
 use crate::setup::Setup;
 use crate::stop_reason::StopReason;
-use crate::talk;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
 use crate::tool_server::{TOKEN, ToolServer};
@@ -32,21 +32,18 @@ impl CodexAgent {
 }
 
 impl Driver for CodexAgent {
-    fn run(
-        &self,
-        mut launch: Launch,
-        events: mpsc::Sender<Event>,
-        cancel: watch::Receiver<bool>,
-    ) -> Running<'_> {
-        let setup = self.setup.clone();
-        let arguments = arguments(&launch);
-        launch.command.extend(arguments);
-        if let Some(tools) = &launch.session.tools {
-            launch.environment.set(TOKEN, &tools.token);
-        }
-        let tongue = CodexTongue { prompt: launch.prompt.clone(), error: None };
-        Box::pin(talk::run(setup, launch, Box::new(tongue), events, cancel))
+    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
     }
+}
+
+fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
+    let arguments = arguments(launch);
+    launch.command.extend(arguments);
+    if let Some(tools) = &launch.session.tools {
+        launch.environment.set(TOKEN, &tools.token);
+    }
+    Box::new(CodexTongue { prompt: launch.prompt.clone(), error: None })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say. The prompt comes on standard input.
@@ -95,9 +92,10 @@ fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> 
         (None, Some((program, arguments))) => {
             settings.push(("command".to_owned(), json!(program)));
             settings.push(("args".to_owned(), json!(arguments)));
-            for (name, value) in tools.shim_environment(&launch.environment, &launch.attempt.to_string()) {
-                settings.push((format!("env.{name}"), json!(value)));
-            }
+            // By name, so that the values stay in the environment: a command line is everyone's.
+            let ours = tools.shim_environment(&launch.environment, "").into_iter();
+            let names: Vec<String> = ours.map(|(name, _)| name).collect();
+            settings.push(("env_vars".to_owned(), json!(names)));
         }
         (None, None) => return Vec::new(),
     }
@@ -171,7 +169,7 @@ impl Tongue for CodexTongue {
             "thread.started" => talk.session(text_of(&line, "thread_id")),
             "turn.started" => talk.prompted(),
             kind @ ("item.started" | "item.updated" | "item.completed") => {
-                Self::item(kind, &line["item"], talk)
+                Self::item(kind, &line["item"], talk);
             }
             "error" => {
                 let said = text_of(&line, "message").to_owned();

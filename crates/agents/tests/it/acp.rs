@@ -16,6 +16,7 @@ use baton_agents::stop_reason::StopReason;
 use baton_agents::tool_call::{ToolEnd, ToolKind};
 use baton_agents::usage::UsageKind;
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_core::time::Timestamp;
 
 use crate::bench::{Bench, Ran, clock, drive, says};
 
@@ -85,6 +86,7 @@ async fn the_limit_is_ours_and_exact() {
     for (steps, how, turns) in [
         (r#"[{"calls": 60}, "hang"]"#, How::TurnLimit, 3),
         (r#"[{"calls": 60}, "hang_forever"]"#, How::TurnLimit, 3),
+        (r#"[{"same_id": 60}, "hang"]"#, How::TurnLimit, 3),
         (r#"[{"calls": 3}, {"text": "done"}]"#, How::Finished, 3),
     ] {
         let mut launch = bench.acp_steps(steps);
@@ -185,7 +187,7 @@ async fn a_turn_that_breaks_is_nobodys_fault_and_is_known_for_what_it_is() {
     let limited = r#"{"code": -32603, "message": "Internal error", "data": {"details": "429 rate limit, try again in 30s"}}"#;
     let ran = run(bench.acp_steps(&format!(r#"[{{"error": {limited}}}]"#))).await;
     let failure = ran.ended.failure.as_ref().unwrap();
-    assert_eq!((failure.kind, failure.until.map(|until| until.ms())), (FailureKind::RateLimit, Some(30_000)));
+    assert_eq!((failure.kind, failure.until.map(Timestamp::ms)), (FailureKind::RateLimit, Some(30_000)));
     assert!(systemic(&ran).contains("try again in 30s"), "{}", systemic(&ran));
 
     let ran =

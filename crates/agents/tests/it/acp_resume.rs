@@ -18,8 +18,8 @@ fn session_file(bench: &Bench, session: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn resume(session: &str) -> Option<Resume> {
-    Some(Resume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() })
+fn resume(session: &str) -> Resume {
+    Resume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() }
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothin
     let session = first.agent_session.unwrap();
 
     let mut launch = bench.acp(SCRIPT);
-    launch.session.resume = resume(&session);
+    launch.session.resume = Some(resume(&session));
     launch.prompt = "the answer".to_owned();
     let again = drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await;
     assert_eq!(again.ended.agent_session.as_deref(), Some(session.as_str()));
@@ -53,7 +53,7 @@ async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
         r#"{"turns": [[{"text": "hello"}]]}"#,
     ] {
         let mut launch = bench.acp(script);
-        launch.session.resume = resume("session-of-another-day");
+        launch.session.resume = Some(resume("session-of-another-day"));
         let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await;
         assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
         assert_eq!(ran.ended.problems.len(), 1, "{:?}", ran.ended.problems);

@@ -4,18 +4,19 @@
 //! a JSON file, named by the only argument; see [`Script`]. Sessions are kept beside it.
 
 #![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its streams are what it is for")]
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "a script says what is the case, one thing at a time")]
 struct Script {
     /// Written to standard error before anything else.
     stderr: String,
@@ -45,6 +46,8 @@ enum Step {
     Tool(String),
     /// This many calls, one after the other, without looking whether anyone minds.
     Calls(u32),
+    /// The same with one id for all of them.
+    SameId(u32),
     /// A `tool_call_update` for a call that was never announced.
     Unannounced(String),
     /// Asks whether it may run this command, and says what came of it.
@@ -81,7 +84,7 @@ fn main() {
     let path = PathBuf::from(std::env::args().nth(1).unwrap());
     let script: Script = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     if !script.stderr.is_empty() {
-        writeln!(io::stderr(), "{}", script.stderr).unwrap();
+        eprintln!("{}", script.stderr);
     }
     if let Some(code) = script.exit {
         std::process::exit(code);
@@ -94,8 +97,8 @@ fn main() {
                 return;
             }
         }
-        while stays {
-            std::thread::park();
+        if stays {
+            park();
         }
     });
     let sessions = path.with_extension("sessions");
@@ -104,6 +107,12 @@ fn main() {
         Agent { script, sessions, incoming, requests: 0, prompts: 0, is_cancelled: false, calls: 0 };
     while let Ok(message) = agent.incoming.recv() {
         agent.take(&message);
+    }
+}
+
+fn park() -> ! {
+    loop {
+        std::thread::park();
     }
 }
 
@@ -131,21 +140,21 @@ impl Agent {
                 "agentInfo": {"name": "fake", "version": "1"},
                 "authMethods": [{"id": "login", "name": "Log in with a browser"}]
             })),
-            Some("session/new") => match &self.script.refuse_new {
-                Some(error) => refuse(error),
-                None => {
-                    let session = format!("session-{}", std::process::id());
-                    self.keep(&session, "opened", params);
-                    answer(self.opened(Some(&session)));
+            Some("session/new") => {
+                if let Some(error) = &self.script.refuse_new {
+                    return refuse(error);
                 }
-            },
+                let session = format!("session-{}", std::process::id());
+                self.keep(&session, "opened", params);
+                answer(self.opened(Some(&session)));
+            }
             Some("session/load") => {
                 let session = params["sessionId"].as_str().unwrap();
                 let path = self.sessions.join(session);
                 if self.script.refuse_load || !path.exists() {
                     return refuse(&json!({"code": -32602, "message": format!("no session {session}")}));
                 }
-                self.replay(session, &path);
+                replay(session, &path);
                 self.keep(session, "loaded", params);
                 answer(self.opened(None));
             }
@@ -181,19 +190,6 @@ impl Agent {
         let path = self.sessions.join(session);
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
         writeln!(file, "{}", json!({what: value})).unwrap();
-    }
-
-    fn replay(&self, session: &str, path: &Path) {
-        for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
-            update(
-                session,
-                &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": line}}),
-            );
-            update(
-                session,
-                &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}),
-            );
-        }
     }
 
     fn prompt(&mut self, id: &Value, params: &Value) {
@@ -235,6 +231,7 @@ impl Agent {
             Step::Text(text) => tell(session, &text),
             Step::Tool(title) => self.tool(session, &title),
             Step::Calls(count) => (0..count).for_each(|number| self.tool(session, &format!("call {number}"))),
+            Step::SameId(count) => (0..count).for_each(|_| call(session, "one-for-all", "again")),
             Step::Unannounced(id) => {
                 update(
                     session,
@@ -263,18 +260,16 @@ impl Agent {
                     assert!(Command::new("git").args(identity).args(words).status().unwrap().success());
                 }
             }
-            Step::Stderr(text) => writeln!(io::stderr(), "{text}").unwrap(),
+            Step::Stderr(text) => eprintln!("{text}"),
             Step::Hang => {
                 while !self.is_cancelled {
                     let message = self.incoming.recv().unwrap_or_else(|_| std::process::exit(0));
                     self.is_cancelled |= message["method"] == "session/cancel";
                 }
             }
-            Step::HangForever => loop {
-                std::thread::park_timeout(Duration::from_mins(60));
-            },
+            Step::HangForever => park(),
             Step::Exit(code) => std::process::exit(code),
-            Step::Raw(line) => writeln!(io::stdout(), "{line}").unwrap(),
+            Step::Raw(line) => println!("{line}"),
             Step::Spawn => drop(Command::new("sh").args(["-c", "trap '' TERM; sleep 3600"]).spawn().unwrap()),
             Step::Usage(_) | Step::Stop(_) | Step::Error(_) => {}
         }
@@ -283,18 +278,7 @@ impl Agent {
     fn tool(&mut self, session: &str, title: &str) {
         self.calls += 1;
         let id = format!("call-{}-{}", std::process::id(), self.calls);
-        update(
-            session,
-            &json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": "execute"}),
-        );
-        update(
-            session,
-            &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}),
-        );
-        update(
-            session,
-            &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}),
-        );
+        call(session, &id, title);
     }
 
     fn permission(&mut self, session: &str, request: &Value) {
@@ -336,6 +320,15 @@ impl Agent {
     }
 }
 
+fn call(session: &str, id: &str, title: &str) {
+    update(
+        session,
+        &json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": "execute"}),
+    );
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}));
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
+}
+
 fn tell(session: &str, text: &str) {
     update(
         session,
@@ -347,4 +340,17 @@ fn update(session: &str, update: &Value) {
     say(
         &json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}),
     );
+}
+
+fn replay(session: &str, path: &Path) {
+    for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
+        update(
+            session,
+            &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": line}}),
+        );
+        update(
+            session,
+            &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}),
+        );
+    }
 }

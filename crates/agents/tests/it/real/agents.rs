@@ -93,6 +93,11 @@ pub const GEMINI: Real = Real {
         fs::create_dir_all(&folder).unwrap();
         let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
         fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
-        vec![("GOOGLE_GEMINI_BASE_URL", stage.model.url()), ("GEMINI_API_KEY", "none".to_owned())]
+        // With a model named it does not ask one which to use.
+        vec![
+            ("GOOGLE_GEMINI_BASE_URL", stage.model.url()),
+            ("GEMINI_API_KEY", "none".to_owned()),
+            ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
+        ]
     },
 };

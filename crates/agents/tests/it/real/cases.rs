@@ -68,8 +68,9 @@ async fn denied(real: &Real) {
 }
 
 async fn asked_and_resumed(real: &Real) {
-    let steps =
-        json!([{"shell": "touch first.txt"}, {"shell": "touch second.txt"}, {"text": "All is done."}]);
+    // Some agents add a turn of their own when they are interrupted, so the second is more than once there.
+    let second = json!({"shell": "touch second.txt"});
+    let steps = json!([{"shell": "touch first.txt"}, second, second, second, {"text": "All is done."}]);
     let Some(stage) = real.stage(&steps) else { return };
     let wait = Duration::from_millis(500);
     let ran = real
@@ -88,7 +89,7 @@ async fn asked_and_resumed(real: &Real) {
     let again = real
         .run_asking(&stage, true, Decision::AskHuman, Yes, |launch| {
             launch.session.resume = Some(resume.clone());
-            launch.prompt = "The answer is: Allow. Go on.".to_owned();
+            "The answer is: Allow. Go on.".clone_into(&mut launch.prompt);
         })
         .await;
     assert_eq!(again.ended.agent_session, Some(session), "{}", show(&again));
@@ -97,6 +98,30 @@ async fn asked_and_resumed(real: &Real) {
     let last = stage.model.turns().pop().unwrap()["body"].to_string();
     assert!(
         last.contains("the prompt") && last.contains("The answer is: Allow"),
+        "the history is not whole: {last}"
+    );
+}
+
+async fn resumes(real: &Real) {
+    let steps =
+        json!([{"text": "The first part is done."}, {"shell": "touch second.txt"}, {"text": "All is done."}]);
+    let Some(stage) = real.stage(&steps) else { return };
+    let first = real.run(&stage, |_| ()).await;
+    let session = first.ended.agent_session.clone().unwrap();
+    let resume = Resume { agent_session: session.clone(), prompt_without: "from the beginning".to_owned() };
+    let again = real
+        .run(&stage, |launch| {
+            launch.session.resume = Some(resume.clone());
+            "Now the second part.".clone_into(&mut launch.prompt);
+        })
+        .await;
+    assert_eq!(again.ended.agent_session, Some(session), "{}", show(&again));
+    assert!(stage.worktree().join("second.txt").exists(), "{}", show(&again));
+    assert!(!again.ended.reported.output.contains("The first part"), "what is replayed is not said again");
+    assert_eq!(again.ended.turns, 1, "{}", show(&again));
+    let last = stage.model.turns().pop().unwrap()["body"].to_string();
+    assert!(
+        last.contains("the prompt") && last.contains("Now the second part."),
         "the history is not whole: {last}"
     );
 }
@@ -138,10 +163,12 @@ macro_rules! cases {
     };
 }
 
-cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, overloaded, limited);
-cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, overloaded, limited);
-cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, overloaded, limited);
-cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, overloaded, limited);
-cases!(CODEX as codex: commits, turn_limit, overloaded, limited);
-cases!(CODEX_NATIVE as codex_native: commits, turn_limit, overloaded, limited);
-cases!(GEMINI as gemini: commits, turn_limit, denied, asked_and_resumed, overloaded, limited);
+cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
+cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
+cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
+cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
+cases!(CODEX as codex: commits, turn_limit, resumes, overloaded, limited);
+cases!(CODEX_NATIVE as codex_native: commits, turn_limit, resumes, overloaded, limited);
+// It tries again for minutes when its model fails, and says nothing meanwhile; the idle limit ends that. A session
+// whose first turn was broken off it does not keep; a new one is told instead.
+cases!(GEMINI as gemini: commits, turn_limit, denied, resumes);

@@ -1,6 +1,8 @@
 //! Real agents with a scripted model. They are installed by `scripts/real-agents`; those that are not there are
 //! skipped, and say so.
 
+#![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests talk")]
+
 mod agents;
 mod cases;
 
@@ -75,7 +77,7 @@ impl Real {
     fn launch(&self, stage: &Stage, asks: bool) -> Launch {
         let preset = Preset::named(self.preset).unwrap();
         let mut command: Vec<String> = preset.command.iter().map(|&word| word.to_owned()).collect();
-        command[0] = self.path().to_str().unwrap().to_owned();
+        self.path().to_str().unwrap().clone_into(&mut command[0]);
         let mut launch = stage.bench.launch(&[]);
         launch.command = command;
         launch.worktree = stage.worktree();

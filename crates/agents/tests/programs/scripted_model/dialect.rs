@@ -58,12 +58,6 @@ impl Dialect {
         }
     }
 
-    pub fn tools(self, body: &Value) -> Vec<Tool> {
-        let mut found = Vec::new();
-        collect(&body["tools"], &mut found);
-        found
-    }
-
     pub fn error(self, status: u16) -> Value {
         let (word, kind) = match status {
             429 => ("RESOURCE_EXHAUSTED", "rate_limit_error"),
@@ -82,7 +76,7 @@ impl Dialect {
     }
 
     /// One answer, not streamed.
-    pub fn whole(self, said: &Said) -> Value {
+    pub fn whole(self, said: &Said, turn: usize) -> Value {
         match self {
             Self::Messages => {
                 let block = match said {
@@ -91,10 +85,10 @@ impl Dialect {
                         json!({"type": "tool_use", "id": id, "name": name, "input": arguments})
                     }
                 };
-                json!({"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": [block],
+                json!({"id": format!("msg_{turn}"), "type": "message", "role": "assistant", "model": MODEL, "content": [block],
                     "stop_reason": messages_stop(said), "usage": messages_usage()})
             }
-            Self::Responses => responses_done(said),
+            Self::Responses => responses_done(said, turn),
             Self::Chat => json!({"id": "chat_1", "object": "chat.completion", "created": 0, "model": MODEL,
                 "choices": [{"index": 0, "message": chat_message(said), "finish_reason": chat_finish(said)}],
                 "usage": chat_usage()}),
@@ -103,14 +97,21 @@ impl Dialect {
     }
 
     /// The same as server-sent events.
-    pub fn events(self, said: &Said) -> Vec<String> {
+    pub fn events(self, said: &Said, turn: usize) -> Vec<String> {
         match self {
-            Self::Messages => messages_events(said),
-            Self::Responses => responses_events(said),
+            Self::Messages => messages_events(said, turn),
+            Self::Responses => responses_events(said, turn),
             Self::Chat => chat_events(said),
             Self::Gemini => vec![data(&gemini(said))],
         }
     }
+}
+
+/// Every tool the agent offers.
+pub fn tools(body: &Value) -> Vec<Tool> {
+    let mut found = Vec::new();
+    collect(&body["tools"], &mut found);
+    found
 }
 
 /// Tools are nested differently everywhere; a thing with a name and a schema is one.
@@ -154,7 +155,8 @@ fn messages_usage() -> Value {
     json!({"input_tokens": INPUT_TOKENS, "output_tokens": OUTPUT_TOKENS})
 }
 
-fn messages_events(said: &Said) -> Vec<String> {
+/// Each turn has an id of its own: Claude Code takes two messages of one id for one.
+fn messages_events(said: &Said, turn: usize) -> Vec<String> {
     let (block, delta) = match said {
         Said::Text(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
@@ -164,7 +166,7 @@ fn messages_events(said: &Said) -> Vec<String> {
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
     };
-    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": [],
+    let message = json!({"id": format!("msg_{turn}"), "type": "message", "role": "assistant", "model": MODEL, "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": INPUT_TOKENS, "output_tokens": 1}});
     [
         json!({"type": "message_start", "message": message}),
@@ -182,37 +184,39 @@ fn messages_events(said: &Said) -> Vec<String> {
 
 // --- OpenAI Responses ---
 
-fn responses_item(said: &Said) -> Value {
+fn responses_item(said: &Said, turn: usize) -> Value {
     match said {
         Said::Text(text) => {
-            json!({"type": "message", "id": "item_1", "role": "assistant", "status": "completed",
+            json!({"type": "message", "id": format!("item_{turn}"), "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
         Said::Call { id, name, arguments } => {
-            json!({"type": "function_call", "id": "item_1", "call_id": id, "name": name,
+            json!({"type": "function_call", "id": format!("item_{turn}"), "call_id": id, "name": name,
             "arguments": arguments.to_string(), "status": "completed"})
         }
     }
 }
 
-fn responses_done(said: &Said) -> Value {
-    json!({"id": "resp_1", "object": "response", "model": MODEL, "status": "completed", "output": [responses_item(said)],
+fn responses_done(said: &Said, turn: usize) -> Value {
+    json!({"id": format!("resp_{turn}"), "object": "response", "model": MODEL, "status": "completed", "output": [responses_item(said, turn)],
         "usage": {"input_tokens": INPUT_TOKENS, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": OUTPUT_TOKENS,
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS}})
 }
 
-fn responses_events(said: &Said) -> Vec<String> {
-    let item = responses_item(said);
+fn responses_events(said: &Said, turn: usize) -> Vec<String> {
+    let item = responses_item(said, turn);
     let mut events = vec![
-        json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
+        json!({"type": "response.created", "response": {"id": format!("resp_{turn}"), "status": "in_progress"}}),
         json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
     ];
     if let Said::Text(text) = said {
-        events.push(json!({"type": "response.output_text.delta", "item_id": "item_1", "output_index": 0,
-            "content_index": 0, "delta": text}));
+        events.push(
+            json!({"type": "response.output_text.delta", "item_id": format!("item_{turn}"), "output_index": 0,
+            "content_index": 0, "delta": text}),
+        );
     }
     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
-    events.push(json!({"type": "response.completed", "response": responses_done(said)}));
+    events.push(json!({"type": "response.completed", "response": responses_done(said, turn)}));
     events.iter().map(event).collect()
 }
 

@@ -47,7 +47,7 @@ impl Request {
 }
 
 fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, bytes_max: usize) -> io::Result<()> {
-    let mut chunk = [0; 64 * 1024];
+    let mut chunk = [0; 16 * 1024];
     let count = stream.read(&mut chunk)?;
     if count == 0 || bytes.len() + count > bytes_max {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -6,6 +6,7 @@
 //! has had in the conversation it is sent, so an agent that is resumed goes on where it was.
 
 #![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
+#![expect(clippy::print_stdout, reason = "its port is for whoever started it")]
 
 mod dialect;
 mod http;
@@ -28,7 +29,7 @@ fn main() {
     let log = std::fs::OpenOptions::new().append(true).create(true).open(arguments.next().unwrap()).unwrap();
     let log = Arc::new(Mutex::new(log));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    writeln!(io::stdout(), "{}", listener.local_addr().unwrap().port()).unwrap();
+    println!("{}", listener.local_addr().unwrap().port());
     std::thread::spawn(|| {
         // Whoever started us is gone, or done.
         let _ = io::stdin().read_to_end(&mut Vec::new());
@@ -52,7 +53,7 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
     };
     let body = &request.body;
     let turns = dialect.turns(body);
-    let tools = dialect.tools(body);
+    let tools = dialect::tools(body);
     let reply = script.lock().unwrap().reply(turns, &tools);
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let line = json!({"path": request.path, "turns": turns, "tools": names, "reply": format!("{reply:?}"), "body": body});
@@ -69,8 +70,8 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
             Ok(())
         }
         Reply::Said(said) if dialect.wants_stream(&request.path, body) => {
-            http::stream(&mut stream, &dialect.events(&said))
+            http::stream(&mut stream, &dialect.events(&said, turns))
         }
-        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said).to_string()),
+        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said, turns).to_string()),
     }
 }
