@@ -25,7 +25,7 @@ use crate::tree::Leftover;
 const CHUNK_BYTES: usize = 64 * 1024;
 /// How long a pipe may stay open once nothing of the tree is left to write to it. Whoever holds it then is a
 /// process that cannot be found, and what it writes is not the agent's word.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct CommandAgent {
     clock: Clock,
@@ -182,23 +182,23 @@ impl Drive {
     }
 }
 
-/// One of the agent's streams.
-struct Pipe<R> {
+/// One of a process's streams.
+pub(crate) struct Pipe<R> {
     source: Option<R>,
     chunk: Vec<u8>,
 }
 
 impl<R: AsyncRead + Unpin> Pipe<R> {
-    fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Self { source: Some(source), chunk: vec![0; CHUNK_BYTES] }
     }
 
-    fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.source.is_some()
     }
 
     /// The next bytes; none at the end of the stream, once; after that it never returns. Safe to drop half-way.
-    async fn next(&mut self) -> &[u8] {
+    pub(crate) async fn next(&mut self) -> &[u8] {
         let Some(source) = &mut self.source else {
             return std::future::pending().await;
         };
@@ -218,7 +218,7 @@ async fn after(moment: Instant, span: Option<Duration>) {
     }
 }
 
-async fn cancelled(cancel: &mut watch::Receiver<bool>) {
+pub(crate) async fn cancelled(cancel: &mut watch::Receiver<bool>) {
     if cancel.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
         // Nobody is left who could cancel.
         std::future::pending::<()>().await;

@@ -8,6 +8,7 @@ pub mod command;
 pub mod driver;
 pub mod ended;
 pub mod environment;
+pub mod errand;
 pub mod excerpt;
 mod heard;
 mod hearing;

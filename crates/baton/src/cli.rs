@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A durable orchestrator for coding agents.
@@ -28,6 +29,9 @@ pub struct Common {
     /// Which store in that folder [default: the folder's name and a few digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
     pub namespace: Option<String>,
+    /// A store that many machines share, instead of a file here: postgres://USER@HOST/DATABASE
+    #[arg(long, global = true, value_name = "URL", env = "BATON_STORE", hide_env_values = true)]
+    pub store: Option<StoreAddress>,
 }
 
 #[derive(Debug, Subcommand)]

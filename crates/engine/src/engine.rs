@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
@@ -18,6 +18,7 @@ use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
 use crate::place::Place;
+use crate::pruner::Pruner;
 use crate::recycler::Recycler;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
@@ -69,8 +70,12 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served) =
-            tokio::join!(working, self.keep_leases(services_end.clone()), self.serve(services_end));
+        let (worked, rescued, served, ()) = tokio::join!(
+            working,
+            self.keep_leases(services_end.clone()),
+            self.serve(services_end.clone()),
+            self.prune(services_end)
+        );
         worked.and(rescued).and(served)
     }
 
@@ -119,6 +124,22 @@ impl<S: Store> Engine<S> {
             }
         }
         Ok(())
+    }
+
+    /// Rounds of the pruner. What it could not do is told and tried again; nothing depends on it.
+    async fn prune(&self, mut end: watch::Receiver<bool>) {
+        let pruner = Pruner::new(self.shop.clone());
+        while !*end.borrow() {
+            match pruner.run_once(SystemTime::now()).await {
+                Ok(swept) if swept.is_empty() => {}
+                Ok(swept) => (self.shop.say)(&swept.to_string()),
+                Err(error) => (self.shop.say)(&format!("Nothing could be pruned: {error}")),
+            }
+            tokio::select! {
+                () = sleep(Pruner::<S>::PERIOD) => {}
+                _ = end.changed() => {}
+            }
+        }
     }
 
     /// The courier and the recycler, woken by every change.

@@ -26,7 +26,6 @@ use baton_store::claim::Claimed;
 use baton_store::query::QuestionFilter;
 use tokio::sync::{mpsc, watch};
 
-use crate::checks;
 use crate::error::EngineError;
 use crate::ids::Ids;
 use crate::prompt::{BreakdownPrompt, WorkPrompt};
@@ -102,7 +101,7 @@ impl<S: Store> Runner<S> {
         &self,
         task: &Task,
         attempt: AttemptId,
-        stop: watch::Receiver<bool>,
+        mut stop: watch::Receiver<bool>,
     ) -> Result<Option<AttemptEnd>, EngineError> {
         let role = &task.spec().role;
         let no_agent = || EngineError::NoAgent { role: role.clone() };
@@ -120,11 +119,17 @@ impl<S: Store> Runner<S> {
         let launch = self.launch(task, attempt, agent, &checkout, prompt, has_answer)?;
         let turns_max = launch.limits.turns_max;
         let started = Instant::now();
-        let ended = self.drive(launch, attempt, stop).await;
+        let ended = self.drive(launch, attempt, stop.clone()).await;
         if ended.how == How::Cancelled {
             return Ok(None);
         }
-        let verified = self.verify(&worktrees, &checkout, &ended, turns_max, started.elapsed()).await?;
+        let mut verified = self.verify(&worktrees, &checkout, &ended, turns_max, started.elapsed()).await?;
+        if verified.shows_work() {
+            match self.shop.settings.checks.run_all(attempt, &checkout.folder, &mut stop).await {
+                Some(results) => verified.checks = results,
+                None => return Ok(None),
+            }
+        }
         let reported = self.reported(task, attempt, ended).await?;
         Ok(Some(AttemptEnd { reported, verified }))
     }
@@ -244,7 +249,7 @@ impl<S: Store> Runner<S> {
         duration: Duration,
     ) -> Result<Evidence, EngineError> {
         let settled = worktrees.settle(checkout).await?;
-        let mut evidence = Evidence {
+        Ok(Evidence {
             commits: settled.measured.commits,
             uncommitted_changes: settled.uncommitted_changes,
             turns: ended.turns,
@@ -257,11 +262,7 @@ impl<S: Store> Runner<S> {
             cost_micro_usd: ended.cost_micro_usd,
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             checks: Vec::new(),
-        };
-        if evidence.shows_work() {
-            evidence.checks = checks::run_all(&self.shop.settings.checks, &checkout.folder).await;
-        }
-        Ok(evidence)
+        })
     }
 
     async fn reported(&self, task: &Task, attempt: AttemptId, ended: Ended) -> Result<Reported, EngineError> {

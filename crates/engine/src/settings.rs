@@ -7,6 +7,10 @@ use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::Deserialize;
 
+use crate::checks::Checks;
+use crate::retention::Retention;
+use crate::store_address::StoreAddress;
+
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
@@ -15,7 +19,7 @@ pub struct Settings {
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
     /// Commands run in the worktree after each attempt; their exit codes are evidence.
-    pub checks: BTreeMap<String, Vec<String>>,
+    pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
     /// With this many tasks waiting to be accepted no new one is started.
@@ -24,6 +28,10 @@ pub struct Settings {
     pub lease_seconds: u32,
     /// Untracked files copied from the main checkout into each worktree.
     pub copy: Vec<String>,
+    /// How long logs, finished worktrees and old events are kept.
+    pub retention: Retention,
+    /// Which store to use, where neither the command line nor the environment says.
+    pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
 }
@@ -97,11 +105,13 @@ impl Default for Settings {
             default_agent: built_in_agent(),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),
-            checks: BTreeMap::new(),
+            checks: Checks::default(),
             max_agents: 4,
             max_unaccepted: 50,
             lease_seconds: 30,
             copy: Vec::new(),
+            retention: Retention::default(),
+            store: None,
             recycle: RecyclePolicy::Automatic,
         }
     }
@@ -125,7 +135,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 9] = [
+const TOP: [&str; 11] = [
     "default_agent",
     "agents",
     "roles",
@@ -135,6 +145,8 @@ const TOP: [&str; 9] = [
     "lease_seconds",
     "copy",
     "recycle",
+    "retention",
+    "store",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
@@ -162,6 +174,9 @@ impl Settings {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
                 }
             }
+        }
+        if let Some(retention) = table.get("retention").and_then(toml::Value::as_table) {
+            check_keys(retention, "[retention]", &Retention::KEYS, path)?;
         }
         let settings: Self = toml::from_str(text).map_err(malformed)?;
         settings.check_agents(path)?;

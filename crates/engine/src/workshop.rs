@@ -43,8 +43,7 @@ impl<S: Store> Workshop<S> {
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
-        let path =
-            project.as_ref().map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path));
+        let path = self.path_of(project.as_ref());
         let repository = Repository::open(&self.git, &path).await?;
         let worktrees = Worktrees::new(repository, &self.place.state_dir)?;
         let branch = match &project {
@@ -57,6 +56,15 @@ impl<S: Store> Workshop<S> {
             None => self.gathering_branch(&worktrees).await?,
         };
         Ok((worktrees, branch))
+    }
+
+    /// Where the repository of a task's work is, without looking whether it is there.
+    pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
+        Ok(self.path_of(self.project(task).await?.as_ref()))
+    }
+
+    fn path_of(&self, project: Option<&Project>) -> PathBuf {
+        project.map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path))
     }
 
     /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
@@ -97,7 +105,11 @@ impl<S: Store> Workshop<S> {
 
     /// Where an attempt keeps what is not in git: its log, and who its process is.
     pub fn attempt_folder(&self, attempt: AttemptId) -> PathBuf {
-        self.place.state_dir.join("attempts").join(attempt.to_string())
+        self.attempts_folder().join(attempt.to_string())
+    }
+
+    pub fn attempts_folder(&self) -> PathBuf {
+        self.place.state_dir.join("attempts")
     }
 
     pub fn clock() -> Clock {
