@@ -185,11 +185,15 @@ pub enum BreakdownCommand {
     Show { task: String },
     /// Let an agent plan it
     Run { task: String },
-    /// Hand in a plan of your own, as JSON from a file or - for standard input
+    /// Hand in a plan of your own: in your editor, or as YAML or JSON from a file
     #[command(
-        after_help = "Example:\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
+        after_help = "Examples:\n  baton breakdown edit TASK-9a69e916\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
     )]
-    Edit { task: String, file: PathBuf },
+    Edit {
+        task: String,
+        /// The plan, or - for standard input [default: opened in $VISUAL or $EDITOR]
+        file: Option<PathBuf>,
+    },
     /// Make the plan real: its subtasks take the place of the task
     Approve { task: String },
     /// Send the plan back with the reason

@@ -32,6 +32,7 @@ impl From<EngineError> for Fault {
             EngineError::Refused(_)
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
+            | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
             | EngineError::AlreadyAnswered { .. } => REFUSED,
             EngineError::Restless { .. }

@@ -2,10 +2,13 @@
 
 mod cli;
 mod commands;
+mod editor;
 mod explain;
 mod fault;
 mod office;
 mod output;
+mod plan_text;
+mod yaml;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use baton_core::approval::ApprovalRefusal;
 use baton_core::breakdown::PlanFaults;
+use baton_core::graph::GraphError;
 use baton_core::id::TaskId;
 use baton_core::refusal::Refusal;
 use baton_core::text::Role;
@@ -26,6 +27,8 @@ pub enum EngineError {
     Plan(PlanFaults),
     #[error("{0}")]
     Dependency(Conflict),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error("{task} kept changing while this was being done")]
     Restless { task: TaskId },
     #[error("{task} does not wait for an answer")]
@@ -68,6 +71,7 @@ impl EngineError {
             Self::Dependency(_) => {
                 "choose other dependencies; baton task show tells what waits on what".to_owned()
             }
+            Self::Graph(_) => "see where it stands: baton task show TASK".to_owned(),
             Self::Restless { .. } => "try again".to_owned(),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),

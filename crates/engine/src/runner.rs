@@ -109,8 +109,9 @@ impl<S: Store> Runner<S> {
         let (worktrees, branch) = self.shop.repository(task).await?;
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
-        let copy = self.shop.settings.copy.iter().map(Into::into).collect();
-        let spec = CheckoutSpec { attempt, place, resumes, setup: Setup { copy, submodules: false } };
+        let wanted = &self.shop.settings.worktree;
+        let setup = Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let spec = CheckoutSpec { attempt, place, resumes, setup };
         let checkout = worktrees.create(&spec).await?;
         let questions = self.questions(task).await?;
         let prompt = self.prompt(task, &worktrees, &checkout, &questions, spec.resumes.is_some()).await?;

@@ -26,14 +26,31 @@ pub struct Settings {
     pub max_unaccepted: u32,
     /// How long an attempt counts as alive without a sign of life.
     pub lease_seconds: u32,
-    /// Untracked files copied from the main checkout into each worktree.
-    pub copy: Vec<String>,
+    pub worktree: WorktreeSettings,
     /// How long logs, finished worktrees and old events are kept.
     pub retention: Retention,
     /// Which store to use, where neither the command line nor the environment says.
     pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+}
+
+/// `[worktree]`: what an agent finds in its folder, and how soon.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct WorktreeSettings {
+    /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
+    pub copy: Vec<String>,
+    /// Fetch the submodules too. It may need the network.
+    pub submodules: bool,
+    /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
+    pub spares: u32,
+}
+
+impl Default for WorktreeSettings {
+    fn default() -> Self {
+        Self { copy: Vec::new(), submodules: false, spares: 1 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -109,7 +126,7 @@ impl Default for Settings {
             max_agents: 4,
             max_unaccepted: 50,
             lease_seconds: 30,
-            copy: Vec::new(),
+            worktree: WorktreeSettings::default(),
             retention: Retention::default(),
             store: None,
             recycle: RecyclePolicy::Automatic,
@@ -143,12 +160,13 @@ const TOP: [&str; 11] = [
     "max_agents",
     "max_unaccepted",
     "lease_seconds",
-    "copy",
+    "worktree",
     "recycle",
     "retention",
     "store",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
+const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
 impl Settings {
@@ -175,8 +193,10 @@ impl Settings {
                 }
             }
         }
-        if let Some(retention) = table.get("retention").and_then(toml::Value::as_table) {
-            check_keys(retention, "[retention]", &Retention::KEYS, path)?;
+        for (name, known) in [("retention", &Retention::KEYS[..]), ("worktree", &WORKTREE[..])] {
+            if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
+                check_keys(inner, &format!("[{name}]"), known, path)?;
+            }
         }
         let settings: Self = toml::from_str(text).map_err(malformed)?;
         settings.check_agents(path)?;

@@ -3,6 +3,9 @@
 
 mod desk;
 mod fixture;
+mod pruner;
+mod rebreakdown;
 mod repo;
 mod rescue;
+mod works;
 mod worktree;
