@@ -131,7 +131,7 @@ impl Streams {
     /// Hears for as long as somebody else decides; never returns by itself.
     async fn hear_on(&mut self) {
         self.hear_out().await;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn into_text(mut self) -> String {

@@ -143,9 +143,7 @@ pub async fn feed(mut stdin: ChildStdin, prompt: String) {
 fn explain(error: io::Error, program: &str, start: &Start<'_>) -> StartError {
     let program = program.to_owned();
     match error.kind() {
-        _ if !start.folder.is_dir() => {
-            StartError::NoWorktree { program, worktree: start.folder.to_owned() }
-        }
+        _ if !start.folder.is_dir() => StartError::NoWorktree { program, worktree: start.folder.to_owned() },
         io::ErrorKind::NotFound if is_looked_up(&program) => {
             let path = start.environment.get("PATH").unwrap_or_default().to_string_lossy().into_owned();
             StartError::NotOnPath { program, path }

@@ -29,8 +29,14 @@ pub struct Common {
     /// Which store in that folder [default: the folder's name and a few digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
     pub namespace: Option<String>,
-    /// A store that many machines share, instead of a file here: postgres://USER@HOST/DATABASE
-    #[arg(long, global = true, value_name = "URL", env = "BATON_STORE", hide_env_values = true)]
+    /// A store that many machines share, instead of a file here
+    #[arg(
+        long,
+        global = true,
+        value_name = "postgres://USER@HOST/DATABASE",
+        env = "BATON_STORE",
+        hide_env_values = true
+    )]
     pub store: Option<StoreAddress>,
 }
 

@@ -30,10 +30,16 @@ pub fn edit(path: &Path) -> Result<String, Fault> {
             hint,
             code: FAILED,
         }),
-        Ok(status) => Err(Fault { message: format!("the editor `{chosen}` gave up ({status})"), hint, code: FAILED }),
+        Ok(status) => {
+            Err(Fault { message: format!("the editor `{chosen}` gave up ({status})"), hint, code: FAILED })
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(Fault::usage(format!("there is no editor `{chosen}`"), hint))
         }
-        Err(error) => Err(Fault { message: format!("the editor `{chosen}` did not start: {error}"), hint, code: FAILED }),
+        Err(error) => Err(Fault {
+            message: format!("the editor `{chosen}` did not start: {error}"),
+            hint,
+            code: FAILED,
+        }),
     }
 }

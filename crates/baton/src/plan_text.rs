@@ -29,7 +29,9 @@ pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
                 match (key.as_str(), value.what) {
                     ("items" | "tasks" | "subtasks", Tree::List(found)) => items = found,
                     ("items" | "tasks" | "subtasks", Tree::Leaf(Value::Null)) => {}
-                    (key, _) => return Err(bad(value.at, format!("{key} is not the list of items a plan has"))),
+                    (key, _) => {
+                        return Err(bad(value.at, format!("{key} is not the list of items a plan has")));
+                    }
                 }
             }
             items
@@ -38,7 +40,9 @@ pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
     };
     for item in items {
         let at = item.at;
-        draft.items.push(serde_json::from_value(item.into_value()).map_err(|error| bad(at, error.to_string()))?);
+        draft
+            .items
+            .push(serde_json::from_value(item.into_value()).map_err(|error| bad(at, error.to_string()))?);
     }
     Ok(draft)
 }
@@ -103,9 +107,12 @@ fn block(text: &str) -> String {
     if !is_safe {
         return quoted(text);
     }
-    text.lines().fold("|-".to_owned(), |block, line| {
-        if line.is_empty() { block + "\n" } else { block + "\n      " + line }
-    })
+    text.lines().fold(
+        "|-".to_owned(),
+        |block, line| {
+            if line.is_empty() { block + "\n" } else { block + "\n      " + line }
+        },
+    )
 }
 
 /// As JSON writes a text, which is one of the ways YAML does.
@@ -135,7 +142,10 @@ mod tests {
 
     #[test]
     fn the_example_is_a_plan() {
-        assert_eq!(Plan::check(read(&write(TaskId::from_bits(7), "t", None)).unwrap()).unwrap().items().len(), 2);
+        assert_eq!(
+            Plan::check(read(&write(TaskId::from_bits(7), "t", None)).unwrap()).unwrap().items().len(),
+            2
+        );
     }
 
     #[test]

@@ -95,7 +95,9 @@ impl<'a> Reader<'a> {
             }
             Event::MappingStart(0, None) => self.map(depth)?,
             Event::StreamEnd => return Err(malformed(at, "the text ends in the middle")),
-            _ => return Err(malformed(at, "anchors, aliases and tags are not understood here; write it out")),
+            _ => {
+                return Err(malformed(at, "anchors, aliases and tags are not understood here; write it out"));
+            }
         };
         Ok(Placed { at, what })
     }

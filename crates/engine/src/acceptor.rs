@@ -47,7 +47,8 @@ impl<S: Store> Acceptor<S> {
         if let Some(Merged::Conflict { files }) = &merged {
             let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
             let into = self.shop.repository(&task).await?.1;
-            let mut text = format!("These files conflict with the branch {into}, which it is to be merged into:\n");
+            let mut text =
+                format!("These files conflict with the branch {into}, which it is to be merged into:\n");
             for file in &files {
                 let _ = writeln!(text, "- {file}");
             }

@@ -116,7 +116,9 @@ impl<'de> Visitor<'de> for Reader {
 
     /// Names alone would be user tasks, and those this version cannot run.
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Checks, A::Error> {
-        Err(Error::custom("a check needs its command: write [checks] and then NAME = [\"program\", \"argument\"]"))
+        Err(Error::custom(
+            "a check needs its command: write [checks] and then NAME = [\"program\", \"argument\"]",
+        ))
     }
 }
 

@@ -57,7 +57,9 @@ async fn waiting<S: Store>(desk: &Desk<S>) -> Result<BTreeSet<TaskId>, EngineErr
         let mut cursor = None;
         loop {
             let page = desk.store.tasks(&filter, cursor, PAGE).await?;
-            waiting.extend(page.items.iter().filter(|task| task.value.is_claimable()).map(|task| task.value.id()));
+            waiting.extend(
+                page.items.iter().filter(|task| task.value.is_claimable()).map(|task| task.value.id()),
+            );
             cursor = page.next;
             if cursor.is_none() || waiting.len() >= TASKS_MAX {
                 break;

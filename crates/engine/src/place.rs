@@ -160,7 +160,10 @@ mod tests {
         assert_eq!(plain_namespace("team_7"), "team_7");
         let names = ["a-b", "a_b", "a.b", "A_b", &"x".repeat(60), &"x".repeat(61)].map(plain_namespace);
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        assert!(names.iter().all(|name| name.len() <= SCHEMA_LEN_MAX && name.chars().all(is_plain)), "{names:?}");
+        assert!(
+            names.iter().all(|name| name.len() <= SCHEMA_LEN_MAX && name.chars().all(is_plain)),
+            "{names:?}"
+        );
         assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
     }
 

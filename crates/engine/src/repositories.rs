@@ -48,7 +48,9 @@ impl Repositories {
     /// Every repository work has started in, and the branch it last started from.
     pub fn in_use(&self) -> Vec<(Worktrees, BranchName)> {
         let known = self.known();
-        let of = |(path, branch): (&PathBuf, &BranchName)| Some((known.worktrees.get(path)?.clone(), branch.clone()));
+        let of = |(path, branch): (&PathBuf, &BranchName)| {
+            Some((known.worktrees.get(path)?.clone(), branch.clone()))
+        };
         known.branches.iter().filter_map(of).collect()
     }
 

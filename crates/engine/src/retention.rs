@@ -101,7 +101,10 @@ mod tests {
     fn the_too_old_go_and_then_the_oldest_until_the_rest_fits() {
         let allowance = Allowance { age_max: 10 * DAY, bytes_max: 100 };
         assert_eq!(overdue(&[(1, 50, false), (11, 10, false), (3, 20, false)], allowance), [11]);
-        assert_eq!(overdue(&[(1, 50, false), (2, 40, false), (3, 30, false), (4, 20, false)], allowance), [4, 3]);
+        assert_eq!(
+            overdue(&[(1, 50, false), (2, 40, false), (3, 30, false), (4, 20, false)], allowance),
+            [4, 3]
+        );
     }
 
     #[test]

@@ -110,7 +110,8 @@ impl<S: Store> Runner<S> {
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
         let wanted = &self.shop.settings.worktree;
-        let setup = Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let setup =
+            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
         let spec = CheckoutSpec { attempt, place, resumes, setup };
         let checkout = worktrees.create(&spec).await?;
         let questions = self.questions(task).await?;

@@ -35,7 +35,9 @@ impl fmt::Debug for Url {
 
 /// The text is left out: it may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a store is given as postgres://USER@HOST/DATABASE; without one it is a file of the repository's own")]
+#[error(
+    "a store is given as postgres://USER@HOST/DATABASE; without one it is a file of the repository's own"
+)]
 pub struct BadStoreAddress;
 
 impl FromStr for StoreAddress {

@@ -82,9 +82,18 @@ impl<S: Store> Workshop<S> {
     /// checkout is never touched. They merge it when they like.
     async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
         let repository = worktrees.repository();
-        let base = repository.default_branch().await?;
         let gathering = BranchName::gathering();
-        let tips = repository.tips(&[&base, &gathering]).await?;
+        let current = repository.current_branch().await?;
+        let mut base = match current {
+            Some(base) => base,
+            None => repository.default_branch().await?,
+        };
+        let mut tips = repository.tips(&[&base, &gathering]).await?;
+        // Nearly always the human is on a branch that has commits; else it is looked for more closely.
+        if !tips.contains_key(&base) {
+            base = repository.default_branch().await?;
+            tips = repository.tips(&[&base, &gathering]).await?;
+        }
         let stand = (tips.get(&base).cloned(), tips.get(&gathering).cloned());
         // Merged before, and neither has moved since.
         if stand.0 == stand.1 && stand.0.is_some() || self.repositories.is_gathered(&stand) {

@@ -122,8 +122,9 @@ async fn edit(office: &Office, id: TaskId, file: Option<&Path>) -> Result<Plan, 
     };
     let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
     let place = path.display();
-    let draft = plan_text::read(&text)
-        .map_err(|bad| Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again))?;
+    let draft = plan_text::read(&text).map_err(|bad| {
+        Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
+    })?;
     let plan = office.desk.submit_plan(id, draft, office.actor()).await.map_err(|error| match error {
         EngineError::Plan(faults) => Fault::usage(format!("{place} cannot be used:\n{faults}"), &again),
         error => error.into(),

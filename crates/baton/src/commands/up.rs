@@ -23,8 +23,8 @@ pub async fn run(office: &Office, agents: Option<u32>) -> Result<String, Fault> 
         interrupted
     };
     tokio::pin!(signals);
-    let working = engine.run(shutdown);
-    tokio::pin!(working);
+    // On the heap: it holds the state of everything that runs all day.
+    let mut working = Box::pin(engine.run(shutdown));
     tokio::select! {
         worked = &mut working => worked?,
         interrupted = &mut signals => {

@@ -4,7 +4,8 @@ use crate::shop::Shop;
 
 /// Writes a line of its own into the same file as everybody else; told of a conflict, merges when it is willing.
 fn clashing(is_willing: bool) -> Shop {
-    let mending = if is_willing { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
+    let mending =
+        if is_willing { "git merge -q -X ours baton/next -m Join" } else { "echo 'I see no conflict.'" };
     let agent = format!(
         "case \"$prompt\" in
         *'could not be merged'*) {mending} ;;
@@ -44,7 +45,10 @@ fn a_conflict_an_attempt_could_not_mend_becomes_a_question_and_no_commit_is_lost
     shop.says(&["accept", &tasks[1]]);
     assert_eq!(shop.status(&tasks[1]), "AWAITING_RESPONSE");
     let question = shop.json(&["questions"])["questions"][0]["text"].to_string();
-    assert!(question.contains("How should the agent resolve it?") && question.contains("same.txt"), "{question}");
+    assert!(
+        question.contains("How should the agent resolve it?") && question.contains("same.txt"),
+        "{question}"
+    );
     assert!(question.contains("baton/next"), "the target is named: {question}");
     assert_eq!(shop.git(&["rev-parse", "baton/next"]), next, "a conflict changes nothing");
     shop.git(&["merge-base", "--is-ancestor", &tip, &format!("baton/{}", tasks[1])]);
@@ -78,7 +82,10 @@ fn a_dependency_that_can_never_be_met_is_shown_with_the_reason() {
     assert!(!shop.says(&["task", "show", &second]).contains("never"));
     shop.says(&["task", "cancel", &first]);
     let said = shop.says(&["task", "show", &second]);
-    assert!(said.contains("It can never start") && said.contains(&format!("{first} was cancelled")), "{said}");
+    assert!(
+        said.contains("It can never start") && said.contains(&format!("{first} was cancelled")),
+        "{said}"
+    );
     let edges = shop.show(&third)["dead_edges"].clone();
     assert_eq!(edges[0]["on"], serde_json::json!(second));
     assert!(edges[0]["reason"].as_str().unwrap().contains(&first), "{edges}");

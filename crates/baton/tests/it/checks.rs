@@ -64,9 +64,8 @@ fn a_flood_from_a_check_is_kept_at_both_ends() {
 
 #[test]
 fn a_task_cancelled_during_its_check_is_cancelled_and_the_check_ended() {
-    let shop = Shop::diligent(
-        "[checks]\nslow = [\"sh\", \"-c\", \"echo started > ../checking; sleep 87654\"]",
-    );
+    let shop =
+        Shop::diligent("[checks]\nslow = [\"sh\", \"-c\", \"echo started > ../checking; sleep 87654\"]");
     let task = shop.add("Anything", &[]);
     let up = shop.up();
     let marker = shop.state().join("worktrees/checking");

@@ -26,7 +26,8 @@ fn writer(then: &str) -> Shop {
 fn assert_all_there(shop: &Shop, writer: &str, attempt: &str) {
     let restored = shop.restore(attempt);
     let copies = shop.home.join("copies").join(writer);
-    for file in ["blob.scratch", "deep er/ünter/blob.scratch", "empty.scratch", "ends.scratch", "README.md"] {
+    for file in ["blob.scratch", "deep er/ünter/blob.scratch", "empty.scratch", "ends.scratch", "README.md"]
+    {
         let (now, then) = (bytes(&restored.join(file)), bytes(&copies.join(file)));
         assert!(now == then, "{file} of {attempt}: {} bytes, not {}", now.len(), then.len());
     }

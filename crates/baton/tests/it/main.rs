@@ -15,6 +15,7 @@ mod retention;
 mod shop;
 mod sleeping;
 mod store_choice;
+mod worktrees;
 
 // The store's own way to a PostgreSQL server, so that both crates' tests share one.
 #[expect(dead_code, reason = "the store's tests also kill servers")]

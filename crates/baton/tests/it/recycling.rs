@@ -46,7 +46,8 @@ fn depends_on(shop: &Shop, task: &str) -> Vec<String> {
 #[test]
 fn burned_out_is_0_commits_and_40_of_50_turns_not_39_and_not_with_a_commit_at_50() {
     let shop = Shop::with_agent(AGENT, "recycle = \"manual\"");
-    let [less, enough, commit] = ["39 turns", "40 turns", "One commit at 50"].map(|title| shop.add(title, &[]));
+    let [less, enough, commit] =
+        ["39 turns", "40 turns", "One commit at 50"].map(|title| shop.add(title, &[]));
     shop.work_until(&[(&less, "provisional"), (&enough, "provisional"), (&commit, "provisional")]);
     // At 39 it is tried again, and only the third time it is not converging.
     assert_eq!((mark(&shop, &less).as_str(), shop.attempts(&less).len()), ("not_converging", 3));
@@ -59,7 +60,7 @@ fn the_recycler_finds_it_by_itself_and_a_task_without_a_project_gets_its_context
     let shop = Shop::with_agent(
         "printf %s \"$prompt\" > \"$(dirname \"$0\")/prompt-$BATON_TASK_ID\"
         case \"$prompt\" in
-        *RE-BREAKDOWN*) echo '{\"baton\":\"plan\",\"items\":[{\"title\":\"Only part\"}]}' ;;
+        *'# Re-Breakdown'*) echo '{\"baton\":\"plan\",\"items\":[{\"title\":\"Only part\"}]}' ;;
         *) turns 50 ;;
         esac",
         "",
@@ -74,7 +75,9 @@ fn the_recycler_finds_it_by_itself_and_a_task_without_a_project_gets_its_context
     shop.until_queue(&breakdown, "provisional");
     up.end();
     let prompt = shop.prompt(&breakdown);
-    for part in ["Rewrite everything", "All of it, in one go.", "RE-BREAKDOWN", "50 of 50", &task] {
+    for part in
+        ["Rewrite everything", "All of it, in one go.", "# Re-Breakdown", "50 turns used, of 50", &task]
+    {
         assert!(prompt.contains(part), "\"{part}\" is missing from:\n{prompt}");
     }
     assert!(shop.says(&["breakdown", "show", &breakdown]).contains("Only part"));
@@ -86,11 +89,15 @@ fn dependents_are_rewired_to_the_last_part_of_a_chain_and_wait_for_it() {
     let big = shop.add("Too large", &[]);
     let after = shop.add("After it", &[&big]);
     shop.work_until(&[(&big, "recycled")]);
-    assert_eq!(depends_on(&shop, &after), [big.clone()]);
-    let parts = plan(&shop, &breakdown_of(&shop, &big), &json!([
-        { "title": "First half" }, { "title": "Second half", "depends_on": [1] },
-    ]));
-    assert_eq!(depends_on(&shop, &after), [parts[1].clone()]);
+    assert_eq!(depends_on(&shop, &after), std::slice::from_ref(&big));
+    let parts = plan(
+        &shop,
+        &breakdown_of(&shop, &big),
+        &json!([
+            { "title": "First half" }, { "title": "Second half", "depends_on": [1] },
+        ]),
+    );
+    assert_eq!(depends_on(&shop, &after), parts[1..]);
     let up = shop.up();
     for part in &parts {
         shop.until_queue(part, "provisional");
@@ -107,9 +114,13 @@ fn dependents_are_rewired_to_every_leaf_of_a_plan() {
     let big = shop.add("Too large", &[]);
     let after = shop.add("After it", &[&big]);
     shop.work_until(&[(&big, "recycled")]);
-    let parts = plan(&shop, &breakdown_of(&shop, &big), &json!([
-        { "title": "Ground" }, { "title": "Left", "depends_on": [1] }, { "title": "Right", "depends_on": [1] },
-    ]));
+    let parts = plan(
+        &shop,
+        &breakdown_of(&shop, &big),
+        &json!([
+            { "title": "Ground" }, { "title": "Left", "depends_on": [1] }, { "title": "Right", "depends_on": [1] },
+        ]),
+    );
     let mut leaves = parts[1..].to_vec();
     leaves.sort();
     assert_eq!(depends_on(&shop, &after), leaves);

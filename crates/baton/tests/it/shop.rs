@@ -27,7 +27,7 @@ impl Shop {
         let shop = Self::bare();
         let path = shop.home.join("script.json");
         std::fs::write(&path, script.to_string()).unwrap();
-        let agent = format!("[agents.scripted]\nkind = \"scripted\"\ncommand = [{path:?}]\n");
+        let agent = format!("[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n", path.display());
         shop.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
     }
 
@@ -36,7 +36,8 @@ impl Shop {
         let shop = Self::bare();
         let path = shop.home.join("agent.sh");
         shop.agent_does(program);
-        let agent = format!("[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", {path:?}]\n");
+        let agent =
+            format!("[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n", path.display());
         shop.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
     }
 
@@ -162,7 +163,9 @@ impl Shop {
         let mut child = self.baton(&["up"]).args(more).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, said) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Up { child, said }
     }
 
@@ -253,7 +256,10 @@ pub fn processes(attempt: &str) -> Vec<String> {
         let is_one = environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
         is_one.then(|| std::fs::read(entry.path().join("cmdline")).ok()).flatten()
     });
-    found.filter(|line| !line.is_empty()).map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
+    found
+        .filter(|line| !line.is_empty())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .collect()
 }
 
 pub fn read(path: impl AsRef<Path>) -> String {

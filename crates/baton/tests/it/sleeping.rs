@@ -16,7 +16,11 @@ fn leases_of_live_agents_are_renewed_before_expiry_is_judged_after_a_long_pause(
     shop.until("the agent works", || {
         let attempts = shop.attempts(&task);
         attempts.first().is_some_and(|attempt| {
-            shop.state().join("worktrees").join(attempt["attempt"]["id"].as_str().unwrap()).join("out.txt").exists()
+            shop.state()
+                .join("worktrees")
+                .join(attempt["attempt"]["id"].as_str().unwrap())
+                .join("out.txt")
+                .exists()
         })
     });
     up.signal("-STOP");

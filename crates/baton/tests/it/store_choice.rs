@@ -24,10 +24,8 @@ fn tasks_are_worked_and_accepted_on_postgresql() {
         return;
     }
     let mut shop = Shop::diligent("");
-    shop.variables = vec![
-        ("BATON_STORE".to_owned(), address()),
-        ("BATON_NAMESPACE".to_owned(), namespace("choice")),
-    ];
+    shop.variables =
+        vec![("BATON_STORE".to_owned(), address()), ("BATON_NAMESPACE".to_owned(), namespace("choice"))];
     let first = shop.add("First", &[]);
     let second = shop.add("Second", &[&first]);
     let up = shop.up();
@@ -39,7 +37,13 @@ fn tasks_are_worked_and_accepted_on_postgresql() {
     up.end();
     shop.says(&["accept", "--all"]);
     assert_eq!((shop.queue(&first), shop.queue(&second)), ("done".to_owned(), "done".to_owned()));
-    assert_eq!(shop.git(&["ls-tree", "-r", "--name-only", "baton/next"]).lines().filter(|file| file.starts_with("TASK-")).count(), 2);
+    assert_eq!(
+        shop.git(&["ls-tree", "-r", "--name-only", "baton/next"])
+            .lines()
+            .filter(|file| file.starts_with("TASK-"))
+            .count(),
+        2
+    );
     let files: Vec<_> = std::fs::read_dir(shop.state()).unwrap().flatten().map(|file| file.path()).collect();
     assert!(!files.iter().any(|file| file.extension().is_some_and(|end| end == "db")), "{files:?}");
 }
@@ -57,7 +61,12 @@ fn the_flag_the_variable_and_the_settings_choose_the_store_and_namespaces_stay_a
     let id = added["task_id"].as_str().unwrap();
     let flags = ["--store", &address, "--namespace", &name, "task", "show", id];
     assert_eq!(shop.json(&flags)["title"], "By settings");
-    assert!(shop.json(&["--namespace", &name.to_lowercase(), "task", "list"])["tasks"].as_array().unwrap().is_empty());
+    assert!(
+        shop.json(&["--namespace", &name.to_lowercase(), "task", "list"])["tasks"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
     shop.variables = vec![("BATON_STORE".to_owned(), address), ("BATON_NAMESPACE".to_owned(), name)];
     assert_eq!(shop.show(id)["title"], "By settings");
 }
@@ -71,7 +80,10 @@ fn a_store_that_cannot_be_reached_or_read_says_so() {
     let output = shop.output(&["--store", "postgres://mia:secret@/no?host=/nowhere/at/all", "task", "list"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("PostgreSQL cannot be reached") && said.contains("--store") && !said.contains("secret"), "{said}");
+    assert!(
+        said.contains("PostgreSQL cannot be reached") && said.contains("--store") && !said.contains("secret"),
+        "{said}"
+    );
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]

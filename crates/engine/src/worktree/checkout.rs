@@ -244,7 +244,11 @@ impl Worktrees {
     }
 
     /// A worktree on a commit, and on no branch; its files are not written yet.
-    pub(super) async fn register_detached(&self, folder: &Path, start: &CommitId) -> Result<PathBuf, GitError> {
+    pub(super) async fn register_detached(
+        &self,
+        folder: &Path,
+        start: &CommitId,
+    ) -> Result<PathBuf, GitError> {
         self.register_at(folder, start.as_str(), true).await
     }
 

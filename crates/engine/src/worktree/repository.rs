@@ -119,19 +119,18 @@ impl Repository {
         look.args(["rev-parse", "--verify", "--quiet", &wanted]).find_commit().await
     }
 
+    /// The branch the human is on, unless it is one of Baton's: whoever looks at one task's work does not mean to build
+    /// the next project on it. It need not have a commit yet.
+    pub async fn current_branch(&self) -> Result<Option<BranchName>, GitError> {
+        let here = self.call_at("see which branch is checked out", At::Folder(&self.folder));
+        let current = symbolic(here, "HEAD", "refs/heads/").await?;
+        Ok(current.filter(|name| !name.starts_with("baton/")).and_then(|name| name.parse().ok()))
+    }
+
     /// The branch new work starts from unless the human names one: the one they are on; or else the remote's
     /// own choice, `main`, `master`, or the only one there is.
     pub async fn default_branch(&self) -> Result<BranchName, GitError> {
-        // Nearly always the human is on a branch, and there is nothing else to look at.
-        let here = self.call_at("see which branch is checked out", At::Folder(&self.folder));
-        let current = symbolic(here, "HEAD", "refs/heads/").await?;
-        // Whoever looks at one task's work does not mean to build the next project on it.
-        let current = current.filter(|name| !name.starts_with("baton/"));
-        if let Some(branch) = current.as_ref().and_then(|name| name.parse().ok())
-            && self.tip(&branch).await?.is_some()
-        {
-            return Ok(branch);
-        }
+        let current = self.current_branch().await?;
         let branches = self.branches().await?;
         if branches.is_empty() && self.commit_at("HEAD").await?.is_none() {
             return Err(GitError::NoCommits { path: self.folder.clone() });
@@ -140,6 +139,7 @@ impl Repository {
         let remote = symbolic(remote, "refs/remotes/origin/HEAD", "refs/remotes/origin/").await?;
         let usual = ["main", "master"].map(|name| Some(name.to_owned()));
         let known = |name: &String| branches.iter().find(|branch| branch.as_str() == name).cloned();
+        let current = current.map(|branch| branch.to_string());
         let found = [current, remote].into_iter().chain(usual).flatten().find_map(|name| known(&name));
         match (found, branches.as_slice()) {
             (Some(branch), _) => Ok(branch),

@@ -38,7 +38,8 @@ impl Worktrees {
     }
 
     async fn make_spare(&self, start: &CommitId) -> Result<(), GitError> {
-        let taken = || GitError::Garbled { tried: "name a spare worktree", answer: "all are taken".to_owned() };
+        let taken =
+            || GitError::Garbled { tried: "name a spare worktree", answer: "all are taken".to_owned() };
         let prefix = self.spare_prefix();
         let mut names = (1..=NUMBERS_MAX).map(|number| self.home().join(format!("{prefix}{number}")));
         let folder = names.find(|folder| !folder.exists()).ok_or_else(taken)?;
@@ -61,7 +62,8 @@ impl Worktrees {
         branch: &BranchName,
         start: &CommitId,
     ) -> Result<Option<PathBuf>, GitError> {
-        let Some((spare, git_dir)) = all.iter().find_map(|found| Some((found, self.whole_spare(found)?))) else {
+        let Some((spare, git_dir)) = all.iter().find_map(|found| Some((found, self.whole_spare(found)?)))
+        else {
             return Ok(None);
         };
         let move_it = || {
@@ -119,7 +121,8 @@ impl Worktrees {
 
     fn is_spare(&self, folder: &Path) -> bool {
         let prefix = self.spare_prefix();
-        let is_named = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix));
+        let is_named =
+            folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix));
         is_named && folder.parent() == Some(&self.home())
     }
 

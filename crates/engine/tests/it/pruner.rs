@@ -17,7 +17,11 @@ const NOTHING_IS_KEPT: &str =
 #[tokio::test]
 async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after_keeping() {
     let works = Works::new("", NOTHING_IS_KEPT).await;
-    let [done, unmerged, running] = [works.add("done", |_| {}).await, works.add("unmerged", |_| {}).await, works.add("running", |_| {}).await];
+    let [done, unmerged, running] = [
+        works.add("done", |_| {}).await,
+        works.add("unmerged", |_| {}).await,
+        works.add("running", |_| {}).await,
+    ];
     let (done_attempt, done_checkout) = works.begin(done).await;
     let (unmerged_attempt, unmerged_checkout) = works.begin(unmerged).await;
     let (running_attempt, running_checkout) = works.begin(running).await;
@@ -33,7 +37,11 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + 400 * DAY).await.unwrap();
 
     assert_eq!(swept.worktrees, [done_attempt]);
-    assert!(!done_checkout.folder.exists() && unmerged_checkout.folder.exists() && running_checkout.folder.exists());
+    assert!(
+        !done_checkout.folder.exists()
+            && unmerged_checkout.folder.exists()
+            && running_checkout.folder.exists()
+    );
     assert!(!swept.logs.contains(&running_attempt) && swept.logs.len() == 2, "{:?}", swept.logs);
     let back = works.home.join("back");
     works.engine.shop.restore(done_attempt, &back).await.unwrap();

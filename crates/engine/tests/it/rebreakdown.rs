@@ -12,7 +12,7 @@ use crate::works::Works;
 async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_and_the_branch_as_it_stands() {
     let works = Works::new(
         "case \"$prompt\" in
-        *RE-BREAKDOWN*)
+        *'# Re-Breakdown'*)
             printf %s \"$prompt\" > \"$home/prompt\"
             git log --format=%s > \"$home/log\"
             echo '{\"baton\":\"plan\",\"items\":[{\"title\":\"The rest\"}]}' ;;
@@ -34,7 +34,9 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
         .await;
     works.work_until(failed, Queue::Recycled).await;
     let state = works.desk().task(failed).await.unwrap().value.state().clone();
-    let TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } = state else { panic!("{state:?}") };
+    let TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } = state else {
+        panic!("{state:?}")
+    };
     works.desk().apply(breakdown, Command::Release, mia()).await.unwrap();
     works.work_until(breakdown, Queue::Provisional).await;
 

@@ -39,7 +39,8 @@ impl Works {
         let root = home.join("repository");
         Repository::make_scratch(&Git::find().await.unwrap(), &root, "# Here\n").await.unwrap();
         let program = home.join("agent.sh");
-        let identity = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+        let identity =
+            "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
         let text = format!("set -eu\nprompt=$(cat)\nhome='{}'\n{identity}\n{agent}\n", home.display());
         std::fs::write(&program, text).unwrap();
         let text = format!(
@@ -47,7 +48,7 @@ impl Works {
         );
         let settings = Settings::read(&text, &home).unwrap();
         let place = Place::find(&root, &PlaceOptions::default()).unwrap();
-        let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
+        let desk = Desk::new(place.open_store().await.unwrap(), Ids::counted());
         let engine = Engine::new(desk, settings, place, "baton".into(), Arc::new(|_: &str| {}));
         Self { home, engine: engine.await.unwrap(), _scratch: scratch }
     }
