@@ -1,5 +1,6 @@
 //! A whole engine in a folder of its own, with an agent in the shell's language.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,7 +45,8 @@ impl Works {
         let text = format!("set -eu\nprompt=$(cat)\nhome='{}'\n{identity}\n{agent}\n", home.display());
         std::fs::write(&program, text).unwrap();
         let text = format!(
-            "default_agent = \"mine\"\n{settings}\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", {program:?}]\n"
+            "default_agent = \"mine\"\n{settings}\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
+            program.display()
         );
         let settings = Settings::read(&text, &home).unwrap();
         let place = Place::find(&root, &PlaceOptions::default()).unwrap();
@@ -95,7 +97,7 @@ impl Works {
             }
             stop.send(true).unwrap();
         };
-        let (worked, ()) = tokio::join!(self.engine.run(shutdown), waiting);
+        let (worked, ()) = tokio::join!(Box::pin(self.engine.run(shutdown)), waiting);
         worked.unwrap();
     }
 
@@ -109,7 +111,7 @@ impl Works {
             attempt_ids: vec![attempt],
             lease_ms: 60_000,
             capacity: settings.capacity(),
-            intakes: Default::default(),
+            intakes: BTreeMap::default(),
             actor: Actor::Baton,
         };
         let claimed = self.desk().store.claim(request).await.unwrap();
