@@ -12,6 +12,7 @@ pub mod driver;
 pub mod drivers;
 pub mod ended;
 pub mod environment;
+pub mod errand;
 pub mod excerpt;
 pub mod failure;
 mod heard;

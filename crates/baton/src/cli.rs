@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A durable orchestrator for coding agents.
@@ -29,6 +30,15 @@ pub struct Common {
     /// Which store in that folder [default: the folder's name and a few digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
     pub namespace: Option<String>,
+    /// A store that many machines share, instead of a file here
+    #[arg(
+        long,
+        global = true,
+        value_name = "postgres://USER@HOST/DATABASE",
+        env = "BATON_STORE",
+        hide_env_values = true
+    )]
+    pub store: Option<StoreAddress>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -325,11 +335,15 @@ pub enum BreakdownCommand {
     Show { task: String },
     /// Let an agent plan it
     Run { task: String },
-    /// Hand in a plan of your own, as JSON from a file or - for standard input
+    /// Hand in a plan of your own: in your editor, or as YAML or JSON from a file
     #[command(
-        after_help = "Example:\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
+        after_help = "Examples:\n  baton breakdown edit TASK-9a69e916\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
     )]
-    Edit { task: String, file: PathBuf },
+    Edit {
+        task: String,
+        /// The plan, or - for standard input [default: opened in $VISUAL or $EDITOR]
+        file: Option<PathBuf>,
+    },
     /// Make the plan real: its subtasks take the place of the task
     Approve { task: String },
     /// Send the plan back with the reason

@@ -39,6 +39,7 @@ impl From<EngineError> for Fault {
             | EngineError::NoRun { .. }
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
+            | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
             | EngineError::QueueFull(_)
             | EngineError::Loop(_)

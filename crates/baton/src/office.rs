@@ -12,7 +12,7 @@ use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
-use baton_engine::place::{LocalStore, Place, PlaceOptions};
+use baton_engine::place::{AnyStore, Place, PlaceOptions};
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 
@@ -21,22 +21,29 @@ use crate::fault::Fault;
 use crate::output;
 
 pub struct Office {
-    pub desk: Desk<LocalStore>,
+    pub desk: Desk<AnyStore>,
     pub place: Place,
     pub is_json: bool,
     person: String,
 }
 
 impl Office {
-    pub fn open(common: &Common) -> Result<Self, Fault> {
+    pub async fn open(common: &Common) -> Result<Self, Fault> {
         let folder = env::current_dir().map_err(|error| {
             Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
         })?;
-        let options =
-            PlaceOptions { state_dir: common.state_dir.clone(), namespace: common.namespace.clone() };
-        let place = Place::find(&folder, &options)?;
+        let options = PlaceOptions {
+            state_dir: common.state_dir.clone(),
+            namespace: common.namespace.clone(),
+            store: common.store.clone(),
+        };
+        let mut place = Place::find(&folder, &options)?;
+        if common.store.is_none() {
+            let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+            place.store = settings.store.unwrap_or_default();
+        }
         let recipes = RecipeLibrary::of(&place.root);
-        let desk = Desk::new(place.open_store()?, Ids::random()).with_recipes(recipes);
+        let desk = Desk::new(place.open_store().await?, Ids::random()).with_recipes(recipes);
         // Whoever is logged in is who did it; there is no login of our own.
         let person =
             env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
@@ -44,7 +51,7 @@ impl Office {
     }
 
     /// The engine on this repository, with its settings. It speaks on standard error.
-    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<LocalStore>, Fault> {
+    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<AnyStore>, Fault> {
         self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
     }
 
@@ -52,7 +59,7 @@ impl Office {
     pub async fn engine_with(
         &self,
         change: impl FnOnce(&mut Settings) + Send,
-    ) -> Result<Engine<LocalStore>, Fault> {
+    ) -> Result<Engine<AnyStore>, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
         change(&mut settings);
         Ok(Engine::new(

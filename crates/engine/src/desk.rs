@@ -40,8 +40,6 @@ pub(crate) const DECISIONS_MAX: u32 = 50;
 const TASKS_PAGE: u32 = 500;
 /// Events read at once.
 const EVENTS_PAGE: u32 = 500;
-/// Dependents looked at in one page.
-const DEPENDENTS_PAGE: u32 = 500;
 
 pub(crate) type Answer<T> = Result<T, EngineError>;
 
@@ -337,24 +335,6 @@ impl<S: Store> Desk<S> {
         // The clock comes from the same place as the news; asking it first brings the news up to date.
         self.store.now().await?;
         Ok(*self.store.subscribe().borrow())
-    }
-
-    /// What only waits on `task`, and so would start if it were accepted.
-    pub async fn would_start(&self, task: TaskId) -> Answer<Vec<TaskId>> {
-        let mut starts = Vec::new();
-        let mut after = None;
-        loop {
-            let dependents = self.store.dependents(task, after, DEPENDENTS_PAGE).await?;
-            let Some(last) = dependents.last() else { return Ok(starts) };
-            after = Some(last.task);
-            for edge in dependents {
-                let others = self.store.dependencies(edge.task).await?;
-                let is_free = others.iter().all(|other| other.is_met || other.on == task);
-                if is_free && self.task(edge.task).await?.value.is_claimable() {
-                    starts.push(edge.task);
-                }
-            }
-        }
     }
 
     pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {

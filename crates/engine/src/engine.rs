@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
@@ -19,11 +19,14 @@ use crate::error::EngineError;
 use crate::intakes::Intakes;
 use crate::looping::Conductor;
 use crate::place::Place;
+use crate::pruner::Pruner;
 use crate::recycler::Recycler;
+use crate::repositories::Repositories;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
 use crate::running::Running;
 use crate::settings::{RecyclePolicy, Settings};
+use crate::stocker::Stocker;
 use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
 
@@ -50,6 +53,7 @@ impl<S: Store> Engine<S> {
             settings: Arc::new(settings),
             place,
             git: Git::find().await?,
+            repositories: Repositories::default(),
             running: Running::default(),
             intakes: Intakes::default(),
             say,
@@ -70,8 +74,13 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served) =
-            tokio::join!(working, self.keep_leases(services_end.clone()), self.serve(services_end));
+        let (worked, rescued, served, (), ()) = tokio::join!(
+            working,
+            self.keep_leases(services_end.clone()),
+            self.serve(services_end.clone()),
+            self.prune(services_end.clone()),
+            self.stock(services_end)
+        );
         worked.and(rescued).and(served)
     }
 
@@ -120,6 +129,54 @@ impl<S: Store> Engine<S> {
             }
         }
         Ok(())
+    }
+
+    /// A worktree made ahead of time whenever one was taken. Without one an agent only starts later.
+    async fn stock(&self, mut end: watch::Receiver<bool>) {
+        let stocker = Stocker::new(self.shop.clone());
+        let mut changes = self.shop.desk.store.subscribe();
+        let mut told = None;
+        stocker.begin().await;
+        while !*end.borrow() {
+            changes.mark_unchanged();
+            // Ended in the middle it leaves half a worktree, which the next one clears.
+            let made = tokio::select! {
+                made = stocker.run_once() => made,
+                _ = end.changed() => return,
+            };
+            // The same trouble is told once.
+            if let Err(error) = made
+                && told.as_ref() != Some(&error.to_string())
+            {
+                (self.shop.say)(&format!("No worktree could be made ahead of time: {error}"));
+                told = Some(error.to_string());
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+        }
+    }
+
+    /// Rounds of the pruner. What it could not do is told and tried again; nothing depends on it.
+    async fn prune(&self, mut end: watch::Receiver<bool>) {
+        let pruner = Pruner::new(self.shop.clone());
+        while !*end.borrow() {
+            // Ended in the middle it leaves everything whole, as after a crash.
+            tokio::select! {
+                swept = pruner.run_once(SystemTime::now()) => match swept {
+                    Ok(swept) if swept.is_empty() => {}
+                    Ok(swept) => (self.shop.say)(&swept.to_string()),
+                    Err(error) => (self.shop.say)(&format!("Nothing could be pruned: {error}")),
+                },
+                _ = end.changed() => return,
+            }
+            tokio::select! {
+                () = sleep(Pruner::<S>::PERIOD) => {}
+                _ = end.changed() => {}
+            }
+        }
     }
 
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.

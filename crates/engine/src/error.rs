@@ -6,6 +6,7 @@ use baton_core::approval::ApprovalRefusal;
 use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::breakdown::PlanFaults;
 use baton_core::choice::Unreadable;
+use baton_core::graph::GraphError;
 use baton_core::id::{ProjectId, RunId, SessionId, TaskId};
 use baton_core::loop_refusal::LoopRefusal;
 use baton_core::phase_work::WorkRefusal;
@@ -40,6 +41,8 @@ pub enum EngineError {
     Plan(PlanFaults),
     #[error("{0}")]
     Dependency(Conflict),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error("{task} kept changing while this was being done")]
     Restless { task: TaskId },
     #[error("{task} does not wait for an answer")]
@@ -108,6 +111,7 @@ impl EngineError {
             Self::Dependency(_) => {
                 "choose other dependencies; baton task show tells what waits on what".to_owned()
             }
+            Self::Graph(_) => "see where it stands: baton task show TASK".to_owned(),
             Self::Restless { .. } => "try again".to_owned(),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),

@@ -79,8 +79,10 @@ impl<S: Store> Runner<S> {
         let (worktrees, branch) = self.shop.repository(task).await?;
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
-        let copy = self.shop.settings.copy.iter().map(Into::into).collect();
-        let spec = CheckoutSpec { attempt, place, resumes, setup: Setup { copy, submodules: false } };
+        let wanted = &self.shop.settings.worktree;
+        let setup =
+            Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
+        let spec = CheckoutSpec { attempt, place, resumes, setup };
         let checkout = worktrees.create(&spec).await?;
         match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
@@ -131,12 +133,13 @@ impl<S: Store> Runner<S> {
             prompt: BreakdownPrompt { shop: &self.shop, task }.text(worktrees, checkout).await?,
             variables: Vec::new(),
         };
-        let worked = shift.work(stop).await?;
+        let worked = shift.work(stop.clone()).await?;
         spent.add(&worked);
         if worked.ended.how == How::Cancelled {
             return Ok(Executed::Stopped);
         }
-        let verified = measure(&self.shop, worktrees, checkout, &spent).await?;
+        let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
+        let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let reported = self.planned(task, attempt, worked.ended).await?;
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
     }

@@ -9,7 +9,10 @@ use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::Deserialize;
 
+use crate::checks::Checks;
 use crate::notifier::Webhook;
+use crate::retention::Retention;
+use crate::store_address::StoreAddress;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -19,15 +22,13 @@ pub struct Settings {
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
     /// Commands run in the worktree after each attempt; their exit codes are evidence.
-    pub checks: BTreeMap<String, Vec<String>>,
+    pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
     /// With this many tasks waiting to be accepted no new one is started.
     pub max_unaccepted: u32,
     /// How long an attempt counts as alive without a sign of life.
     pub lease_seconds: u32,
-    /// Untracked files copied from the main checkout into each worktree.
-    pub copy: Vec<String>,
     /// How a person who is not looking is told.
     pub notify: NotifySettings,
     /// Who answers when nobody is there.
@@ -35,8 +36,31 @@ pub struct Settings {
     /// Work for these roles only; for all where there are none. Not a setting: a command that runs one loop says so.
     #[serde(skip)]
     pub only_roles: Vec<Role>,
+    pub worktree: WorktreeSettings,
+    /// How long logs, finished worktrees and old events are kept.
+    pub retention: Retention,
+    /// Which store to use, where neither the command line nor the environment says.
+    pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+}
+
+/// `[worktree]`: what an agent finds in its folder, and how soon.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct WorktreeSettings {
+    /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
+    pub copy: Vec<String>,
+    /// Fetch the submodules too. It may need the network.
+    pub submodules: bool,
+    /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
+    pub spares: u32,
+}
+
+impl Default for WorktreeSettings {
+    fn default() -> Self {
+        Self { copy: Vec::new(), submodules: false, spares: 1 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -168,14 +192,16 @@ impl Default for Settings {
             default_agent: built_in_agent(),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),
-            checks: BTreeMap::new(),
+            checks: Checks::default(),
             max_agents: 4,
             max_unaccepted: 50,
             lease_seconds: 30,
-            copy: Vec::new(),
             only_roles: Vec::new(),
             notify: NotifySettings::default(),
             asking: AskingSettings::default(),
+            worktree: WorktreeSettings::default(),
+            retention: Retention::default(),
+            store: None,
             recycle: RecyclePolicy::Automatic,
         }
     }
@@ -199,7 +225,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 11] = [
+const TOP: [&str; 13] = [
     "default_agent",
     "agents",
     "roles",
@@ -207,14 +233,17 @@ const TOP: [&str; 11] = [
     "max_agents",
     "max_unaccepted",
     "lease_seconds",
-    "copy",
     "notify",
     "asking",
+    "worktree",
     "recycle",
+    "retention",
+    "store",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 2] = ["unattended", "expires_after"];
+const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
 impl Settings {
@@ -241,7 +270,13 @@ impl Settings {
                 }
             }
         }
-        for (name, known) in [("notify", &NOTIFY), ("asking", &ASKING)] {
+        let tables = [
+            ("notify", &NOTIFY[..]),
+            ("asking", &ASKING[..]),
+            ("retention", &Retention::KEYS[..]),
+            ("worktree", &WORKTREE[..]),
+        ];
+        for (name, known) in tables {
             if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
                 check_keys(inner, &format!("[{name}]"), known, path)?;
             }

@@ -23,9 +23,10 @@ use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
 use crate::place::Place;
+use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::worktree::{Git, MergeSpec, Place as Stand, Repository, Restored, Worktrees};
+use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -36,6 +37,7 @@ pub struct Workshop<S> {
     pub settings: Arc<Settings>,
     pub place: Place,
     pub git: Git,
+    pub repositories: Repositories,
     pub running: Running,
     pub intakes: Intakes,
     /// Called with what a person should hear of.
@@ -55,10 +57,8 @@ impl<S: Store> Workshop<S> {
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
-        let path =
-            project.as_ref().map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path));
-        let repository = Repository::open(&self.git, &path).await?;
-        let worktrees = Worktrees::new(repository, &self.place.state_dir)?;
+        let path = self.path_of(project.as_ref());
+        let worktrees = self.repositories.open(&self.git, &path, &self.place.state_dir).await?;
         let branch = match &project {
             Some(project) => {
                 if let Some(feature) = &project.feature_branch {
@@ -68,19 +68,56 @@ impl<S: Store> Workshop<S> {
             }
             None => self.gathering_branch(&worktrees).await?,
         };
+        self.repositories.note(&path, &branch);
         Ok((worktrees, branch))
+    }
+
+    /// The repository of this place, for work without a project.
+    pub async fn home_repository(&self) -> Result<(Worktrees, BranchName), EngineError> {
+        let path = &self.place.root;
+        let worktrees = self.repositories.open(&self.git, path, &self.place.state_dir).await?;
+        let branch = self.gathering_branch(&worktrees).await?;
+        self.repositories.note(path, &branch);
+        Ok((worktrees, branch))
+    }
+
+    /// Where the repository of a task's work is, without looking whether it is there.
+    pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
+        Ok(self.path_of(self.project(task).await?.as_ref()))
+    }
+
+    fn path_of(&self, project: Option<&Project>) -> PathBuf {
+        project.map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path))
     }
 
     /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
     /// checkout is never touched. They merge it when they like.
     async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
-        let base = worktrees.repository().default_branch().await?;
+        let repository = worktrees.repository();
         let gathering = BranchName::gathering();
-        worktrees.repository().ensure_branch(&gathering, &base).await?;
+        let current = repository.current_branch().await?;
+        let mut base = match current {
+            Some(base) => base,
+            None => repository.default_branch().await?,
+        };
+        let mut tips = repository.tips(&[&base, &gathering]).await?;
+        // Nearly always the human is on a branch that has commits; else it is looked for more closely.
+        if !tips.contains_key(&base) {
+            base = repository.default_branch().await?;
+            tips = repository.tips(&[&base, &gathering]).await?;
+        }
+        let stand = (tips.get(&base).cloned(), tips.get(&gathering).cloned());
+        // Merged before, and neither has moved since.
+        if stand.0 == stand.1 && stand.0.is_some() || self.repositories.is_gathered(&stand) {
+            return Ok(gathering);
+        }
+        repository.ensure_branch(&gathering, &base).await?;
         let message = format!("Merge {base} into {gathering}");
         let spec = MergeSpec { branch: base, into: gathering.clone(), message };
         // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
-        worktrees.merge(&spec).await?;
+        if let Merged::Already { .. } = worktrees.merge(&spec).await? {
+            self.repositories.note_gathered(stand);
+        }
         Ok(gathering)
     }
 
@@ -109,7 +146,11 @@ impl<S: Store> Workshop<S> {
 
     /// Where an attempt keeps what is not in git: its log, and who its process is.
     pub fn attempt_folder(&self, attempt: AttemptId) -> PathBuf {
-        self.place.state_dir.join("attempts").join(attempt.to_string())
+        self.attempts_folder().join(attempt.to_string())
+    }
+
+    pub fn attempts_folder(&self) -> PathBuf {
+        self.place.state_dir.join("attempts")
     }
 
     pub fn clock() -> Clock {

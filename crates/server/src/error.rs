@@ -145,6 +145,7 @@ fn code_of(error: &EngineError) -> Code {
         EngineError::Git(error) => code_of_git(error),
         EngineError::Store(error) => code_of_store(error),
         EngineError::Folder { .. }
+        | EngineError::Graph(_)
         | EngineError::NoAgent { .. }
         | EngineError::Runner { .. }
         | EngineError::Settings(_) => Code::Internal,

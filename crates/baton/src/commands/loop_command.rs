@@ -16,7 +16,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::text::Role;
 use baton_engine::asking::Attendant;
 use baton_engine::engine::Engine;
-use baton_engine::place::LocalStore;
+use baton_engine::place::AnyStore;
 use baton_engine::settings::Unattended;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -67,7 +67,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
 async fn own_engine(
     office: &Office,
     unattended: Unattended,
-) -> Result<(Option<File>, Option<Engine<LocalStore>>), Fault> {
+) -> Result<(Option<File>, Option<Engine<AnyStore>>), Fault> {
     match only_one(office) {
         Ok(alone) => {
             let engine = office

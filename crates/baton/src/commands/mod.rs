@@ -35,7 +35,7 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
         return runtime.block_on(demo::run(headless, folder));
     }
     runtime.block_on(async {
-        let office = Office::open(&common)?;
+        let office = Office::open(&common).await?;
         let printed = dispatch(&office, command).await;
         office.close().await?;
         printed

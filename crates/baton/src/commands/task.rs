@@ -106,7 +106,12 @@ async fn log(office: &Office, id: TaskId) -> Result<String, Fault> {
             return Ok(texts.concat());
         }
     }
-    Ok(format!("{id} has no log here: no attempt at it has run on this machine.\n"))
+    let why = if view.attempts.is_empty() {
+        "no attempt at it has run yet"
+    } else {
+        "its attempts ran on another machine, or their logs were removed by [retention]"
+    };
+    Ok(format!("{id} has no log here: {why}.\n"))
 }
 
 async fn diff(office: &Office, id: TaskId) -> Result<String, Fault> {
@@ -217,6 +222,12 @@ fn description(view: &TaskView) -> String {
     if !view.waiting_on.is_empty() {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
+    }
+    if !view.dead_edges.is_empty() {
+        text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
+        for edge in &view.dead_edges {
+            let _ = writeln!(text, "  {}", edge.reason);
+        }
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
         let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());

@@ -49,7 +49,8 @@ pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
         let (worked, ()) = tokio::join!(working, serving);
         worked
     };
-    tokio::pin!(stopped);
+    // On the heap: it holds the state of everything that runs all day.
+    let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
         heard = signals => {

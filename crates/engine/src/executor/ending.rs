@@ -62,7 +62,8 @@ impl<S: Store> Executor<'_, S> {
         ending: Ending,
         session: Option<Stored<Session>>,
     ) -> Result<Then, EngineError> {
-        let verified = measure(self.shop, self.worktrees, self.checkout, spent).await?;
+        let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
         let reported = match &ending {
             Ending::Pauses { reported, .. } => reported.clone(),
             Ending::Exits { reason, outcome, text, .. } => {

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use baton_core::attempt::Evidence;
 use baton_store::Store;
+use tokio::sync::watch;
 
 use super::shift::Worked;
-use crate::checks;
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, Worktrees};
@@ -44,13 +44,15 @@ impl Spent {
     }
 }
 
-/// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once.
+/// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once. None when somebody asked for a stop
+/// while the checks ran; an attempt that was stopped before them is settled without.
 pub async fn measure<S: Store>(
     shop: &Workshop<S>,
     worktrees: &Worktrees,
     checkout: &Checkout,
     spent: &Spent,
-) -> Result<Evidence, EngineError> {
+    stop: &watch::Receiver<bool>,
+) -> Result<Option<Evidence>, EngineError> {
     let settled = worktrees.settle(checkout).await?;
     let measured = &settled.measured;
     let mut evidence = Evidence {
@@ -69,8 +71,10 @@ pub async fn measure<S: Store>(
         duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         checks: Vec::new(),
     };
-    if evidence.shows_work() {
-        evidence.checks = checks::run_all(&shop.settings.checks, &checkout.folder).await;
+    if evidence.shows_work() && !*stop.borrow() {
+        let checked = shop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
+        let Some(results) = checked else { return Ok(None) };
+        evidence.checks = results;
     }
-    Ok(evidence)
+    Ok(Some(evidence))
 }

@@ -227,7 +227,8 @@ impl<S: Store> Executor<'_, S> {
             Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
-        let verified = measure(self.shop, self.worktrees, self.checkout, spent).await?;
+        let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
+        let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let end = AttemptEnd { reported: Reported::new(result, ""), verified };
         let settle = Command::Settle { attempt: self.attempt, end };
         match self.shop.desk.apply(self.task.id(), settle, Actor::Baton).await {
