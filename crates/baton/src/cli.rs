@@ -94,7 +94,7 @@ pub enum Command {
         after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
     )]
     Loop(Loop),
-    /// Ask the human; called by an agent, which is known by its BATON_TOKEN
+    /// Ask the human; called by an agent, which is known by its token
     #[command(hide = true)]
     Ask {
         question: String,

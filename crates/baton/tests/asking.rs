@@ -75,13 +75,13 @@ impl Place {
     fn questions(&self) -> Vec<Value> {
         self.json(&["questions", "--limit", "5000"])["questions"].as_array().unwrap().clone()
     }
+}
 
-    fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "waited in vain for {what}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -114,7 +114,7 @@ fn many_questions_survive_a_kill_and_every_agent_goes_on_with_its_own_answer() {
     let place = Place::new(&asks_then_tells(&json!({ "question": "What is the word for {{task}}?" })), "");
     let tasks: Vec<String> = place.add_many(count);
     let mut up = place.up("24");
-    place.wait_for("all the questions", || place.questions().len() == count);
+    wait_for("all the questions", || place.questions().len() == count);
     up.kill().unwrap();
     up.wait().unwrap();
 
@@ -135,7 +135,7 @@ fn many_questions_survive_a_kill_and_every_agent_goes_on_with_its_own_answer() {
     let mut up = place.up("24");
     place.answer_all(after);
     let done = || place.json(&["task", "list", "--queue", "done", "--limit", "5000"])["tasks"].clone();
-    place.wait_for("every task", || done().as_array().unwrap().len() == count);
+    wait_for("every task", || done().as_array().unwrap().len() == count);
     end(&mut up);
 
     for task in &tasks {
@@ -181,7 +181,7 @@ fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
     let ids: Vec<Value> =
         ["500 Busy", "204 No Content"].map(|status| take_post(&receiver, status)["id"].clone()).to_vec();
     assert_eq!(ids[0], ids[1]);
-    place.wait_for("the command", || place.folder.join("told-question.json").exists());
+    wait_for("the command", || place.folder.join("told-question.json").exists());
     end(&mut up);
     let told: Value =
         serde_json::from_str(&std::fs::read_to_string(place.folder.join("told-question.json")).unwrap())
@@ -222,8 +222,8 @@ fn an_answer_laid_down_before_is_given_once_and_recorded() {
     let second = place.add("Two", &["--type", "READ_INFO"]);
     place.json(&["answer", "--queue", "8080", "--task", &second]);
     let mut up = place.up("2");
-    place.wait_for("the second task", || place.show(&second)["queue"] == "done");
-    place.wait_for("the first question", || place.questions().len() == 1);
+    wait_for("the second task", || place.show(&second)["queue"] == "done");
+    wait_for("the first question", || place.questions().len() == 1);
     end(&mut up);
     assert_eq!(place.show(&second)["output"], format!("{second} heard 8080."));
     assert_eq!(place.questions()[0]["task_id"], first);
@@ -245,7 +245,7 @@ fn a_question_that_expires_without_a_default_ends_its_work() {
     up.wait().unwrap();
     // The timer survives the kill.
     let mut up = place.up("2");
-    place.wait_for("the expiry", || place.show(&task)["queue"] == "failed");
+    wait_for("the expiry", || place.show(&task)["queue"] == "failed");
     end(&mut up);
     assert!(place.questions().is_empty());
 }

@@ -107,7 +107,7 @@ impl World {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let desk = Desk::new(place.open_store().unwrap(), Ids::random());
+            let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
                 let page = desk.events_after(after).await.unwrap();

@@ -224,7 +224,7 @@ impl PlanWork {
         }
         match (self.agent, &self.rubric, &self.plan) {
             (Some(task), None, _) | (Some(task), _, None) => Next::WatchFor { task },
-            (None, Some(rubric), Some(_)) | (Some(_), Some(rubric), Some(_)) => {
+            (_, Some(rubric), Some(_)) => {
                 let is_vague = rubric.assess().must_clarify && !self.may_be_vague;
                 Next::Ask { topic: if is_vague { Topic::Vagueness } else { Topic::Gate } }
             }

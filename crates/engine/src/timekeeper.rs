@@ -24,9 +24,9 @@ impl Timekeeper {
     pub fn cancel(&mut self, timer: &Timer) -> Vec<EffectId> {
         let keys: Vec<(Timestamp, EffectId)> =
             self.set.iter().filter(|(_, set)| *set == timer).map(|(key, _)| *key).collect();
-        keys.iter().for_each(|key| {
+        for key in &keys {
             self.set.remove(key);
-        });
+        }
         keys.into_iter().map(|(_, id)| id).collect()
     }
 

@@ -31,6 +31,8 @@ use crate::output;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;
+/// Questions looked through for those of the loop's session.
+const PENDING_MAX: u32 = 1_000;
 /// Lines typed ahead.
 const LINES_AHEAD: usize = 1_000;
 
@@ -207,7 +209,7 @@ impl Talk<'_> {
     }
 
     async fn pending(&self) -> Result<Option<QuestionRecord>, Fault> {
-        let pending = self.office.desk.pending_questions(LINES_AHEAD as u32).await?;
+        let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
 

@@ -36,7 +36,7 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     }
     runtime.block_on(async {
         let office = Office::open(&common).await?;
-        let printed = dispatch(&office, command).await;
+        let printed = Box::pin(dispatch(&office, command)).await;
         office.close().await?;
         printed
     })
@@ -46,13 +46,13 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         Command::Task(command) => task::run(office, command).await,
         Command::Accept(accept) => accept::run(office, accept).await,
-        Command::Up(options) => up::run(office, options).await,
+        Command::Up(options) => Box::pin(up::run(office, options)).await,
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
         Command::Questions(asked) => question::list(office, &asked).await,
         Command::Answer(answer) => question::answer(office, answer).await,
-        Command::Loop(asked) => loop_command::run(office, asked).await,
+        Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),

@@ -73,10 +73,10 @@ impl Step<'_> {
     pub(super) fn reply_to_agent(
         &mut self,
         question: QuestionId,
-        answer: NonBlank,
+        answer: &NonBlank,
         answered_by: AnsweredBy,
     ) -> Result<(), Refusal> {
-        let answer = self.take_answer(question, &answer, &answered_by)?;
+        let answer = self.take_answer(question, answer, &answered_by)?;
         if let Some(pending) = self.before.pending_question() {
             let at = self.task.updated_at;
             let (said, by) = (answer.clone(), answered_by.clone());

@@ -40,7 +40,7 @@ impl Task {
                 step.start(attempt, cycle, owner)?;
             }
             (State::Claimed { .. }, Command::Ask { owner, question }) => {
-                step.ask_for_agent(&owner, question)?
+                step.ask_for_agent(&owner, question)?;
             }
             // Whoever asks here was the owner once; its turn to ask is over (I6).
             (_, Command::Ask { owner, .. }) => return Err(step.nobody_may_ask(&owner)),
@@ -66,7 +66,7 @@ impl Task {
             (State::Claimed { .. }, Command::Reply { question, answer, answered_by })
                 if self.pending_question().is_some() =>
             {
-                step.reply_to_agent(question, answer, answered_by)?;
+                step.reply_to_agent(question, &answer, answered_by)?;
             }
             (State::Claimed { attempt }, Command::FailClosed { question, reason })
                 if self.pending_question().is_some() =>
@@ -74,11 +74,11 @@ impl Task {
                 step.fail_closed_at_work(attempt.clone(), question, reason)?;
             }
             (State::AwaitingResponse { waiting }, Command::Reply { question, answer, answered_by }) => {
-                step.reply(&waiting.question, waiting.after, question, answer, answered_by)?;
+                step.reply(&waiting.question, waiting.after, question, &answer, answered_by)?;
             }
             (State::Blocked { waiting }, Command::Reply { question, answer, answered_by }) => {
                 let pending = waiting.question.question();
-                step.reply(pending, waiting.after, question, answer, answered_by)?;
+                step.reply(pending, waiting.after, question, &answer, answered_by)?;
             }
             (State::AwaitingResponse { waiting }, Command::FailClosed { question, reason }) => {
                 step.fail_closed(&waiting.question, question, reason)?;

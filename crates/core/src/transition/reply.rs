@@ -21,11 +21,11 @@ impl Step<'_> {
         pending: &Question,
         after: Option<AttemptId>,
         question: QuestionId,
-        answer: NonBlank,
+        answer: &NonBlank,
         answered_by: AnsweredBy,
     ) -> Result<(), Refusal> {
         self.is_pending(pending, question)?;
-        let answer = self.take_answer(question, &answer, &answered_by)?;
+        let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
             QuestionKind::Escalation => Some(read_choice(question, &answer)?),
             QuestionKind::Clarification

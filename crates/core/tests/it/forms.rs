@@ -242,7 +242,8 @@ fn the_forms_of_events_are_stable() {
     {"after":"ATT-0000000000000001","at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_continues","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"depends_on":[],"event":"task_created","spec":{"created_at":"1970-01-01T00:00:01.000Z","depth":1,"description":"It fails on Mondays.","id":"TASK-000000f2","priority":"P2","purpose":{"by_hand":true,"purpose":"breakdown","reason":"too_large","replaces_task_id":"TASK-0000000a"},"role":"breakdown","session_id":"session","task_type":"IMPLEMENTATION","title":"Re-breakdown: Fix the login"}}
     {"accepted_by":{"by":"output"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_done","task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"no such file","event":"task_failed","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"it does not work","event":"task_failed","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_let_go","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_provisional","mark":{"mark":"plan"},"question":null,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","breakdown":"TASK-000000f2","by":{"kind":"human","name":"mia"},"event":"task_recycled","reason":"too_large","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
@@ -255,7 +256,7 @@ fn the_forms_of_events_are_stable() {
 #[test]
 fn the_forms_of_effects_are_stable() {
     insta::assert_snapshot!(lines(examples().1), @r#"
-    {"about":{"question":"Q-000000f1"},"effect":"notify"}
+    {"about":{"failed":"TASK-0000000a"},"effect":"notify"}
     {"attempt":"ATT-0000000000000001","effect":"retire_worktree"}
     {"attempt":"ATT-0000000000000007","effect":"start_agent","task":"TASK-0000000a"}
     {"attempt":"ATT-0000000000000001","effect":"stop_agent"}

@@ -182,6 +182,21 @@ fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
 
+/// At work: just claimed, started, asking, and answered.
+fn claimed_tasks() -> Vec<Task> {
+    let claimed = work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)]));
+    let mut tasks: Vec<Task> = claimed.collect();
+    for task in code_tasks().into_iter().chain([breakdown_task()]) {
+        let at_work = drive(task, [claim(1), start(1)]);
+        let asking = drive(at_work.clone(), [ask(1)]);
+        let question = asking.pending_question().unwrap().id;
+        let answered_by = AnsweredBy::human("mia");
+        let answered = drive(asking.clone(), [Command::Reply { question, answer: text("80"), answered_by }]);
+        tasks.extend([at_work, asking, answered]);
+    }
+    tasks
+}
+
 /// Tasks in `state`, in as many varieties as lead to different answers.
 pub fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
@@ -194,21 +209,7 @@ pub fn in_state(state: StateName) -> Vec<Task> {
         StateName::Breakdown => {
             vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
         }
-        StateName::Claimed => {
-            let claimed =
-                work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)]));
-            let mut tasks: Vec<Task> = claimed.collect();
-            for task in code_tasks().into_iter().chain([breakdown_task()]) {
-                let at_work = drive(task, [claim(1), start(1)]);
-                let asking = drive(at_work.clone(), [ask(1)]);
-                let question = asking.pending_question().unwrap().id;
-                let answered_by = AnsweredBy::human("mia");
-                let answered =
-                    drive(asking.clone(), [Command::Reply { question, answer: text("80"), answered_by }]);
-                tasks.extend([at_work, asking, answered]);
-            }
-            tasks
-        }
+        StateName::Claimed => claimed_tasks(),
         StateName::NeedsContinuation => {
             let limit = || ended(ResultKind::TurnLimit, "", evidence(1, 50));
             code_tasks().into_iter().map(|task| drive(task, attempt(1, limit()))).collect()

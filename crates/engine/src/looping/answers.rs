@@ -3,6 +3,7 @@
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::change::{Change, EdgeChange, Guard, Record, Stored};
+use baton_core::choice::YesNo;
 use baton_core::command::Command;
 use baton_core::discovered::Approved;
 use baton_core::event::{Event, EventBody};
@@ -74,9 +75,10 @@ impl<S: Store> Desk<S> {
         };
         let by = given.answered_by.clone();
         let answered = current.answer_gate(id, given.answer, by, results, self.fresh_cycle())?;
-        let word = NonBlank::new(given.answer.as_str().trim().to_uppercase()).unwrap_or(given.answer.clone());
+        // A gate was read as YES or NO, and is recorded as that.
+        let read = YesNo::read(given.answer.as_str()).map_or(given.answer.clone(), said);
         let settled =
-            QuestionState::Answered { at: now, answer: word, answered_by: given.answered_by.clone() };
+            QuestionState::Answered { at: now, answer: read, answered_by: given.answered_by.clone() };
         let answer = closed(given.record, settled, given.actor, now);
         let session = current.session();
         match answered {
@@ -263,4 +265,9 @@ impl<S: Store> Desk<S> {
             }
         }
     }
+}
+
+fn said(answer: YesNo) -> NonBlank {
+    // One of our own words is never blank; the other arm is not reached.
+    NonBlank::new(answer.as_str()).unwrap_or_else(|_| baton_core::fallback::Fallback::Default.question().text)
 }

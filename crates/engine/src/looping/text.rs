@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use baton_core::discovered::Proposal;
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
 use baton_core::question::{Draft, QuestionKind};
@@ -111,7 +112,7 @@ pub fn execute_gate(work: &ExecuteWork) -> Drafted {
         let _ = writeln!(text, "- {} {}: {how}", subtask.task.id, subtask.task.title);
     }
     if work.subtasks.is_empty() {
-        text = "There was no open subtask to execute.\n".to_owned();
+        "There was no open subtask to execute.\n".clone_into(&mut text);
     }
     text.push_str(
         "\nYES begins the review phase. NO stays in the execute phase: what was skipped or left open is asked about again.",
@@ -132,7 +133,7 @@ pub fn list(work: &ReviewWork) -> Drafted {
         "Which tasks should be proposed instead?\n\nWrite one on each line: its title and, behind a colon, what it is about. \
          You are asked once more before any is created. So far:\n",
     );
-    for task in work.proposal.iter().flat_map(|proposal| proposal.tasks()) {
+    for task in work.proposal.iter().flat_map(Proposal::tasks) {
         let about =
             if task.description.is_empty() { String::new() } else { format!(": {}", task.description) };
         let _ = writeln!(text, "{}{about}", task.title);

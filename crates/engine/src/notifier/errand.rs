@@ -61,9 +61,8 @@ pub async fn run(
     let worked = timeout(PATIENCE, async { tokio::join!(process.wait(), talk) }).await;
     // Whatever it started is ended with it.
     let (status, leftover) = process.end(GRACE).await;
-    let (said, complained) = match worked {
-        Ok((_, ((), said, complained))) => (said, complained),
-        Err(_) => return Err(format!("the notify command did not end within {} s", PATIENCE.as_secs())),
+    let Ok((_, ((), said, complained))) = worked else {
+        return Err(format!("the notify command did not end within {} s", PATIENCE.as_secs()));
     };
     leftover.map_err(|leftover| format!("the notify command: {leftover}"))?;
     match status {
