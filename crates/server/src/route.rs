@@ -127,10 +127,11 @@ impl<S: Store> Route<S> {
         self
     }
 
-    pub fn paged(self) -> Self {
+    /// A list in pages; `cursor` is the shape of its places.
+    pub fn paged(self, cursor: &'static str) -> Self {
         self.query("limit", "Limit", "How many at most").query(
             "cursor",
-            "Cursor",
+            cursor,
             "Where the previous page ended",
         )
     }

@@ -27,7 +27,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
         Route::get("/api/breakdowns", "list_breakdowns", list::<S>)
             .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
-            .paged()
+            .paged("TaskCursor")
             .gives("Breakdowns, oldest first", "BreakdownPage"),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
             .gives("A breakdown and its plan", "Breakdown"),

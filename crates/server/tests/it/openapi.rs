@@ -71,7 +71,10 @@ async fn every_example_is_a_real_answer_and_fits_its_shape() {
     assert!(kept == made, "the answers have changed; look at them, then run this with {BLESS}=1");
     for (id, operation) in described {
         if id != "stream_events" {
-            assert!(operation.pointer("/responses").is_some_and(|all| all.to_string().contains("\"example\":")), "{id}");
+            assert!(
+                operation.pointer("/responses").is_some_and(|all| all.to_string().contains("\"example\":")),
+                "{id}"
+            );
         }
     }
 }
@@ -88,12 +91,15 @@ fn operations(document: &Value) -> BTreeMap<String, Value> {
 
 /// A small story in which every call is made once.
 async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
-    let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| make(stage, document, call, examples).await;
+    let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
+        make(stage, document, call, examples).await
+    };
     let new_project = json!({ "path": stage.root(), "title": "Share links", "feature": true });
     let project = made(call("create_project", "post", "/api/projects", Some(new_project)), examples).await;
     let project = project["project_id"].as_str().unwrap().to_owned();
     let chat = format!("/api/projects/{project}/chat");
-    let asked = made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;
+    let asked =
+        made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;
     let asked = asked["task_id"].as_str().unwrap().to_owned();
     let draft = Draft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
     attempt(stage, &asked, AttemptResult::Asked { question: draft.clone() }, "", worked()).await;
@@ -103,9 +109,14 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let answer = format!("/api/questions/{}/answer", task["question"]["id"].as_str().unwrap());
     made(call("answer_question", "post", answer, Some(json!({ "answer": "formal" }))), examples).await;
     attempt(stage, &asked, AttemptResult::Asked { question: draft }, "", worked()).await;
-    made(call("reply", "post", format!("/api/tasks/{asked}/reply"), Some(json!({ "reply": "casual" }))), examples).await;
+    made(
+        call("reply", "post", format!("/api/tasks/{asked}/reply"), Some(json!({ "reply": "casual" }))),
+        examples,
+    )
+    .await;
     attempt(stage, &asked, AttemptResult::Complete, "It greets people now.", worked()).await;
-    made(call("get_conversation", "get", format!("/api/projects/{project}/conversation"), None), examples).await;
+    made(call("get_conversation", "get", format!("/api/projects/{project}/conversation"), None), examples)
+        .await;
     made(call("get_task_diff", "get", format!("/api/tasks/{asked}/diff"), None), examples).await;
     made(call("get_task_log", "get", format!("/api/tasks/{asked}/log"), None), examples).await;
     made(call("list_task_events", "get", format!("/api/tasks/{asked}/events?limit=3"), None), examples).await;
@@ -134,7 +145,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let failing = stage.send("post", "/api/tasks", Some(&json!({ "title": "Fix the login" }))).await.1;
     let failing: Value = serde_json::from_str(&failing).unwrap();
     let failing = failing["task_id"].as_str().unwrap().to_owned();
-    let error = AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
+    let error =
+        AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
     attempt(stage, &failing, error, "", Evidence::default()).await;
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
     let reason = json!({ "reason": "Not needed any more" });
@@ -158,7 +170,12 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
 }
 
 /// Makes the call, holds the answer against the document and keeps it.
-async fn make(stage: &Stage, document: &Value, call: Call, examples: &mut BTreeMap<&'static str, Value>) -> Value {
+async fn make(
+    stage: &Stage,
+    document: &Value,
+    call: Call,
+    examples: &mut BTreeMap<&'static str, Value>,
+) -> Value {
     let Call { id, method, path, request } = call;
     let (status, text) = stage.send(method, &path, request.as_ref()).await;
     let answer: Value = serde_json::from_str(&text).unwrap();
@@ -172,7 +189,10 @@ async fn make(stage: &Stage, document: &Value, call: Call, examples: &mut BTreeM
         let wrong = faults(document, shape, request, id);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
-    examples.insert(id, json!({ "request": portable(stage, request), "answer": portable(stage, Some(answer.clone())) }));
+    examples.insert(
+        id,
+        json!({ "request": portable(stage, request), "answer": portable(stage, Some(answer.clone())) }),
+    );
     answer
 }
 

@@ -6,11 +6,13 @@ use serde_json::Value;
 /// What is wrong with `value`, as sentences with a place; empty when nothing is.
 pub fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Vec<String> {
     if let Some(name) = shape["$ref"].as_str() {
-        let shape = document.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("no shape {name}"));
+        let shape =
+            document.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("no shape {name}"));
         return faults(document, shape, value, place);
     }
     if let Some(choices) = shape["anyOf"].as_array() {
-        let all: Vec<Vec<String>> = choices.iter().map(|choice| faults(document, choice, value, place)).collect();
+        let all: Vec<Vec<String>> =
+            choices.iter().map(|choice| faults(document, choice, value, place)).collect();
         return all.into_iter().min_by_key(Vec::len).unwrap_or_default();
     }
     let kind = shape["type"].as_str().unwrap_or("any");
@@ -32,9 +34,10 @@ pub fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Ve
         return vec![format!("{place}: {value} is not among {words:?}")];
     }
     match value {
-        Value::Array(items) => {
-            items.iter().flat_map(|item| faults(document, &shape["items"], item, &format!("{place}[]"))).collect()
-        }
+        Value::Array(items) => items
+            .iter()
+            .flat_map(|item| faults(document, &shape["items"], item, &format!("{place}[]")))
+            .collect(),
         Value::Object(fields) => {
             let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let mut found: Vec<String> = required

@@ -51,7 +51,8 @@ impl Stage {
         let place = Place { root, state_dir, namespace: "app".to_owned() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
         let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
-        let engine = Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
+        let engine =
+            Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
         let guard = Guard::new(server.address(), None);
