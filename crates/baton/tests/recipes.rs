@@ -124,7 +124,7 @@ impl World {
     fn told(&self) -> Vec<Value> {
         let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
         let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
-        values.filter(|value| is_about_runs(value)).collect()
+        values.filter(is_about_runs).collect()
     }
 
     /// The same as short lines, for whole stories.
@@ -235,7 +235,7 @@ fn good_agent() -> Vec<Value> {
     ]
 }
 
-fn script(scenes: Vec<Value>) -> Value {
+fn script(scenes: &[Value]) -> Value {
     json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
 }
 
@@ -243,7 +243,7 @@ fn script(scenes: Vec<Value>) -> Value {
 
 #[test]
 fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     let recipe = world.json(&["recipe", "show", "implement-and-review"]);
     let implement = &recipe["steps"]["implement"];
     assert_eq!(implement["outcomes"], json!(["complete", "no-tasks", "blocked", "other"]));
@@ -252,7 +252,7 @@ fn no_tasks_criterion_1_the_implement_step_has_the_outcome() {
 
 #[test]
 fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let task = world.start("implement-and-review");
     world.up();
     let mut exit = world.exit_message();
@@ -273,7 +273,7 @@ fn no_tasks_criteria_2_to_5_the_run_exits_as_completed_and_says_so() {
 
 #[test]
 fn no_tasks_criterion_6_the_other_outcomes_lead_where_they_did() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let added = world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     assert_eq!(added["task_id"], task.as_str(), "the run is bound to the task that is ready");
@@ -301,7 +301,7 @@ fn the_fourth_visit_is_refused_at_three_and_a_human_is_asked() {
         { "outcome": { "outcome": "issues-found", "description": "login.rs:3: it is still wrong" } }] }));
     scenes.push(json!({ "step": "fix", "steps": [
         { "append": { "path": "{{task}}.txt", "text": "more\n" } }, outcome("complete")] }));
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -332,7 +332,7 @@ fn looping(id: &str, guardrails: &str, again: &str) -> String {
 
 #[test]
 fn too_many_steps_end_the_run() {
-    let mut world = World::scripted(&script(vec![json!({ "step": "one", "steps": [outcome("again")] })]));
+    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
     world.recipe(
         "round.yml",
         &looping("round", "{ max_step_visits: 50, max_total_steps: 4 }", "{ next_step: one }"),
@@ -355,7 +355,7 @@ fn too_many_steps_end_the_run() {
 
 #[test]
 fn restarts_without_progress_come_to_an_end() {
-    let mut world = World::scripted(&script(vec![json!({ "step": "one", "steps": [outcome("again")] })]));
+    let mut world = World::scripted(&script(&[json!({ "step": "one", "steps": [outcome("again")] })]));
     world.recipe("round.yml", &looping("round", "{ max_step_visits: 3 }", "{ restart_new_session: true }"));
     let task = world.start("round");
     world.up();
@@ -368,7 +368,7 @@ fn restarts_without_progress_come_to_an_end() {
 
 #[test]
 fn a_malformed_outcome_gets_one_reminder_and_then_ends_the_run() {
-    let mut world = World::scripted(&script(vec![
+    let mut world = World::scripted(&script(&[
         json!({ "step": "one", "steps": [{ "say": "I am done. {\"outcome\": \"stop\"" }] }),
     ]));
     world.recipe("round.yml", &looping("round", "{}", "{ next_step: one }"));
@@ -410,7 +410,7 @@ fn each_of_the_five_mistakes_gets_its_own_reminder() {
         mistakes
             .map(|(name, said, _)| json!({ "when": format!("mistake {name}"), "steps": [{ "say": said }] })),
     );
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     let recipe = looping("round", "{}", "{ next_step: one }")
         .replace("[again, stop]", "[again, stop, other]")
         + "      other: { exit: user-provided-other }\n";
@@ -440,7 +440,7 @@ fn no_tasks_while_there_is_one_is_told_and_asked_again() {
         json!({ "step": "implement", "steps": [outcome("no-tasks")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -460,7 +460,7 @@ fn commits_that_are_not_there_are_asked_for_once_more() {
         json!({ "step": "commit", "steps": [outcome("committed")] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -475,7 +475,7 @@ fn commits_that_are_not_there_are_asked_for_once_more() {
 
 #[test]
 fn all_ready_tasks_are_done_one_by_one_until_none_is_left() {
-    let mut world = World::scripted(&script(good_agent()));
+    let mut world = World::scripted(&script(&good_agent()));
     let tasks: Vec<String> = ["First", "Second"]
         .iter()
         .map(|title| world.json(&["task", "add", title])["task_id"].as_str().unwrap().to_owned())
@@ -564,7 +564,7 @@ fn exit_ends_the_process_tree_and_keeps_the_work() {
 
 #[test]
 fn a_run_that_was_not_begun_is_over_at_once() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     let queued = world.json(&["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
     world.start("implement-and-review");
     assert_eq!(world.json(&["recipe", "exit"])["has_exited"], true);
@@ -576,7 +576,7 @@ fn a_run_that_was_not_begun_is_over_at_once() {
 
 #[test]
 fn a_second_start_on_a_session_is_refused_by_name() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     world.start("retrospective");
     let refused = world.run(&["recipe", "start", "rebase"]);
     assert_eq!(refused.status.code(), Some(4));
@@ -622,7 +622,7 @@ fn kill_9_in_the_middle_of_a_step_dispatches_it_again_once() {
 
 #[test]
 fn a_question_of_a_step_is_answered_and_the_step_goes_on() {
-    let mut world = World::scripted(&script(vec![
+    let mut world = World::scripted(&script(&[
         json!({ "step": "one", "resumed": true, "steps": [{ "read_answer": "The answer (" },
             { "outcome": { "outcome": "stop", "description": "{{answer}}" } }] }),
         json!({ "step": "one", "steps": [{ "ask": { "question": "Which door?" } }] }),
@@ -646,7 +646,7 @@ fn blocked_asks_the_human_in_the_agents_words_and_the_same_recipe_goes_on() {
             { "outcome": { "outcome": "blocked", "description": "The signing key is missing" } }] }),
     ];
     scenes.extend(good_agent());
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     world.json(&["task", "add", "Fix the login"]);
     let task = world.start("implement-and-review");
     world.up();
@@ -673,7 +673,7 @@ fn a_gate_waits_for_the_human_and_hands_over_no_question() {
             { "outcome": { "outcome": "executed", "description": "The door is done." } }] }),
         json!({ "step": "review", "steps": [{ "outcome": { "outcome": "stop", "description": "All is well." } }] }),
     ];
-    let mut world = World::scripted(&script(scenes));
+    let mut world = World::scripted(&script(&scenes));
     let task = world.start("plan-execute-review");
     world.up();
     world.wait_for_question(&task);
@@ -719,7 +719,7 @@ fn says(world: &World, arguments: &[&str]) -> String {
 
 #[test]
 fn recipes_are_listed_drawn_and_described() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
     exit 0
     ID                        LABEL                    FROM      WHAT IT DOES
@@ -793,7 +793,7 @@ fn recipes_are_listed_drawn_and_described() {
 
 #[test]
 fn a_check_names_every_fault_with_its_place() {
-    let world = World::scripted(&script(good_agent()));
+    let world = World::scripted(&script(&good_agent()));
     insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
     exit 0
     0 recipe(s) without faults.

@@ -43,7 +43,7 @@ impl<S: Store> Runner<S> {
             Err(error) => self.settle(&task, attempt, systemic(&error)).await?,
         };
         match executed {
-            Executed::Settled(result) => self.note_intake(&task, &result).await,
+            Executed::Settled | Executed::Stale => Ok(()),
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
                 let expire = Command::ExpireLease { attempt };
@@ -52,7 +52,6 @@ impl<S: Store> Runner<S> {
                     Err(error) => Err(error),
                 }
             }
-            Executed::Stale => Ok(()),
         }
     }
 
@@ -62,35 +61,13 @@ impl<S: Store> Runner<S> {
         attempt: AttemptId,
         end: AttemptEnd,
     ) -> Result<Executed, EngineError> {
-        let result = end.reported.result.clone();
+        self.shop.note_intake(task, &end.reported.result).await?;
         match self.shop.desk.apply(task.id(), Command::Settle { attempt, end }, Actor::Baton).await {
-            Ok(_) => Ok(Executed::Settled(result)),
+            Ok(_) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
             Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
-    }
-
-    /// How the agent fared decides whether it takes more work.
-    async fn note_intake(&self, task: &Task, result: &AttemptResult) -> Result<(), EngineError> {
-        let Some(live) = task.state().live_attempt() else { return Ok(()) };
-        match result {
-            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
-                let now = self.shop.desk.store.now().await?;
-                if let Some(until) = self.shop.intakes.systemic_failure(&live.agent, now) {
-                    (self.shop.say)(&format!("agent {} rests until {until}: {message}", live.agent));
-                }
-            }
-            AttemptResult::Complete
-            | AttemptResult::Incomplete
-            | AttemptResult::NoEvidence
-            | AttemptResult::NoChanges { .. }
-            | AttemptResult::Asked { .. }
-            | AttemptResult::Blocked { .. }
-            | AttemptResult::Error { cause: ErrorCause::Own, .. }
-            | AttemptResult::TurnLimit => self.shop.intakes.success(&live.agent),
-        }
-        Ok(())
     }
 
     async fn attempt(
@@ -107,9 +84,16 @@ impl<S: Store> Runner<S> {
         let checkout = worktrees.create(&spec).await?;
         match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
-                let is_resumed = spec.resumes.is_some();
-                let (worktrees, checkout, shop) = (&worktrees, &checkout, &self.shop);
-                Executor { shop, task, attempt, worktrees, checkout, is_resumed, stop }.run().await
+                let executor = Executor {
+                    shop: &self.shop,
+                    task,
+                    attempt,
+                    worktrees: &worktrees,
+                    checkout: &checkout,
+                    is_resumed: spec.resumes.is_some(),
+                    stop,
+                };
+                executor.run().await
             }
             Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
         }

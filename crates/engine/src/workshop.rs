@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
+use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::git_name::BranchName;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::project::Project;
@@ -111,6 +112,28 @@ impl<S: Store> Workshop<S> {
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
         let task = self.desk.task(task).await?.value;
         Ok(self.repository(&task).await?.0)
+    }
+
+    /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.
+    pub async fn note_intake(&self, task: &Task, result: &AttemptResult) -> Result<(), EngineError> {
+        let Some(live) = task.state().live_attempt() else { return Ok(()) };
+        match result {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
+                let now = self.desk.store.now().await?;
+                if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                    (self.say)(&format!("agent {} rests until {until}: {message}", live.agent));
+                }
+            }
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::Asked { .. }
+            | AttemptResult::Blocked { .. }
+            | AttemptResult::Error { cause: ErrorCause::Own, .. }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+        }
+        Ok(())
     }
 
     /// What a task changed, against the branch it goes into.

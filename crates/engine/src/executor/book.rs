@@ -140,22 +140,18 @@ async fn recipe_of<S: Store>(desk: &Desk<S>, task: &Task) -> Result<(RecipeId, O
         let Some(newest) = events.last() else { break };
         after = newest.seq;
         for recorded in events {
-            match recorded.event.body {
-                EventBody::RunStarted { recipe, .. } => last = Some(recipe),
-                EventBody::RunBound { run, .. } => {
-                    last = desk.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
-                }
-                _ => {}
+            if let EventBody::RunStarted { recipe, .. } = recorded.event.body {
+                last = Some(recipe);
+            } else if let EventBody::RunBound { run, .. } = recorded.event.body {
+                last = desk.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
             }
         }
     }
-    match last {
-        Some(recipe) => Ok((recipe, Origin::Task)),
-        None => {
-            let missing = |_| EngineError::NotFound { kind: "recipe", key: DEFAULT_RECIPE.to_owned() };
-            Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
-        }
+    if let Some(recipe) = last {
+        return Ok((recipe, Origin::Task));
     }
+    let missing = |_| EngineError::NotFound { kind: "recipe", key: DEFAULT_RECIPE.to_owned() };
+    Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
 }
 
 /// The texts of messages, and the number of the last.

@@ -6,54 +6,44 @@
 //! one transaction.
 
 mod book;
+mod ending;
 mod evidence;
+mod moving;
 mod settlement;
 pub mod shift;
 
 use baton_agents::ended::{Ended, How};
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::change::{Change, Stored};
 use baton_core::command::Command;
-use baton_core::effect::{Effect, Notice};
-use baton_core::event::EventBody;
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::AttemptId;
-use baton_core::outcome::Outcome;
-use baton_core::outcome_parser;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::recipe::{Recipe, Step};
+use baton_core::recipe::Step;
 use baton_core::refusal::Refusal;
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{Advance, Contradiction, Observed, Report, Resume, Run, RunRefusal, Seen};
-use baton_core::session::Session;
-use baton_core::state::TaskState;
-use baton_core::task::{Purpose, Task};
+use baton_core::run::{Resume, Run, RunRefusal};
+use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
 use baton_store::query::QuestionFilter;
 use tokio::sync::watch;
 
 pub use book::DEFAULT_RECIPE;
 pub use evidence::{Spent, measure};
 
-use crate::desk::DECISIONS_MAX;
 use crate::error::EngineError;
 use crate::gate;
 use crate::prompt::StepPrompt;
-use crate::runs::{exited, goes_on, hold, moved, stamp};
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, Worktrees};
 use book::{Book, told};
-use settlement::{Exit, wants_code};
+use ending::{Ending, Then};
+use moving::said;
 use shift::{Shift, Worked};
 
 /// Questions of one task that go into its prompt.
 const QUESTIONS_MAX: u32 = 50;
-/// Ready tasks counted when an agent says there are none.
-const READY_MAX: u32 = 100;
 
 pub struct Executor<'a, S> {
     pub shop: &'a Workshop<S>,
@@ -71,40 +61,11 @@ pub struct Executor<'a, S> {
 #[derive(Debug)]
 pub enum Executed {
     /// Its end is written.
-    Settled(AttemptResult),
+    Settled,
     /// It was stopped from outside; nobody's fault.
     Stopped,
     /// The task moved on without it; its work is kept and its result discarded (I16).
     Stale,
-}
-
-/// What happens to the run as the attempt ends.
-enum Ending {
-    /// It waits, at the step it is at.
-    Pauses {
-        reported: Reported,
-        run: Run,
-    },
-    Exits {
-        reason: ExitReason,
-        outcome: Option<Outcome>,
-        text: String,
-        error: Option<NonBlank>,
-    },
-    /// It goes on with another task.
-    MovesOn {
-        text: String,
-        run: Run,
-        events: Vec<EventBody>,
-    },
-}
-
-/// What to do after something was written, or was not.
-enum Then {
-    GoOn,
-    /// Somebody spoke in between.
-    Listen,
-    End(Executed),
 }
 
 impl<S: Store> Executor<'_, S> {
@@ -245,103 +206,6 @@ impl<S: Store> Executor<'_, S> {
         Ok(questions.filter(|record| since.is_none_or(|since| record.asked_at >= since)).collect())
     }
 
-    /// Moves the run by what was reported, and does what follows.
-    async fn advance(
-        &self,
-        book: &mut Book<S>,
-        spent: &Spent,
-        said: &Said,
-        text: String,
-    ) -> Result<Then, EngineError> {
-        let report = &said.report;
-        for _ in 0..DECISIONS_MAX {
-            let (session, unheard) = book.unheard().await?;
-            if !unheard.is_empty() {
-                // Somebody spoke while the agent worked: it hears that before anything follows from its report.
-                if book.write(book.run.clone(), session, Vec::new()).await? {
-                    return Ok(Then::GoOn);
-                }
-                match overtaken(book).await? {
-                    Some(then) => return Ok(then),
-                    None => continue,
-                }
-            }
-            let observed = self.observe(book, said).await?;
-            let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
-            let outcome = match report {
-                Report::Outcome(outcome) => Some(outcome),
-                Report::Mistake(_) => None,
-            };
-            let events = moved(&run, &advance, outcome.map(|outcome| &outcome.name));
-            let error = match &report {
-                Report::Mistake(mistake) => NonBlank::new(mistake.to_string()).ok(),
-                Report::Outcome(_) => None,
-            };
-            let ending = match advance {
-                Advance::Exit { reason } => {
-                    Ending::Exits { reason, outcome: outcome.cloned(), text: text.clone(), error }
-                }
-                Advance::AskGate { question } => {
-                    let question = gate::question(&book.recipe, &run, &question);
-                    let reported = Reported::new(AttemptResult::Asked { question }, text.clone());
-                    Ending::Pauses { reported, run }
-                }
-                Advance::Restart { .. } if book.recipe.takes_task() => {
-                    Ending::MovesOn { text: text.clone(), run, events }
-                }
-                Advance::Restart { .. }
-                | Advance::EnterStep { .. }
-                | Advance::Remind { .. }
-                | Advance::StayInPhase => {
-                    if book.write(run, session, events).await? {
-                        return Ok(Then::GoOn);
-                    }
-                    match overtaken(book).await? {
-                        Some(then) => return Ok(then),
-                        None => continue,
-                    }
-                }
-            };
-            match self.end(book, spent, ending, session).await? {
-                Then::Listen => {}
-                then @ (Then::GoOn | Then::End(_)) => return Ok(then),
-            }
-        }
-        Err(EngineError::Restless { task: self.task.id() })
-    }
-
-    /// What Baton itself sees, to hold against the report.
-    async fn observe(&self, book: &Book<S>, said: &Said) -> Result<Observed, EngineError> {
-        let measured = self.worktrees.measure(self.checkout).await?;
-        let seen = Seen {
-            commits: measured.commits,
-            uncommitted: measured.uncommitted,
-            files_changed: measured.files_changed,
-        };
-        let contradiction = match &said.report {
-            Report::Outcome(outcome) if said.is_claim && wants_code(self.task) => {
-                Contradiction::in_git(outcome, seen)
-            }
-            Report::Outcome(_) | Report::Mistake(_) => None,
-        };
-        let ready_count = self.ready_count(&book.recipe).await?;
-        Ok(Observed { ready_count, progress: seen.commits > 0, contradiction })
-    }
-
-    /// The run's own task, where it took one from the queue, and what else is ready there.
-    async fn ready_count(&self, recipe: &Recipe) -> Result<u32, EngineError> {
-        let spec = self.task.spec();
-        let own = u32::from(recipe.takes_task() && spec.purpose == Purpose::Work);
-        let ready = self.shop.desk.ready(READY_MAX).await?;
-        let fits = |task: &Task| {
-            task.spec().purpose == Purpose::Work
-                && task.spec().project_id == spec.project_id
-                && task.spec().role == spec.role
-        };
-        let count = ready.iter().filter(|stored| fits(&stored.value)).count();
-        Ok(own.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)))
-    }
-
     async fn ask_gate(
         &self,
         book: &mut Book<S>,
@@ -364,145 +228,12 @@ impl<S: Store> Executor<'_, S> {
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
         let verified = measure(self.shop, self.worktrees, self.checkout, spent).await?;
-        let end = AttemptEnd { reported: Reported::new(result.clone(), ""), verified };
+        let end = AttemptEnd { reported: Reported::new(result, ""), verified };
         let settle = Command::Settle { attempt: self.attempt, end };
         match self.shop.desk.apply(self.task.id(), settle, Actor::Baton).await {
-            Ok(_) => Ok(Executed::Settled(result)),
+            Ok(_) => Ok(Executed::Settled),
             Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
     }
-
-    /// Writes the end of the attempt and what it means for the run, in one transaction.
-    async fn end(
-        &self,
-        book: &mut Book<S>,
-        spent: &Spent,
-        ending: Ending,
-        session: Option<Stored<Session>>,
-    ) -> Result<Then, EngineError> {
-        let verified = measure(self.shop, self.worktrees, self.checkout, spent).await?;
-        let reported = match &ending {
-            Ending::Pauses { reported, .. } => reported.clone(),
-            Ending::Exits { reason, outcome, text, .. } => {
-                let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
-                exit.reported(self.task, verified.shows_work())
-            }
-            Ending::MovesOn { text, .. } => Reported::new(AttemptResult::Complete, text.clone()),
-        };
-        let result = reported.result.clone();
-        let end = AttemptEnd { reported, verified };
-        for _ in 0..DECISIONS_MAX {
-            let stored = self.shop.desk.task(self.task.id()).await?;
-            let context = self.shop.desk.context(Actor::Baton).await?;
-            let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
-            let transition = match stored.value.apply(settle, &context) {
-                Ok(transition) => transition,
-                Err(Refusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
-                Err(refusal) => return Err(refusal.into()),
-            };
-            let state = transition.task.state().clone();
-            let mut change = Change::transition(stored.version, transition);
-            let (of_run, events) = self.of_run(book, &ending, &state, session.clone()).await?;
-            change = change.and(of_run);
-            stamp(&mut change, events, context.now, &Actor::Baton);
-            match self.shop.desk.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(Then::End(Executed::Settled(result))),
-                Commit::Conflict(Conflict::Moved { kind: "task", .. }) => {}
-                Commit::Conflict(Conflict::Moved { .. }) => {
-                    return Ok(overtaken(book).await?.unwrap_or(Then::Listen));
-                }
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
-            }
-        }
-        Err(EngineError::Restless { task: self.task.id() })
-    }
-
-    /// What is written of the run with the end of its attempt, and what is told of it.
-    async fn of_run(
-        &self,
-        book: &Book<S>,
-        ending: &Ending,
-        state: &TaskState,
-        session: Option<Stored<Session>>,
-    ) -> Result<(Change, Vec<EventBody>), EngineError> {
-        let (run, error) = match ending {
-            Ending::Pauses { run, .. } if goes_on(state) => {
-                return Ok((book.writing(run, session), Vec::new()));
-            }
-            // The task came to an end without the run: its turns were used up, for example.
-            Ending::Pauses { run, reported } => {
-                let error = NonBlank::new(format!(
-                    "the task ended before the step did: {:?}",
-                    reported.result.kind()
-                ));
-                (run.exit(ExitReason::error())?.0, error.ok())
-            }
-            Ending::Exits { reason, error, .. } => (book.run.exit(reason.clone())?.0, error.clone()),
-            Ending::MovesOn { run, events, .. } => return self.of_next(book, run, events, session).await,
-        };
-        let mut change = book.writing(&run, session);
-        let events = exited(&run, error);
-        if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
-        }
-        Ok((change, events))
-    }
-
-    /// The run goes on with the next ready task, or, when none is, with one made for it, so that its agent can look
-    /// for itself and say so.
-    async fn of_next(
-        &self,
-        book: &Book<S>,
-        run: &Run,
-        events: &[EventBody],
-        session: Option<Stored<Session>>,
-    ) -> Result<(Change, Vec<EventBody>), EngineError> {
-        let desk = &self.shop.desk;
-        let project = self.task.spec().project_id;
-        let (next, change) = match desk.next_task(&book.recipe, project).await? {
-            Some(ready) => (ready.value.id(), hold(ready)),
-            None => desk.carrier(&book.recipe, run.session(), project, None, desk.store.now().await?),
-        };
-        let run = run.clone().bound_to(next);
-        let mut events = events.to_vec();
-        events.push(EventBody::RunBound { run: run.id(), session: run.session().clone(), task: next });
-        Ok((book.writing(&run, session).and(change), events))
-    }
-}
-
-/// What was said, and whether the agent said it itself.
-struct Said {
-    report: Report,
-    is_claim: bool,
-}
-
-/// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
-/// what it still gets wrong after a reminder: the evidence decides then.
-fn said(step: &Step, run: &Run, ended: &Ended) -> Said {
-    let allowed = step.outcomes();
-    let heard = match &ended.outcome {
-        Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),
-        None => outcome_parser::parse(&ended.reported.output, &allowed),
-    };
-    match (heard, step.default_outcome()) {
-        (Ok(outcome), _) => Said { report: Report::Outcome(outcome), is_claim: true },
-        (Err(mistake), Some(default)) if mistake == OutcomeMistake::NoneFound || run.was_reminded() => {
-            let outcome = Outcome { name: default.clone(), description: None };
-            Said { report: Report::Outcome(outcome), is_claim: false }
-        }
-        (Err(mistake), _) => Said { report: Report::Mistake(mistake), is_claim: true },
-    }
-}
-
-/// Something could not be written. Whoever ended the run has the last word; anybody else who moved it works on the
-/// task now in our place.
-async fn overtaken<S: Store>(book: &mut Book<S>) -> Result<Option<Then>, EngineError> {
-    if !book.reload().await? {
-        return Ok(None);
-    }
-    Ok(Some(match book.run.resume() {
-        Resume::Settle { .. } => Then::GoOn,
-        Resume::Dispatch { .. } | Resume::AwaitGate { .. } | Resume::Nothing => Then::End(Executed::Stale),
-    }))
 }

@@ -31,7 +31,7 @@ impl Exit<'_> {
                 cause: ErrorCause::Own,
                 message: format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned(),
             },
-            ExitCategory::Guardrail => self.asks(&format!(
+            ExitCategory::Guardrail => Self::asks(&format!(
                 "{}. What was done so far is kept.\n\n{}\n\nHow should the work go on?",
                 self.reason.message(),
                 self.text.trim()
@@ -45,7 +45,7 @@ impl Exit<'_> {
             // Only a person can go on from here, with the agent's own words as the question.
             "implementation-blocked" | "clarification-needed" | "rebase-conflict" | "merge-conflict" => {
                 match self.words() {
-                    Some(words) if task.spec().task_type != TaskType::DangerousOp => self.asks(words),
+                    Some(words) if task.spec().task_type != TaskType::DangerousOp => Self::asks(words),
                     Some(words) => AttemptResult::Blocked { reason: BlockReason::Other(words.to_owned()) },
                     None => AttemptResult::Blocked { reason: BlockReason::Unstated },
                 }
@@ -54,7 +54,7 @@ impl Exit<'_> {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
             "user-provided-other" => self.other(shows_work),
-            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => self.asks(
+            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => Self::asks(
                 "The recipe was stopped before anything came of it. What should become of this task? Say how it should \
                  go on, or cancel it.",
             ),
@@ -66,12 +66,12 @@ impl Exit<'_> {
     fn other(&self, shows_work: bool) -> AttemptResult {
         match self.origin {
             Origin::Session if shows_work => AttemptResult::Complete,
-            Origin::Session => self.asks(self.words().unwrap_or(self.text)),
+            Origin::Session => Self::asks(self.words().unwrap_or(self.text)),
             Origin::Task | Origin::Default => AttemptResult::Incomplete,
         }
     }
 
-    fn asks(&self, text: &str) -> AttemptResult {
+    fn asks(text: &str) -> AttemptResult {
         match NonBlank::new(text) {
             Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },

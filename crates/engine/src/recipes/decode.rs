@@ -45,7 +45,7 @@ impl<'de> Deserializer<'de> for Decoded<'_> {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Decoded<'_> {
+impl IntoDeserializer<'_, Error> for Decoded<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -115,13 +115,14 @@ impl Open {
     fn take(&mut self, at: At, node: Node) -> Result<(), Malformed> {
         match self {
             Self::List(_, items) => items.push((at, node)),
-            Self::Map { entries, key, .. } => match key.take() {
-                Some((at, key)) => entries.push(Entry { at, key, value: node }),
-                None => {
+            Self::Map { entries, key, .. } => {
+                if let Some((at, key)) = key.take() {
+                    entries.push(Entry { at, key, value: node });
+                } else {
                     let text = node.as_key().ok_or_else(|| malformed(at, "a key must be a text"))?;
                     *key = Some((at, text));
                 }
-            },
+            }
         }
         Ok(())
     }

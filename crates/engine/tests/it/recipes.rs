@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 fn built_in(id: &str) -> Recipe {
     let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == id).unwrap();
-    read(text, Path::new(id)).unwrap_or_else(|faults| panic!("{faults:?}"))
+    read(text, Path::new(id)).unwrap()
 }
 
 fn id(text: &str) -> RecipeId {
@@ -203,4 +203,12 @@ fn the_schema_names_the_keys_the_check_knows() {
     };
     assert_eq!(keys(&schema), sorted(RecipeDraft::KEYS));
     assert_eq!(keys(&schema["$defs"]["step"]), sorted(StepDraft::KEYS));
+}
+
+#[test]
+fn the_example_in_the_documentation_is_a_recipe_without_faults() {
+    let page = include_str!("../../../../docs/recipes.md");
+    let example = page.split("```yaml").nth(1).unwrap().split("```").next().unwrap();
+    let recipe = read(example, Path::new("docs/recipes.md")).unwrap();
+    assert_eq!(recipe.id().as_str(), "tidy");
 }

@@ -193,6 +193,28 @@ fn faults_of_a_gate_are_named_with_their_place() {
 }
 
 #[test]
+fn a_default_outcome_is_one_of_the_steps_own() {
+    use FaultKind::{UnknownOutcome, WrongShape};
+    let default = "/steps/implement/default_outcome";
+    each_is_the_only_fault([
+        (default, json!("compleet"), UnknownOutcome, "did you mean complete?"),
+        (default, json!(3), WrongShape, "step implement, default_outcome: "),
+        ("/takes_task", json!("maybe"), WrongShape, "takes_task: it must be true or false, and is a text"),
+    ]);
+    let mut json = implement_and_review_json();
+    json["takes_task"] = json!(true);
+    json["steps"]["implement"]["default_outcome"] = json!("complete");
+    let recipe = recipe(json);
+    assert!(recipe.takes_task());
+    assert_eq!(
+        recipe.step(&"implement".parse().unwrap()).unwrap().default_outcome().unwrap().as_str(),
+        "complete"
+    );
+    let again: Recipe = serde_json::from_value(serde_json::to_value(&recipe).unwrap()).unwrap();
+    assert_eq!(again, recipe);
+}
+
+#[test]
 fn an_outcome_needs_its_transition() {
     let (kind, sentence) = only_fault(|json| {
         json["steps"]["implement"]["on_outcome"].as_object_mut().unwrap().remove("blocked");

@@ -3,23 +3,23 @@
 //! Every run has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
 //! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
 
+mod exit;
+mod telling;
+
+use std::sync::Arc;
+
 use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
 use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::effect::{Effect, Notice};
 use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::recipe::Recipe;
 use baton_core::recycle::Depth;
-use baton_core::run::{Advance, Origin, Run, RunRefusal, RunState};
+use baton_core::run::{Origin, Run, RunRefusal, RunState};
 use baton_core::session::{Message, Session};
-use baton_core::state::TaskState;
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, OutcomeName, RecipeId, Role};
+use baton_core::text::{NonBlank, RecipeId, Role};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
@@ -27,15 +27,16 @@ use baton_store::commit::{Commit, Conflict};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 
+pub(crate) use exit::goes_on;
+pub(crate) use telling::{exited, moved, stamp, started};
+use telling::{message, posted};
+
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
 
-/// What a question is answered with when its run is stopped instead.
-const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
-
 impl<S: Store> Desk<S> {
     /// The recipe of this id, or an error that names the nearest.
-    pub fn recipe(&self, id: &RecipeId) -> Answer<std::sync::Arc<Recipe>> {
+    pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
         self.recipes.get(id).ok_or_else(|| {
             let near = self.recipes.nearest(id.as_str());
             let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
@@ -76,6 +77,8 @@ impl<S: Store> Desk<S> {
         actor: Actor,
     ) -> Answer<Run> {
         let recipe = self.recipe(recipe)?;
+        // One whose task was cancelled while nobody looked stands in nobody's way.
+        self.end_runs_without_work().await?;
         for _ in 0..DECISIONS_MAX {
             if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
                 && open.origin() == Origin::Session
@@ -130,13 +133,11 @@ impl<S: Store> Desk<S> {
         project: Option<ProjectId>,
         now: Timestamp,
     ) -> Answer<(Session, Guard, Vec<EventBody>)> {
-        Ok(match self.store.session(id).await? {
-            Some(stored) => (stored.value, Guard::Version(stored.version), Vec::new()),
-            None => {
-                let opened = EventBody::SessionOpened { session: id.clone(), project };
-                (Session::open(id.clone(), project, now), Guard::New, vec![opened])
-            }
-        })
+        if let Some(stored) = self.store.session(id).await? {
+            return Ok((stored.value, Guard::Version(stored.version), Vec::new()));
+        }
+        let opened = EventBody::SessionOpened { session: id.clone(), project };
+        Ok((Session::open(id.clone(), project, now), Guard::New, vec![opened]))
     }
 
     /// The next ready task a run of this recipe may work on, if the recipe takes one.
@@ -188,79 +189,6 @@ impl<S: Store> Desk<S> {
         (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
     }
 
-    /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
-    /// its processes are ended and its task goes where the evidence says.
-    pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {
-        for _ in 0..DECISIONS_MAX {
-            let open = self.open_session_run(session).await?;
-            let open = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
-            let (run, change) = self.exit(&open, &actor).await?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(run),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
-            }
-        }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
-    }
-
-    async fn exit(&self, open: &Stored<Run>, actor: &Actor) -> Answer<(Run, Change)> {
-        let reason = ExitReason::user_requested();
-        let context = self.context(actor.clone()).await?;
-        let task = match open.value.task() {
-            Some(task) => Some(self.task(task).await?),
-            None => None,
-        };
-        let (run, mut change) = match task.as_ref().map(|task| (task, task.value.state())) {
-            Some((_, TaskState::Claimed { attempt })) => {
-                let mut change = Change::new();
-                change.effects.push(Effect::StopAgent { attempt: attempt.id });
-                (open.value.leaving(reason)?, change)
-            }
-            Some((task, TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. })) => {
-                (open.value.leaving(reason)?, self.release(task, actor).await?)
-            }
-            Some((task, TaskState::Incoming | TaskState::NeedsContinuation { .. }))
-                if task.value.ledger().started > 0 =>
-            {
-                (open.value.leaving(reason)?, Change::new())
-            }
-            // Nobody has begun: the queue's task stays in the queue, and one made for this run is not needed.
-            Some((task, TaskState::Incoming)) if task.value.spec().purpose == Purpose::Run => {
-                let reason = NonBlank::new(STOPPED).ok();
-                let cancelled = task.value.apply(Command::Cancel { reason }, &context)?;
-                let run = open.value.exit(ExitReason::user_requested())?.0;
-                (run, Change::transition(task.version, cancelled))
-            }
-            Some(_) | None => (open.value.exit(reason)?.0, Change::new()),
-        };
-        let mut events = exited(&run, None);
-        if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
-        }
-        if !run.has_exited() {
-            events.push(EventBody::RunStopping { run: run.id(), session: run.session().clone() });
-        }
-        change = change.put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
-        stamp(&mut change, events, context.now, actor);
-        Ok((run, change))
-    }
-
-    /// Lets a waiting task go back to the queue, where it is settled instead of worked on.
-    async fn release(&self, task: &Stored<Task>, actor: &Actor) -> Answer<Change> {
-        let (Some(question), Ok(answer)) = (task.value.state().pending_question(), NonBlank::new(STOPPED))
-        else {
-            return Ok(Change::new());
-        };
-        let reply = Command::Reply {
-            question: question.id,
-            answer,
-            answered_by: AnsweredBy::human(actor.to_string()),
-        };
-        let transition = task.value.apply(reply, &self.context(actor.clone()).await?)?;
-        Ok(Change::transition(task.version, transition))
-    }
-
     /// Something the human says to the session's run. The agent gets it before the run goes on.
     pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Answer<Message> {
         for _ in 0..DECISIONS_MAX {
@@ -294,39 +222,6 @@ impl<S: Store> Desk<S> {
         }
         Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
-
-    /// Ends runs whose task came to an end without them: it was cancelled, or nobody answered in time.
-    pub async fn end_runs_without_work(&self) -> Answer<Vec<Run>> {
-        let mut ended = Vec::new();
-        for open in self.store.open_runs().await? {
-            let Some(task) = open.value.task() else { continue };
-            let state = self.task(task).await?.value.state().clone();
-            if goes_on(&state) {
-                continue;
-            }
-            let reason = match state {
-                TaskState::Failed { .. } => ExitReason::error(),
-                _ => ExitReason::user_requested(),
-            };
-            let (run, _) = open.value.exit(reason)?;
-            let error = match &state {
-                TaskState::Failed { error } => Some(error.clone()),
-                _ => None,
-            };
-            let mut change =
-                Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
-            let events = exited(&run, error);
-            if !events.is_empty() {
-                change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
-            }
-            stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
-            // One that moved meanwhile is looked at again after the next change.
-            if let Commit::Written { .. } = self.store.commit(change).await? {
-                ended.push(run);
-            }
-        }
-        Ok(ended)
-    }
 }
 
 /// What a start is made of.
@@ -338,23 +233,6 @@ struct Start<'a> {
     actor: &'a Actor,
 }
 
-/// Whether a task in this state still has use for its run.
-pub(crate) fn goes_on(state: &TaskState) -> bool {
-    match state {
-        TaskState::Incoming
-        | TaskState::Breakdown { .. }
-        | TaskState::Claimed { .. }
-        | TaskState::NeedsContinuation { .. }
-        | TaskState::AwaitingResponse { .. }
-        | TaskState::Blocked { .. } => true,
-        TaskState::Provisional(_)
-        | TaskState::Recycled { .. }
-        | TaskState::Done { .. }
-        | TaskState::Failed { .. }
-        | TaskState::Cancelled { .. } => false,
-    }
-}
-
 /// A change that goes through only if nobody touched the task meanwhile.
 pub(crate) fn hold(task: Stored<Task>) -> Change {
     Change::new().put(Record::Task(Box::new(task.value)), Guard::Version(task.version))
@@ -362,103 +240,4 @@ pub(crate) fn hold(task: Stored<Task>) -> Change {
 
 fn is_task(record: &Record) -> bool {
     matches!(record, Record::Task(_))
-}
-
-fn message(
-    session: &Session,
-    text: &NonBlank,
-    author: &Actor,
-    task: Option<TaskId>,
-    at: Timestamp,
-) -> Message {
-    Message {
-        session_id: session.id.clone(),
-        number: session.message_count,
-        author: author.clone(),
-        text: text.clone(),
-        at,
-        task_id: task,
-    }
-}
-
-fn posted(session: &SessionId, text: &NonBlank, task: Option<TaskId>) -> EventBody {
-    EventBody::MessagePosted { session: session.clone(), text: text.clone(), task }
-}
-
-pub(crate) fn stamp(change: &mut Change, bodies: Vec<EventBody>, at: Timestamp, by: &Actor) {
-    change.events.extend(bodies.into_iter().map(|body| Event { at, by: by.clone(), body }));
-}
-
-/// What is told of a new run. A run nobody asked for says nothing, here and below.
-pub(crate) fn started(run: &Run, recipe: &Recipe) -> Vec<EventBody> {
-    if run.origin() == Origin::Default {
-        return Vec::new();
-    }
-    let begun = EventBody::RunStarted {
-        run: run.id(),
-        recipe: run.recipe().clone(),
-        label: recipe.label().clone(),
-        session: run.session().clone(),
-        task: run.task(),
-        step: run.step().clone(),
-        step_count: run.total_steps(),
-    };
-    vec![begun, step_started(run)]
-}
-
-/// What is told of a move of a run. `run` is the run after it.
-pub(crate) fn moved(run: &Run, advance: &Advance, outcome: Option<&OutcomeName>) -> Vec<EventBody> {
-    if run.origin() == Origin::Default {
-        return Vec::new();
-    }
-    match (advance, outcome) {
-        (Advance::EnterStep { from, to, .. } | Advance::Restart { from, to }, Some(outcome)) => {
-            let left = EventBody::StepLeft {
-                run: run.id(),
-                session: run.session().clone(),
-                from: from.clone(),
-                to: to.clone(),
-                outcome: outcome.clone(),
-            };
-            vec![left, step_started(run)]
-        }
-        (Advance::EnterStep { .. } | Advance::Restart { .. } | Advance::StayInPhase, _) => {
-            vec![step_started(run)]
-        }
-        (Advance::Remind { error, .. }, _) => NonBlank::new(error.clone())
-            .map(|error| EventBody::OutcomeRefused {
-                run: run.id(),
-                session: run.session().clone(),
-                step: run.step().clone(),
-                error,
-            })
-            .into_iter()
-            .collect(),
-        // The question tells of the gate, and the exit of itself.
-        (Advance::AskGate { .. } | Advance::Exit { .. }, _) => Vec::new(),
-    }
-}
-
-/// What is told of a run that has exited; nothing of one that has not.
-pub(crate) fn exited(run: &Run, error: Option<NonBlank>) -> Vec<EventBody> {
-    match run.state() {
-        RunState::Exited { reason } if run.origin() != Origin::Default => vec![EventBody::RunExited {
-            run: run.id(),
-            session: run.session().clone(),
-            reason: reason.clone(),
-            error,
-        }],
-        RunState::Exited { .. } | RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => {
-            Vec::new()
-        }
-    }
-}
-
-fn step_started(run: &Run) -> EventBody {
-    EventBody::StepStarted {
-        run: run.id(),
-        session: run.session().clone(),
-        step: run.step().clone(),
-        step_count: run.total_steps(),
-    }
 }
