@@ -32,15 +32,15 @@ const REPORTING: [&str; 8] =
 const DANGEROUS: [&str; 22] = [
     "rm -rf", "rm -fr", "drop table", "drop the table", "drop database", "drop the database",
     "drop schema", "truncate table", "force push", "force-push", "push --force", "push -f", "reset --hard",
-    "delete production", "delete the production", "wipe the", "wipe all", "mkfs", "dd if=",
+    "delete production", "delete the production", "wipe the disk", "wipe the database", "mkfs", "dd if=",
     "terraform destroy", "kubectl delete", "delete all data",
 ];
 
 /// Files and services that decide how everything else is built, checked or shipped.
 #[rustfmt::skip]
-const CONFIGURATION: [&str; 17] = [
+const CONFIGURATION: [&str; 16] = [
     ".github/", ".gitlab-ci", "github action", "gitlab ci", "ci pipeline", "ci config", "ci workflow",
-    "ci job", "the ci", "jenkinsfile", "dockerfile", "docker-compose", "docker compose", "azure-pipelines",
+    "ci job", "jenkinsfile", "dockerfile", "docker-compose", "docker compose", "azure-pipelines",
     "circleci", "travis.yml", "release workflow",
 ];
 
@@ -53,8 +53,8 @@ const REVIEWED: [&str; 10] = [
 
 /// Changes of words, not of what the program does.
 #[rustfmt::skip]
-const LIGHT: [&str; 9] = [
-    "typo", "spelling", "misspel", "wording", "whitespace", "indentation", "grammar", "reword",
+const LIGHT: [&str; 8] = [
+    "spelling", "misspel", "wording", "whitespace", "indentation", "grammar", "reword",
     "punctuation",
 ];
 
@@ -72,14 +72,15 @@ impl TaskType {
         let first = words.iter().find(|word| !["please", "now", "so", "and", "hi", "hello"].contains(word));
         let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(word));
         let is_question = text.trim_end().ends_with('?') || begins_with(&ASKING);
+        let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
         // Asking about a dangerous thing does nothing yet; the words for it are no request.
         if has(&DANGEROUS) && (asks_for_change || !is_question) {
             Self::DangerousOp
         } else if has(&REVIEWED) && !is_question {
             Self::ReviewResponse
-        } else if has(&CONFIGURATION) && asks_for_change {
+        } else if (has(&CONFIGURATION) || words.contains(&"ci")) && asks_for_change {
             Self::ConfigCiChange
-        } else if has(&LIGHT) && words.len() <= LIGHT_WORDS_MAX {
+        } else if is_light && words.len() <= LIGHT_WORDS_MAX {
             Self::LightEdit
         } else if asks_for_change {
             Self::Implementation
@@ -117,6 +118,10 @@ mod tests {
             ("Compare the two caches", TaskType::Report),
             ("Fix the typo in the README", TaskType::LightEdit),
             ("reword the error", TaskType::LightEdit),
+            ("Add the city to the address", TaskType::Implementation),
+            ("Make the CI faster", TaskType::ConfigCiChange),
+            ("Change the typography", TaskType::Implementation),
+            ("Swipe the card to delete it", TaskType::Implementation),
             ("Fix the login", TaskType::Implementation),
             ("Can you fix the login?", TaskType::Implementation),
             ("What about adding a test? Then implement it.", TaskType::Implementation),

@@ -1,4 +1,4 @@
-//! A route and what is said about it, in one place: the router and the OpenAPI document are made of the same list,
+//! A route and what is said about it, in one place: the router and the document of the API are made of the same list,
 //! so a route that is not described does not exist.
 
 use axum::handler::Handler;

@@ -45,7 +45,8 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         Command::Task(command) => task::run(office, command).await,
         Command::Accept(accept) => accept::run(office, accept).await,
-        Command::Up(options) => up::run(office, options).await,
+        // The longest of all commands, and the largest.
+        Command::Up(options) => Box::pin(up::run(office, options)).await,
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
