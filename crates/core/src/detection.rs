@@ -7,54 +7,17 @@
 use crate::task_type::TaskType;
 
 /// Verbs that ask for a change of files, as people begin requests with them.
+#[rustfmt::skip]
 const CHANGES: [&str; 44] = [
-    "add",
-    "apply",
-    "build",
-    "change",
-    "clean",
-    "complete",
-    "convert",
-    "correct",
-    "create",
-    "delete",
-    "deploy",
-    "disable",
-    "drop",
-    "edit",
-    "enable",
-    "extend",
-    "extract",
-    "finish",
-    "fix",
-    "implement",
-    "improve",
-    "install",
-    "introduce",
-    "make",
-    "merge",
-    "migrate",
-    "modify",
-    "move",
-    "optimise",
-    "optimize",
-    "port",
-    "refactor",
-    "remove",
-    "rename",
-    "replace",
-    "resolve",
-    "rewrite",
-    "set",
-    "simplify",
-    "split",
-    "support",
-    "update",
-    "upgrade",
-    "use",
+    "add", "apply", "build", "change", "clean", "complete", "convert", "correct", "create", "delete",
+    "deploy", "disable", "drop", "edit", "enable", "extend", "extract", "finish", "fix", "implement",
+    "improve", "install", "introduce", "make", "merge", "migrate", "modify", "move", "optimise",
+    "optimize", "port", "refactor", "remove", "rename", "replace", "resolve", "rewrite", "set", "simplify",
+    "split", "support", "update", "upgrade", "use",
 ];
 
 /// How a question begins.
+#[rustfmt::skip]
 const ASKING: [&str; 25] = [
     "are", "can", "could", "describe", "did", "do", "does", "explain", "find", "has", "have", "how", "is",
     "list", "print", "show", "tell", "was", "what", "what's", "when", "where", "which", "who", "why",
@@ -65,76 +28,33 @@ const REPORTING: [&str; 8] =
     ["analyse", "analyze", "compare", "report", "research", "summarise", "summarize", "survey"];
 
 /// Work that can destroy something beyond a worktree. Each is a phrase that has hardly another meaning.
+#[rustfmt::skip]
 const DANGEROUS: [&str; 22] = [
-    "rm -rf",
-    "rm -fr",
-    "drop table",
-    "drop the table",
-    "drop database",
-    "drop the database",
-    "drop schema",
-    "truncate table",
-    "force push",
-    "force-push",
-    "push --force",
-    "push -f",
-    "reset --hard",
-    "delete production",
-    "delete the production",
-    "wipe the",
-    "wipe all",
-    "mkfs",
-    "dd if=",
-    "terraform destroy",
-    "kubectl delete",
-    "delete all data",
+    "rm -rf", "rm -fr", "drop table", "drop the table", "drop database", "drop the database",
+    "drop schema", "truncate table", "force push", "force-push", "push --force", "push -f", "reset --hard",
+    "delete production", "delete the production", "wipe the disk", "wipe the database", "mkfs", "dd if=",
+    "terraform destroy", "kubectl delete", "delete all data",
 ];
 
 /// Files and services that decide how everything else is built, checked or shipped.
-const CONFIGURATION: [&str; 17] = [
-    ".github/",
-    ".gitlab-ci",
-    "github action",
-    "gitlab ci",
-    "ci pipeline",
-    "ci config",
-    "ci workflow",
-    "ci job",
-    "the ci",
-    "jenkinsfile",
-    "dockerfile",
-    "docker-compose",
-    "docker compose",
-    "azure-pipelines",
-    "circleci",
-    "travis.yml",
-    "release workflow",
+#[rustfmt::skip]
+const CONFIGURATION: [&str; 16] = [
+    ".github/", ".gitlab-ci", "github action", "gitlab ci", "ci pipeline", "ci config", "ci workflow",
+    "ci job", "jenkinsfile", "dockerfile", "docker-compose", "docker compose", "azure-pipelines",
+    "circleci", "travis.yml", "release workflow",
 ];
 
 /// Somebody has looked at work and wants something else.
+#[rustfmt::skip]
 const REVIEWED: [&str; 10] = [
-    "review comment",
-    "review feedback",
-    "review finding",
-    "review note",
-    "reviewer",
-    "pr comment",
-    "pr feedback",
-    "pull request comment",
-    "pull request feedback",
-    "code review asked",
+    "review comment", "review feedback", "review finding", "review note", "reviewer", "pr comment",
+    "pr feedback", "pull request comment", "pull request feedback", "code review asked",
 ];
 
 /// Changes of words, not of what the program does.
-const LIGHT: [&str; 9] = [
-    "typo",
-    "spelling",
-    "misspel",
-    "wording",
-    "whitespace",
-    "indentation",
-    "grammar",
-    "reword",
+#[rustfmt::skip]
+const LIGHT: [&str; 8] = [
+    "spelling", "misspel", "wording", "whitespace", "indentation", "grammar", "reword",
     "punctuation",
 ];
 
@@ -152,14 +72,15 @@ impl TaskType {
         let first = words.iter().find(|word| !["please", "now", "so", "and", "hi", "hello"].contains(word));
         let begins_with = |verbs: &[&str]| first.is_some_and(|word| verbs.contains(word));
         let is_question = text.trim_end().ends_with('?') || begins_with(&ASKING);
+        let is_light = has(&LIGHT) || words.iter().any(|word| ["typo", "typos"].contains(word));
         // Asking about a dangerous thing does nothing yet; the words for it are no request.
-        if has(&DANGEROUS) && !(is_question && !asks_for_change) {
+        if has(&DANGEROUS) && (asks_for_change || !is_question) {
             Self::DangerousOp
         } else if has(&REVIEWED) && !is_question {
             Self::ReviewResponse
-        } else if has(&CONFIGURATION) && asks_for_change {
+        } else if (has(&CONFIGURATION) || words.contains(&"ci")) && asks_for_change {
             Self::ConfigCiChange
-        } else if has(&LIGHT) && words.len() <= LIGHT_WORDS_MAX {
+        } else if is_light && words.len() <= LIGHT_WORDS_MAX {
             Self::LightEdit
         } else if asks_for_change {
             Self::Implementation
@@ -197,6 +118,10 @@ mod tests {
             ("Compare the two caches", TaskType::Report),
             ("Fix the typo in the README", TaskType::LightEdit),
             ("reword the error", TaskType::LightEdit),
+            ("Add the city to the address", TaskType::Implementation),
+            ("Make the CI faster", TaskType::ConfigCiChange),
+            ("Change the typography", TaskType::Implementation),
+            ("Swipe the card to delete it", TaskType::Implementation),
             ("Fix the login", TaskType::Implementation),
             ("Can you fix the login?", TaskType::Implementation),
             ("What about adding a test? Then implement it.", TaskType::Implementation),

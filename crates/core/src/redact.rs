@@ -10,42 +10,18 @@ use std::borrow::Cow;
 pub const MARK: &str = "[redacted]";
 
 /// How the tokens of well-known services begin.
+#[rustfmt::skip]
 const PREFIXES: [&str; 20] = [
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "xoxs-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "npm_",
-    "eyJ",
+    "sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
+    "glpat-", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "AKIA", "ASIA", "AIza", "npm_", "eyJ",
 ];
 /// A token has at least this much behind its prefix; less is a word.
 const TOKEN_LEN_MIN: usize = 16;
 
 /// Names whose value is a secret: `API_KEY=…`, `"password": "…"`.
+#[rustfmt::skip]
 const NAMES: [&str; 10] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "api_key",
-    "apikey",
-    "api-key",
-    "access_key",
-    "private_key",
+    "token", "secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "private_key",
     "auth_key",
 ];
 /// Shorter values are words such as `none`, not secrets.

@@ -100,6 +100,13 @@ impl IntoResponse for ApiError {
 
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
+        // The form was right, so it is one of ours, from elsewhere; nothing stored is wrong.
+        if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
+            return Self::invalid(
+                format!("the cursor of {key} is not from this list"),
+                "use the one the previous page gave, or none",
+            );
+        }
         Self { error: code_of(&error), message: redact(&error.to_string()).into_owned(), hint: error.hint() }
     }
 }
@@ -215,10 +222,8 @@ const fn code_of_git(error: &GitError) -> Code {
     }
 }
 
-fn code_of_store(error: &StoreError) -> Code {
+const fn code_of_store(error: &StoreError) -> Code {
     match error {
-        // A cursor has the right form but is not from this list.
-        StoreError::BadRow { kind: "cursor", .. } => Code::InvalidInput,
         StoreError::Busy { .. }
         | StoreError::DiskFull { .. }
         | StoreError::Unreachable { .. }

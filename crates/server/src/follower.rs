@@ -11,8 +11,8 @@ use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use tokio::sync::watch;
 
-/// Events held for one client at once.
-const PAGE: u32 = 64;
+/// Events held for one client at once. An event can hold a whole message, so there are few.
+const PAGE: u32 = 16;
 
 pub struct Follower<S> {
     desk: Desk<S>,

@@ -1,4 +1,4 @@
-//! A route and what is said about it, in one place: the router and the OpenAPI document are made of the same list,
+//! A route and what is said about it, in one place: the router and the document of the API are made of the same list,
 //! so a route that is not described does not exist.
 
 use axum::handler::Handler;
@@ -127,10 +127,11 @@ impl<S: Store> Route<S> {
         self
     }
 
-    pub fn paged(self) -> Self {
+    /// A list in pages; `cursor` is the shape of its places.
+    pub fn paged(self, cursor: &'static str) -> Self {
         self.query("limit", "Limit", "How many at most").query(
             "cursor",
-            "Cursor",
+            cursor,
             "Where the previous page ended",
         )
     }

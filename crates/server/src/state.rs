@@ -24,7 +24,7 @@ pub struct Inner<S> {
     pub guard: Guard,
     pub rate_limit: RateLimit,
     pub metrics: Metrics,
-    /// How many WebSockets are open; whoever ends the server waits for them.
+    /// How many sockets are open; whoever ends the server waits for them.
     pub sockets: watch::Sender<u64>,
     /// Turns true when streams should deliver what is left and end.
     pub ending: watch::Receiver<bool>,

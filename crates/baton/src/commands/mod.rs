@@ -46,6 +46,7 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         Command::Task(command) => task::run(office, command).await,
         Command::Accept(accept) => accept::run(office, accept).await,
+        // The longest of all commands, and the largest.
         Command::Up(options) => Box::pin(up::run(office, options)).await,
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,

@@ -1,9 +1,14 @@
 //! Bad input, each with its exact status and code.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use crate::client::{Answer, raw, send};
 use crate::place::Place;
+
+/// What is wrong, the request, and the status and code it is answered with.
+type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, (u16, &'a str));
 
 fn sent(place: &Place, method: &str, path: &str, body: &[u8]) -> Answer {
     send(&place.address, method, path, &[], Some(body))
@@ -24,7 +29,7 @@ fn bad_input_is_answered_with_its_status_and_code() {
     let invalid = (400, "INVALID_INPUT");
     let missing = (404, "NOT_FOUND");
     #[rustfmt::skip]
-    let table: Vec<(&str, &str, &str, Option<&str>, (u16, &str))> = vec![
+    let table: Vec<Row<'_>> = vec![
         ("malformed JSON",           "POST", chat, Some("{\"content\": "), invalid),
         ("not an object",            "POST", chat, Some("[1, 2]"), invalid),
         ("a wrong type",             "POST", chat, Some(r#"{"content": 5}"#), invalid),
@@ -124,7 +129,7 @@ fn a_head_without_end_is_refused() {
     let place = Place::without_agents().start();
     let mut many = format!("GET /api/health HTTP/1.1\r\nhost: {}\r\n", place.address);
     for number in 0..100 {
-        many.push_str(&format!("x-{number}: 1\r\n"));
+        write!(many, "x-{number}: 1\r\n").unwrap();
     }
     assert_eq!(raw(&place.address, format!("{many}\r\n").as_bytes()).status, 431);
     let long =

@@ -1,5 +1,6 @@
 //! As much HTTP as the tests need: one request, one answer; and a stream of events, line by line.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -69,16 +70,16 @@ pub fn send(
 ) -> Answer {
     let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        request.push_str(&format!("host: {address}\r\n"));
+        write!(request, "host: {address}\r\n").unwrap();
     }
     for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        write!(request, "{name}: {value}\r\n").unwrap();
     }
     if let Some(body) = body {
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             request.push_str("content-type: application/json\r\n");
         }
-        request.push_str(&format!("content-length: {}\r\n", body.len()));
+        write!(request, "content-length: {}\r\n", body.len()).unwrap();
     }
     request.push_str("\r\n");
     let mut bytes = request.into_bytes();

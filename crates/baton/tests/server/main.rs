@@ -1,5 +1,10 @@
 //! The server as programs meet it: the real binary, over HTTP.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test helper that cannot go on says so by panicking"
+)]
 
 mod bad_input;
 mod chat;

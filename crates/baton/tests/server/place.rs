@@ -134,7 +134,7 @@ impl Place {
     }
 
     pub fn project(&self) -> String {
-        let answer = self.post("/api/projects", &json!({ "path": self.folder }));
+        let answer = self.post("/api/projects", &json!({ "path": self.folder, "feature": true }));
         assert_eq!(answer.status, 201, "{answer:?}");
         answer.json()["project_id"].as_str().unwrap().to_owned()
     }

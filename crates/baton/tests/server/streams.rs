@@ -90,6 +90,26 @@ fn clients_cut_off_every_100_ms_end_with_exactly_the_log() {
 }
 
 #[test]
+fn clients_that_do_not_read_are_not_buffered_for() {
+    let place = Place::without_agents().start();
+    let description = "x".repeat(100 * 1024);
+    for number in 0..400 {
+        let body = json!({ "title": format!("Task {number}"), "description": description });
+        assert_eq!(place.post("/api/tasks", &body).status, 201);
+    }
+    let before = place.memory_kib();
+    let silent: Vec<Events> = (0..20).map(|_| Events::after(&place.address, 0)).collect();
+    // The server has had the time to read as far ahead as it will: another client has heard everything meanwhile.
+    assert_eq!(Events::after(&place.address, 0).take(400).count(), 400);
+    let growth = place.memory_kib().saturating_sub(before);
+    // The log is 40 MiB; held for each of them, that would be 800.
+    assert!(growth < 100 * 1024, "twenty clients that do not read took {growth} KiB");
+    // And whoever begins to read has missed nothing.
+    let late = silent.into_iter().next().unwrap();
+    assert_eq!(numbers(&late.take(400).collect::<Vec<_>>()), (1..=400).collect::<Vec<u64>>());
+}
+
+#[test]
 fn a_thousand_idle_listeners_cost_little() {
     let place = Place::without_agents().start();
     let before = place.memory_kib();

@@ -58,7 +58,7 @@ impl Socket {
         match u8::try_from(bytes.len()) {
             Ok(len) if len < 126 => frame.push(0x80 | len),
             _ => {
-                frame.push(0x80 | 126);
+                frame.push(0x80 | 0x7e);
                 frame.extend(u16::try_from(bytes.len()).unwrap().to_be_bytes());
             }
         }

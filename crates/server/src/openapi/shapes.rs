@@ -97,6 +97,11 @@ fn id(prefix: &str, digits: u32) -> Value {
     json!({ "type": "string", "pattern": format!("^{prefix}[0-9a-f]{{{digits}}}$") })
 }
 
+/// A place in a list: a time in milliseconds, and the key of what stands there.
+fn cursor(key: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^[0-9]{{1,15}}~{key}$") })
+}
+
 fn words() -> Shapes {
     let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9_-]*$", "maxLength": 64 });
     let session = json!({
@@ -113,8 +118,12 @@ fn words() -> Shapes {
         ("Name", name),
         ("IdempotencyKey", key),
         ("Limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT })),
-        ("Cursor", json!({ "type": "string", "pattern": "^[0-9]{1,15}~.+$" })),
-        ("Seq", json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX })),
+        ("TaskCursor", cursor("TASK-[0-9a-f]{8}")),
+        ("ProjectCursor", cursor("PROJ-[0-9a-f]{8}")),
+        ("QuestionCursor", cursor("Q-[0-9a-f]{8}")),
+        ("GroupCursor", cursor("[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}")),
+        ("EntryCursor", cursor("[0-9][0-9A-Za-z-]+")),
+        ("Seq", json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })),
         ("TaskType", one_of(&TaskType::ALL.map(TaskType::as_str))),
         ("Priority", one_of(&["P0", "P1", "P2", "P3"])),
         ("QuestionState", one_of(&["pending", "closed"])),

@@ -3,10 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use baton_core::breakdown::PlanDraft;
-use baton_core::command::Command;
+use baton_core::command::{Command, CommandName};
 use baton_core::id::TaskId;
 use baton_core::plan_record::PlanRecord;
 use baton_core::refusal::Refusal;
+use baton_core::state::StateName;
 use baton_core::text::Role;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
@@ -27,7 +28,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
         Route::get("/api/breakdowns", "list_breakdowns", list::<S>)
             .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
-            .paged()
+            .paged("TaskCursor")
             .gives("Breakdowns, oldest first", "BreakdownPage"),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
             .gives("A breakdown and its plan", "Breakdown"),
@@ -103,15 +104,9 @@ async fn edit<S: Store>(
 ) -> Answer<Json<Breakdown>> {
     query.done()?;
     is_breakdown(&app, id).await?;
-    let is_over = |status: baton_core::state::TaskState| {
-        matches!(
-            status,
-            baton_core::state::TaskState::Done { .. } | baton_core::state::TaskState::Cancelled { .. }
-        )
-    };
-    let task = app.desk().task(id).await?.value;
-    if is_over(task.state().clone()) {
-        let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
+    let state = app.desk().task(id).await?.value.state().name();
+    if matches!(state, StateName::Done | StateName::Cancelled) {
+        let command = CommandName::SubmitPlan;
         return Err(EngineError::Refused(Refusal::WrongState { task: id, state, command }).into());
     }
     app.desk().submit_plan(id, draft, app.actor()).await?;

@@ -38,7 +38,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read::<S>)
             .query("session_id", "SessionId", "Which conversation; without it the project's own")
-            .paged()
+            .paged("EntryCursor")
             .gives("Messages, results, questions and answers, in the order they came", "Conversation"),
     ]
 }

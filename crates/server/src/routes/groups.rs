@@ -19,10 +19,10 @@ use crate::views::page::page;
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
         Route::get("/api/task-groups", "list_task_groups", list::<S>)
-            .paged()
+            .paged("GroupCursor")
             .gives("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
         Route::get("/api/task-groups/{id}/tasks", "list_group_tasks", tasks::<S>)
-            .paged()
+            .paged("TaskCursor")
             .gives("The tasks of one group, oldest first", "GroupTaskPage"),
     ]
 }

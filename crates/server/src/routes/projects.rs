@@ -24,7 +24,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
         Route::get("/api/projects", "list_projects", list::<S>)
             .gives("Projects, oldest first", "ProjectPage")
-            .paged(),
+            .paged("ProjectCursor"),
         Route::post("/api/projects", "create_project", create::<S>)
             .takes("NewProject")
             .created()

@@ -23,7 +23,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .query("state", "QuestionState", "pending or closed; without it both")
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
-            .paged()
+            .paged("QuestionCursor")
             .gives("Questions, oldest first", "QuestionPage"),
         Route::post("/api/questions/{id}/answer", "answer_question", answer::<S>)
             .takes("NewAnswer")

@@ -38,7 +38,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .query("status", "Status", "Only tasks of this status")
             .query("project_id", "ProjectId", "Only tasks of this project")
             .query("session_id", "SessionId", "Only tasks of this session")
-            .paged()
+            .paged("TaskCursor")
             .gives("Tasks, oldest first", "TaskPage"),
         Route::post("/api/tasks", "create_task", create::<S>)
             .takes("NewTask")

@@ -12,13 +12,13 @@ pub fn page<T, V: serde::Serialize>(
     view: impl Fn(&T) -> V,
 ) -> Result<Map<String, Value>, ApiError> {
     let items: Vec<V> = page.items.iter().map(view).collect();
-    listed(name, &items, page.next.as_ref().map(Cursor::to_string))
+    listed(name, &items, page.next.as_ref().map(Cursor::to_string).as_deref())
 }
 
 pub fn listed<V: serde::Serialize>(
     name: &'static str,
     items: &[V],
-    next: Option<String>,
+    next: Option<&str>,
 ) -> Result<Map<String, Value>, ApiError> {
     let items = serde_json::to_value(items).map_err(|error| {
         let message = format!("the answer does not read as JSON: {error}");

@@ -64,7 +64,7 @@ async fn events<S: Store>(
     let events = app.desk().store.task_events(id, after, limit).await?;
     let is_full = events.len() == limit as usize;
     let next = events.last().filter(|_| is_full).map(|last| last.seq.to_string());
-    listed("events", &events, next).map(Json)
+    listed("events", &events, next.as_deref()).map(Json)
 }
 
 async fn log<S: Store>(
