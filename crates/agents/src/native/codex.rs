@@ -43,7 +43,8 @@ fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
     if let Some(tools) = &launch.session.tools {
         launch.environment.set(TOKEN, &tools.token);
     }
-    Box::new(CodexTongue { prompt: launch.prompt.clone(), error: None })
+    let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
+    Box::new(CodexTongue { prompt: launch.prompt.clone(), resumed, error: None })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say. The prompt comes on standard input.
@@ -104,11 +105,21 @@ fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> 
 
 struct CodexTongue {
     prompt: String,
+    /// The session it is to go on with.
+    resumed: Option<String>,
     /// The last thing it complained of; a failed turn may say less.
     error: Option<String>,
 }
 
 impl CodexTongue {
+    /// It begins a new thread when it does not know the one it was told to go on with, and says nothing of it.
+    fn thread(&self, id: &str, talk: &mut Conversation) {
+        match &self.resumed {
+            Some(resumed) if resumed != id => talk.failed(format!("there is no session {resumed}")),
+            Some(_) | None => talk.session(id),
+        }
+    }
+
     fn item(kind: &str, item: &Value, talk: &mut Conversation) {
         let id = text_of(item, "id");
         match text_of(item, "type") {
@@ -166,7 +177,7 @@ impl Tongue for CodexTongue {
     fn line(&mut self, line: &str, talk: &mut Conversation) {
         let Some(line) = read(line, talk) else { return };
         match text_of(&line, "type") {
-            "thread.started" => talk.session(text_of(&line, "thread_id")),
+            "thread.started" => self.thread(text_of(&line, "thread_id"), talk),
             "turn.started" => talk.prompted(),
             kind @ ("item.started" | "item.updated" | "item.completed") => {
                 Self::item(kind, &line["item"], talk);

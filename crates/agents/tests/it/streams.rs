@@ -120,6 +120,24 @@ async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
     assert!(ran.ended.problems[0].contains("No conversation found"), "{:?}", ran.ended.problems);
 }
 
+#[tokio::test]
+async fn codex_that_begins_a_new_thread_unasked_is_told_everything() {
+    let bench = Bench::new();
+    let end = r#"{"type":"turn.completed","usage":{}}"#;
+    let said = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Told."}}"#;
+    let script = format!(
+        r#"read -r prompt; printf '%s\n' '{THREAD}' '{TURN}'
+           case $prompt in *"everything so far"*) printf '%s\n' '{said}';; esac; printf '%s\n' '{end}'; cat >/dev/null"#
+    );
+    let mut launch = bench.shell(&script);
+    launch.session.resume =
+        Some(Resume { agent_session: "th-0".to_owned(), prompt_without: "everything so far".to_owned() });
+    let ran = run(AgentKind::Codex, launch, Decision::Allow).await;
+    assert_eq!(ran.ended.reported.output, "Told.", "{:?}", ran.ended);
+    assert!(ran.ended.problems[0].contains("there is no session th-0"), "{:?}", ran.ended.problems);
+    assert_eq!(ran.ended.agent_session.as_deref(), Some("th-1"));
+}
+
 const THREAD: &str = r#"{"type":"thread.started","thread_id":"th-1"}"#;
 const TURN: &str = r#"{"type":"turn.started"}"#;
 

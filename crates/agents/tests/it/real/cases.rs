@@ -126,6 +126,20 @@ async fn resumes(real: &Real) {
     );
 }
 
+/// An agent that does not find its session again goes on all the same.
+async fn told_anew(real: &Real) {
+    let Some(stage) = real.stage(&json!([{"shell": "touch second.txt"}, {"text": "All is done."}])) else {
+        return;
+    };
+    let resume =
+        Resume { agent_session: "of-another-day".to_owned(), prompt_without: "all so far".to_owned() };
+    let ran = real.run(&stage, |launch| launch.session.resume = Some(resume.clone())).await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Complete, "{}", show(&ran));
+    assert!(ran.ended.problems[0].contains("earlier session"), "{}", show(&ran));
+    let last = stage.model.turns().pop().unwrap()["body"].to_string();
+    assert!(last.contains("all so far"), "it was not told: {last}");
+}
+
 async fn fails(real: &Real, status: u16, kind: FailureKind) {
     let steps = json!([{"status": {"status": status, "headers": [["retry-after", "1"]]}}]);
     let Some(stage) = real.stage(&steps) else { return };
@@ -163,12 +177,12 @@ macro_rules! cases {
     };
 }
 
-cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
-cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
-cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
-cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, resumes, overloaded, limited);
-cases!(CODEX as codex: commits, turn_limit, resumes, overloaded, limited);
-cases!(CODEX_NATIVE as codex_native: commits, turn_limit, resumes, overloaded, limited);
-// It tries again for minutes when its model fails, and says nothing meanwhile; the idle limit ends that. A session
-// whose first turn was broken off it does not keep; a new one is told instead.
-cases!(GEMINI as gemini: commits, turn_limit, denied, resumes);
+cases!(GOOSE as goose: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
+cases!(OPENCODE as opencode: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
+cases!(CLAUDE as claude: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
+cases!(CLAUDE_NATIVE as claude_native: commits, turn_limit, denied, asked_and_resumed, resumes, told_anew, overloaded, limited);
+cases!(CODEX as codex: commits, turn_limit, resumes, told_anew, overloaded, limited);
+cases!(CODEX_NATIVE as codex_native: commits, turn_limit, resumes, told_anew, overloaded, limited);
+// It tries again for minutes when its model fails, and says nothing meanwhile; the idle limit ends that. Nor does it find
+// a session again that ended after a few words.
+cases!(GEMINI as gemini: commits, turn_limit, denied, told_anew);
