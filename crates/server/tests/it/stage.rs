@@ -12,6 +12,7 @@ use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
 use baton_engine::place::Place;
 use baton_engine::settings::Settings;
+use baton_engine::store_address::StoreAddress;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
@@ -48,7 +49,7 @@ impl Stage {
         let options = SqliteOptions { clock: Arc::new(|| Timestamp::from_ms(NOW_MS)), pages_max: None };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
         let desk = Desk::new(store, Ids::counted());
-        let place = Place { root, state_dir, namespace: "app".to_owned() };
+        let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
         let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
         let engine =
