@@ -107,6 +107,33 @@ pub enum Command {
     /// Workflows of steps: list, look at, check, start and stop them
     #[command(subcommand)]
     Recipe(RecipeCommand),
+    /// The project's own commands, from .agent/Taskfile.yml
+    #[command(after_help = "They run with your rights. Run one: baton do NAME")]
+    Tasks {
+        /// You have read the file and let it run as it is; needed where [user_tasks] trust = "prompt"
+        #[arg(long)]
+        trust: bool,
+    },
+    /// Run one of the project's own commands, here and now; its exit code is passed on
+    #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
+    Do {
+        name: String,
+        /// Arguments for it, as {{.CLI_ARGS}}
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// Give the tools to an MCP client, on standard input and output
+    #[command(
+        after_help = "Hands on to the running server where there is one, else works on the store alone.\n\nExample, for a client's settings:\n  { \"command\": \"baton\", \"args\": [\"mcp\"] }"
+    )]
+    Mcp {
+        /// Who asks: an attempt's token; without one it is you
+        #[arg(long, env = "BATON_TOKEN", hide_env_values = true)]
+        token: Option<String>,
+        /// Where the server is, when it is not this repository's own
+        #[arg(long, value_name = "URL", env = "BATON_MCP_URL")]
+        url: Option<String>,
+    },
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {

@@ -8,18 +8,34 @@ mod fault;
 mod office;
 mod output;
 mod plan_text;
+mod remote;
 mod server_file;
 mod yaml;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // Commands of a Taskfile that call `task` find this program by that name.
+    let mut words = std::env::args_os();
+    let name = words.next().map(PathBuf::from);
+    if name.as_deref().and_then(Path::file_name).is_some_and(|name| name == "task") {
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        return output::exit(baton_engine::task_cli::main(&words));
+    }
     let arguments = cli::Arguments::parse();
     // An agent that Baton starts, not a command of Baton's: its streams and its exit code are its own.
     if let cli::Command::ScriptedAgent { script } = &arguments.command {
         return baton_engine::scripted::program(script);
+    }
+    // A user task of a person's: its streams and its exit code are its own too.
+    if let cli::Command::Do { name, args } = &arguments.command {
+        return match commands::user_task::run(&arguments.common, name, args) {
+            Ok(code) => output::exit(code),
+            Err(fault) => output::fault(&fault),
+        };
     }
     match commands::run(arguments) {
         Ok(printed) => output::data(&printed),

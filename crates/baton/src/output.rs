@@ -46,6 +46,11 @@ pub fn show_logs() {
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }
 
+/// The exit code of a command that was run for somebody. A shell knows eight bits of it.
+pub fn exit(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
+}
+
 pub fn fault(fault: &Fault) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
     ExitCode::from(fault.code)

@@ -19,7 +19,7 @@ pub struct ServerFile {
 impl ServerFile {
     /// For its owner alone, and there as a whole or not at all.
     pub fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, Fault> {
-        let path = place.state_dir.join(format!("{}.server.json", place.namespace));
+        let path = path(place);
         let failed = |error: std::io::Error| Fault {
             message: format!("{} cannot be written: {error}", path.display()),
             hint: "check that you may write there".to_owned(),
@@ -46,6 +46,17 @@ impl Drop for ServerFile {
         // Somebody was faster; it is gone either way.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Where the running server of a place is, and its token, if it says so. It may be gone all the same.
+pub fn read(place: &Place) -> Option<(String, Option<String>)> {
+    let text = fs::read_to_string(path(place)).ok()?;
+    let known: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some((known["url"].as_str()?.to_owned(), known["token"].as_str().map(str::to_owned)))
+}
+
+fn path(place: &Place) -> PathBuf {
+    place.state_dir.join(format!("{}.server.json", place.namespace))
 }
 
 /// How people on this machine reach it.

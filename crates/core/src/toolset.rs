@@ -9,9 +9,9 @@ pub enum Client {
     Person,
 }
 
-const QUEUE_TOOLS: [&str; 6] =
-    ["get_next_task", "list_tasks", "get_task", "add_task", "update_task", "set_task_status"];
-const ATTEMPT_TOOLS: [&str; 3] = ["ask_user", "report_outcome", "load_workflow_context"];
+const QUEUE_TOOLS: [&str; 5] = ["get_next_task", "list_tasks", "get_task", "add_task", "set_task_status"];
+/// `ask_human` is `ask_user` again: Gemini drops every tool called `ask_user`, its own and others'.
+const ATTEMPT_TOOLS: [&str; 4] = ["ask_user", "ask_human", "report_outcome", "load_workflow_context"];
 const BREAKDOWN_TOOLS: [&str; 1] = ["submit_breakdown"];
 /// I12: offered exactly when the Taskfile exists.
 pub const USER_TASK_TOOLS: [&str; 2] = ["list_user_tasks", "run_user_task"];

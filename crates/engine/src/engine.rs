@@ -18,6 +18,7 @@ use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
 use crate::looping::Conductor;
+use crate::mailbox::Mailbox;
 use crate::place::Place;
 use crate::pruner::Pruner;
 use crate::recycler::Recycler;
@@ -27,6 +28,7 @@ use crate::runner::PROCESS_FILE;
 use crate::running::Running;
 use crate::settings::{RecyclePolicy, Settings};
 use crate::stocker::Stocker;
+use crate::user_tasks::UserTasks;
 use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
 
@@ -48,6 +50,7 @@ impl<S: Store> Engine<S> {
         say: Say,
     ) -> Result<Self, EngineError> {
         let worker = format!("{}:{}", host_name(), place.store_path().display());
+        let user_tasks = UserTasks::new(&place.state_dir, settings.user_tasks.clone());
         let shop = Workshop {
             desk,
             settings: Arc::new(settings),
@@ -59,6 +62,9 @@ impl<S: Store> Engine<S> {
             say,
             worker,
             program,
+            mailbox: Mailbox::default(),
+            user_tasks,
+            mcp_url: None,
         };
         Ok(Self { shop })
     }

@@ -14,6 +14,7 @@ pub mod graph_view;
 pub mod ids;
 pub mod intakes;
 pub mod looping;
+pub mod mailbox;
 pub mod new_project;
 pub mod notifier;
 pub mod place;
@@ -33,6 +34,7 @@ pub mod settings;
 pub mod stocker;
 pub mod store_address;
 pub mod timekeeper;
+pub mod user_tasks;
 pub mod view;
 pub mod workshop;
 pub mod worktree;
@@ -42,6 +44,8 @@ pub use baton_store::recorded::Recorded;
 
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
+/// The command line of Taskfiles, for a program that is called by the name of `task`.
+pub use baton_taskfile::cli as task_cli;
 /// What the server reads rows with. It writes through the desk alone.
 pub use baton_store::Store;
 pub use baton_store::query;

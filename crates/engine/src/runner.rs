@@ -131,6 +131,7 @@ impl<S: Store> Runner<S> {
             role: &task.spec().role,
             name: "breakdown".to_owned(),
             prompt: BreakdownPrompt { shop: &self.shop, task }.text(worktrees, checkout).await?,
+            outcomes: Vec::new(),
             variables: Vec::new(),
         };
         let worked = shift.work(stop.clone()).await?;

@@ -13,6 +13,7 @@ use crate::checks::Checks;
 use crate::notifier::Webhook;
 use crate::retention::Retention;
 use crate::store_address::StoreAddress;
+use crate::user_tasks::UserTaskSettings;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,6 +44,8 @@ pub struct Settings {
     pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+    /// How the commands of `.agent/Taskfile.yml` are run.
+    pub user_tasks: UserTaskSettings,
 }
 
 /// `[worktree]`: what an agent finds in its folder, and how soon.
@@ -203,6 +206,7 @@ impl Default for Settings {
             retention: Retention::default(),
             store: None,
             recycle: RecyclePolicy::Automatic,
+            user_tasks: UserTaskSettings::default(),
         }
     }
 }
@@ -225,7 +229,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "default_agent",
     "agents",
     "roles",
@@ -239,6 +243,7 @@ const TOP: [&str; 13] = [
     "recycle",
     "retention",
     "store",
+    "user_tasks",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
@@ -275,6 +280,7 @@ impl Settings {
             ("asking", &ASKING[..]),
             ("retention", &Retention::KEYS[..]),
             ("worktree", &WORKTREE[..]),
+            ("user_tasks", &UserTaskSettings::KEYS[..]),
         ];
         for (name, known) in tables {
             if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {

@@ -22,10 +22,12 @@ use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
+use crate::mailbox::Mailbox;
 use crate::place::Place;
 use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
+use crate::user_tasks::UserTasks;
 use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
@@ -46,6 +48,12 @@ pub struct Workshop<S> {
     pub worker: String,
     /// Baton's own program, for agents that call it and for the built-in one.
     pub program: PathBuf,
+    /// What agents hand in by tool.
+    pub mailbox: Mailbox,
+    /// The commands of the project's people.
+    pub user_tasks: UserTasks,
+    /// Where agents reach the tools, while a server runs beside the engine.
+    pub mcp_url: Option<String>,
 }
 
 impl<S: Store> Workshop<S> {

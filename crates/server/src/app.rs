@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -18,6 +18,7 @@ use tracing::Instrument;
 
 use crate::error::{ApiError, Code};
 use crate::limits::REQUEST_TIMEOUT;
+use crate::mcp::{self, mount};
 use crate::metrics::Label;
 use crate::state::App;
 use crate::{exposition, openapi, routes, socket};
@@ -40,7 +41,7 @@ pub fn router<S: Store>(app: App<S>) -> Router {
     for route in routes::all::<S>() {
         router = router.route(route.path, route.handler);
     }
-    router
+    mount::on(router, &app)
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(app.clone(), door::<S>))
@@ -81,9 +82,10 @@ async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Respo
     if let Err(refusal) = let_in(app, &request) {
         return refusal.into_response();
     }
+    let patience = patience(app, request.uri().path());
     // A mistake of ours in one request is that request's trouble alone.
     let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
-    match timeout(REQUEST_TIMEOUT, answering).await {
+    match timeout(patience, answering).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => ApiError::new(
             Code::Internal,
@@ -93,7 +95,7 @@ async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Respo
         .into_response(),
         Err(_) => ApiError::new(
             Code::Unavailable,
-            format!("this took longer than {} s", REQUEST_TIMEOUT.as_secs()),
+            format!("this took longer than {} s", patience.as_secs()),
             "see whether it was done before you try again",
         )
         .into_response(),
@@ -112,7 +114,20 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
             "wait a moment; follow GET /api/events instead of asking again and again",
         ));
     }
-    if request.uri().path() == SOCKET_PATH { Ok(()) } else { app.guard.check_token(request.headers()) }
+    let path = request.uri().path();
+    // An attempt comes to the tools with a token of its own, which they look at themselves.
+    if path == SOCKET_PATH || mount::is_attempts_own(path, request.headers()) {
+        Ok(())
+    } else {
+        app.guard.check_token(request.headers())
+    }
+}
+
+/// How long a request may take. What runs a command takes as long as the command may.
+fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
+    let runs_something = path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
+    let command = Duration::from_secs(app.shop.settings.user_tasks.timeout);
+    if runs_something { command.saturating_add(REQUEST_TIMEOUT).max(mcp::ASKING_TIME) } else { REQUEST_TIMEOUT }
 }
 
 /// The client's own id, where it has a harmless one; else a new one.

@@ -10,6 +10,7 @@ mod follower;
 pub mod guard;
 mod input;
 pub mod limits;
+pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod route;

@@ -152,6 +152,7 @@ fn key_in(path: &'static str) -> Option<(&'static str, &'static str)> {
         Some("questions") => "QuestionId",
         Some("task-groups" | "sessions") => "SessionId",
         Some("user-tasks") => "UserTaskName",
+        Some("tools") => "ToolName",
         _ => "TaskId",
     };
     Some((name, shape))

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::guard::Guard;
 use crate::limits::RateLimit;
+use crate::mcp::Toolbox;
 use crate::metrics::Metrics;
 
 /// Shared by all requests; cheap to clone.
@@ -47,6 +48,11 @@ impl<S: Store> App<S> {
 
     pub fn answered_by(&self) -> AnsweredBy {
         AnsweredBy::human(self.0.person.clone())
+    }
+
+    /// The tools, as this server has them.
+    pub fn toolbox(&self) -> Toolbox<S> {
+        Toolbox::of(&self.0.shop, &self.0.person)
     }
 
     pub fn namespace(&self) -> &str {

@@ -127,6 +127,20 @@ impl Taskfile {
         &self.place.taskfile
     }
 
+    /// Every file that took part, the Taskfile itself among them.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.loaded.files.iter().map(|stamp| stamp.path.as_path())
+    }
+
+    /// Whether a call by this name means a task people may call: by its name, an alias or a pattern.
+    pub fn find(&self, name: &str) -> Result<(), RunError> {
+        let options = Options::default();
+        let console = Capture::apart();
+        let engine = self.engine(&options, &console, Scope::default())?;
+        let task = engine.find(&mut run::Call::new(name))?;
+        if task.internal { Err(Cause::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
+    }
+
     /// The tasks people may call, in the order of the file: not internal and with a description, or
     /// `all` that are not internal. No command is started.
     pub fn list(&self, all: bool) -> Result<Vec<Listed>, RunError> {
@@ -220,6 +234,16 @@ const MAX_OPENED: usize = 64;
 impl Cache {
     /// The Taskfile as it is now.
     pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
+        self.open_with(project_dir, taskfile, Environment::of_process)
+    }
+
+    /// The same with an environment of the caller's making, which must be the same for the same project.
+    pub fn open_with(
+        &self,
+        project_dir: &Path,
+        taskfile: &Path,
+        environment: impl FnOnce() -> Environment,
+    ) -> Result<Arc<Taskfile>, LoadError> {
         let key = (project_dir.to_owned(), taskfile.to_owned());
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = opened.iter().find(|(k, _)| *k == key)
@@ -228,7 +252,7 @@ impl Cache {
             return Ok(Arc::clone(known));
         }
         opened.retain(|(k, _)| *k != key);
-        let fresh = Arc::new(Taskfile::open(project_dir, taskfile)?);
+        let fresh = Arc::new(Taskfile::open_with(project_dir, taskfile, environment())?);
         if opened.len() >= MAX_OPENED {
             opened.remove(0);
         }

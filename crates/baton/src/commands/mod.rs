@@ -4,10 +4,12 @@ mod accept;
 mod breakdown;
 mod demo;
 mod loop_command;
+mod mcp;
 mod question;
 mod recipe;
 mod task;
 mod up;
+pub mod user_task;
 mod verdict;
 
 use crate::cli::{Arguments, Command};
@@ -23,6 +25,9 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     if let Command::Explain { topic } = command {
         return Ok(explain::text(topic));
     }
+    if let Command::Tasks { trust } = command {
+        return user_task::list(&common, trust);
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(
             |error| Fault {
@@ -34,6 +39,13 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     if let Command::Demo { headless, folder } = command {
         return runtime.block_on(demo::run(headless, folder));
     }
+    let command = match command {
+        // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
+        Command::Mcp { token, url: Some(url) } => {
+            return runtime.block_on(mcp::hand_on(&url, token));
+        }
+        command => command,
+    };
     runtime.block_on(async {
         let office = Office::open(&common).await?;
         let printed = Box::pin(dispatch(&office, command)).await;
@@ -57,7 +69,10 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
-        // Never get here: one needs no repository, the other is its own program from `main` on.
-        Command::Demo { .. } | Command::ScriptedAgent { .. } => Ok(String::new()),
+        Command::Mcp { token, .. } => Box::pin(mcp::run(office, token)).await,
+        // Never get here: some need no store, others are their own program from `main` on.
+        Command::Demo { .. } | Command::ScriptedAgent { .. } | Command::Tasks { .. } | Command::Do { .. } => {
+            Ok(String::new())
+        }
     }
 }

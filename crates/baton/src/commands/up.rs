@@ -22,7 +22,8 @@ pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
     let _alone = only_one(office)?;
     let server = bind(options.listen).await?;
     let token = token_for(server.address(), options.token)?;
-    let engine = office.engine(options.agents).await?;
+    let mut engine = office.engine(options.agents).await?;
+    engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
     announce(&engine.shop.settings);
     announce_server(server.address(), token.is_some(), &file);

@@ -66,6 +66,15 @@ impl<S: Store> Door<S> {
         Ok(secret)
     }
 
+    /// The task whose live attempt this secret belongs to; none for any other secret, also one of before.
+    pub async fn holder(&self, secret: &Secret) -> Result<Option<Task>, EngineError> {
+        let Some(record) = self.desk.store.attempt(secret.attempt()).await? else { return Ok(None) };
+        let task = self.desk.task(record.task_id).await?.value;
+        let is_live = task.state().live_attempt().is_some_and(|live| live.id == secret.attempt());
+        let owns = task.ledger().asking.as_ref().is_some_and(|cycle| *cycle.owner() == secret.owner());
+        Ok((is_live && owns).then_some(task))
+    }
+
     /// Asks, unless the human has said it before.
     pub async fn ask(&self, secret: &Secret, draft: Draft) -> Result<Asked, EngineError> {
         let task = self.task_of(secret).await?;

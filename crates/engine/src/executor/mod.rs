@@ -187,6 +187,7 @@ impl<S: Store> Executor<'_, S> {
             role: step.role().unwrap_or(&self.task.spec().role),
             name: step.name().to_string(),
             prompt: prompt.text(),
+            outcomes: step.outcomes(),
             variables,
         };
         let worked: Worked = shift.work(self.stop.clone()).await?;

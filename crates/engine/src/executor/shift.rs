@@ -7,20 +7,23 @@ use std::time::Duration;
 use baton_agents::command::CommandAgent;
 use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
 use baton_agents::ended::{Ended, How};
-use baton_agents::environment::Environment;
+use baton_agents::environment::{ATTEMPT_ID, Environment};
 use baton_agents::identity::ProcessIdentity;
+use baton_core::ask_cycle::AskCycle;
 use baton_core::attempt::AttemptResult;
 use baton_core::id::AttemptId;
 use baton_core::refusal::Refusal;
 use baton_core::task::Task;
-use baton_core::text::Role;
+use baton_core::text::{OutcomeName, Role};
 use baton_store::Store;
 use tokio::sync::{mpsc, watch};
 
 use crate::asking::{Door, Secret};
 use crate::error::EngineError;
+use crate::mailbox::{Bench, Letters};
 use crate::redaction::redacted;
 use crate::settings::{AgentKind, AgentSettings};
+use crate::user_tasks::Site;
 use crate::workshop::Workshop;
 
 /// Where the identity of an attempt's process is written, in the attempt's folder.
@@ -39,6 +42,8 @@ pub struct Shift<'a, S> {
     /// What this is a shift at, for the name of its prompt's file.
     pub name: String,
     pub prompt: String,
+    /// How its step may end, in the step's own words; none where it has no step.
+    pub outcomes: Vec<OutcomeName>,
     /// What the agent finds in its environment beside what every agent does.
     pub variables: Vec<(&'static str, String)>,
 }
@@ -59,12 +64,13 @@ impl<S: Store> Shift<'_, S> {
         self.record_prompt(&folder.join(PROMPTS_FOLDER))?;
         let door = self.shop.door();
         let secret = door.admit(self.task.id(), self.attempt).await?;
+        let bench = self.bench(agent).await?;
         let launch = Launch {
             attempt: self.attempt,
             command: self.command(agent),
             worktree: self.worktree.to_owned(),
             environment: self.environment(agent, &secret),
-            prompt: self.prompt,
+            prompt: self.prompt.clone(),
             limits: Limits {
                 turns_max,
                 timeout: Some(Duration::from_secs(agent.timeout)),
@@ -74,8 +80,11 @@ impl<S: Store> Shift<'_, S> {
             session: SessionSetup::default(),
             log_path: folder.join(LOG_FILE),
         };
-        let mut ended = redacted(drive::<S>(launch, folder.join(PROCESS_FILE), stop).await);
-        if ended.how != How::Cancelled {
+        self.shop.mailbox.open(self.attempt, bench);
+        let mut ended = drive::<S>(launch, folder.join(PROCESS_FILE), stop).await;
+        let is_asking = take_letters(self.shop.mailbox.close(self.attempt), &mut ended);
+        let mut ended = redacted(ended);
+        if ended.how != How::Cancelled && !is_asking && !self.left_pending(&secret, &mut ended).await? {
             put_question(&door, &secret, &mut ended).await?;
         }
         self.shop.desk.hear_phase(self.task, &ended).await?;
@@ -102,8 +111,42 @@ impl<S: Store> Shift<'_, S> {
         }
     }
 
+    /// What the agent's tools need to know of where it works. User tasks that it runs get what it gets itself, but
+    /// not its token; the attempt's id is in their environment, so that they are found and ended with it.
+    async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
+        let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
+        environment.set("BATON_TASK_ID", self.task.id().to_string());
+        environment.set(ATTEMPT_ID, self.attempt.to_string());
+        // What a task remembers between runs does not belong into the worktree, where it would look like work.
+        environment.set("TASK_TEMP_DIR", self.shop.attempt_folder(self.attempt).join("user-tasks"));
+        let variables = environment.iter().map(|(name, value)| {
+            (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+        });
+        let site = Site {
+            root: self.shop.repository_path(self.task).await?,
+            folder: self.worktree.to_owned(),
+            environment: Some(variables.collect()),
+        };
+        Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
+    }
+
+    /// Whether a question it asked some other way still waits. However it ended, it has not finished then.
+    async fn left_pending(&self, secret: &Secret, ended: &mut Ended) -> Result<bool, EngineError> {
+        if matches!(ended.reported.result, AttemptResult::Asked { .. } | AttemptResult::Error { .. }) {
+            return Ok(false);
+        }
+        let task = self.shop.desk.task(self.task.id()).await?.value;
+        let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
+        let Some(pending) = cycle.and_then(AskCycle::pending) else { return Ok(false) };
+        ended.reported.result = AttemptResult::Asked { question: pending.draft.clone() };
+        Ok(true)
+    }
+
     fn environment(&self, agent: &AgentSettings, secret: &Secret) -> Environment {
         let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
+        if let Some(url) = &self.shop.mcp_url {
+            environment.set("BATON_MCP_URL", url);
+        }
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.shop.program.as_os_str());
@@ -114,6 +157,23 @@ impl<S: Store> Shift<'_, S> {
         }
         environment
     }
+}
+
+/// What was handed in by tool counts over what was printed. True when the agent left off at a question it asked by
+/// tool: that is in the inbox already, or answered, and the next attempt goes on with the answer.
+fn take_letters(letters: Letters, ended: &mut Ended) -> bool {
+    let Letters { outcome, plan, left_at } = letters;
+    ended.outcome = outcome.or(ended.outcome.take());
+    if plan.is_some() {
+        ended.plan = plan;
+        ended.reported.plan_submitted = true;
+    }
+    let Some(question) = left_at else { return false };
+    if matches!(ended.reported.result, AttemptResult::Asked { .. } | AttemptResult::Error { .. }) {
+        return false;
+    }
+    ended.reported.result = AttemptResult::Asked { question };
+    true
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.

@@ -23,6 +23,7 @@ pub fn all() -> Map<String, Value> {
         .chain(task_shapes())
         .chain(question_shapes())
         .chain(session_shapes())
+        .chain(tool_shapes())
         .chain(other_shapes())
         .map(|(name, shape)| (name.to_owned(), shape))
         .collect()
@@ -127,6 +128,8 @@ fn words() -> Shapes {
         ("TaskType", one_of(&TaskType::ALL.map(TaskType::as_str))),
         ("Priority", one_of(&["P0", "P1", "P2", "P3"])),
         ("QuestionState", one_of(&["pending", "closed"])),
+        ("UserTaskName", json!({ "type": "string", "minLength": 1 })),
+        ("ToolName", json!({ "type": "string", "pattern": "^[a-z_]+$" })),
         (
             "Queue",
             one_of(&[
@@ -456,6 +459,36 @@ fn session_shapes() -> Shapes {
                 ("options?", list(&said())),
                 ("is_pending?", flag()),
                 ("answered_by?", refer("AnsweredBy")),
+            ]),
+        ),
+    ]
+}
+
+fn tool_shapes() -> Shapes {
+    let tool = object(&[
+        ("name", refer("ToolName")),
+        ("description", said()),
+        ("input_schema", json!({ "type": "object", "additionalProperties": true })),
+        ("is_read_only", flag()),
+    ]);
+    let user_task = object(&[("name", refer("UserTaskName")), ("description", said())]);
+    vec![
+        ("Tool", tool),
+        ("ToolList", object(&[("tools", list(&refer("Tool")))])),
+        ("ToolArguments", json!({ "type": "object", "additionalProperties": true })),
+        ("ToolAnswer", object(&[("text", text()), ("is_error", flag())])),
+        ("UserTask", user_task),
+        ("UserTaskList", object(&[("tasks", list(&refer("UserTask"))), ("message", said())])),
+        ("UserTaskRun", request(&[("args?", text())])),
+        (
+            "UserTaskRan",
+            object(&[
+                ("task_name", refer("UserTaskName")),
+                ("succeeded", flag()),
+                ("exit_code", json!({ "type": "integer" })),
+                ("stdout", text()),
+                ("stderr", text()),
+                ("message", said()),
             ]),
         ),
     ]

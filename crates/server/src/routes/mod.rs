@@ -9,6 +9,8 @@ pub mod projects;
 pub mod questions;
 pub mod recipes;
 pub mod tasks;
+pub mod tools;
+pub mod user_tasks;
 
 use baton_engine::Store;
 
@@ -24,6 +26,8 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         questions::routes(),
         breakdowns::routes(),
         recipes::routes(),
+        user_tasks::routes(),
+        tools::routes(),
         events::routes(),
         health::routes(),
     ]

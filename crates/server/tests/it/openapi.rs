@@ -155,6 +155,14 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
     made(call("exit_recipe", "delete", "/api/sessions/design/recipe", None), examples).await;
+    let greet = "version: '3'\ntasks:\n  greet: {desc: Greets., cmds: ['echo Hello {{.CLI_ARGS}}'], silent: true}\n";
+    std::fs::write(Path::new(&stage.root()).join(".agent/Taskfile.yml"), greet).unwrap();
+    made(call("list_user_tasks", "get", "/api/user-tasks", None), examples).await;
+    let args = json!({ "args": "Mia" });
+    made(call("run_user_task", "post", "/api/user-tasks/greet/run", Some(args)), examples).await;
+    let args = json!({ "task_name": "greet" });
+    made(call("call_tool", "post", "/api/tools/run_user_task", Some(args)), examples).await;
+    made(call("list_tools", "get", "/api/tools", None), examples).await;
     for (id, path) in [
         ("list_projects", "/api/projects".to_owned()),
         ("get_project", format!("/api/projects/{project}")),

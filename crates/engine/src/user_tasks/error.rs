@@ -1,0 +1,55 @@
+//! Why a user task was not run at all. A task that ran and failed is no error here.
+
+use baton_taskfile::LoadError;
+
+use super::TASKFILE;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UserTaskError {
+    #[error("there is no {TASKFILE} here")]
+    NoTaskfile,
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("{}; {}", unknown(name), available(names))]
+    Unknown { name: String, names: Vec<String> },
+    #[error("a quote in args does not end")]
+    OpenQuote,
+    #[error("{TASKFILE} is new or has changed, and nobody has said yet that it may run")]
+    Untrusted,
+    #[error("{path} cannot be used: {detail}")]
+    Folder { path: String, detail: String },
+    #[error("the run was lost: {0}")]
+    Lost(String),
+}
+
+impl UserTaskError {
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoTaskfile => format!("write your commands into {TASKFILE} (https://taskfile.dev)"),
+            Self::Unreadable(_) => format!("mend {TASKFILE} and try again"),
+            Self::Unknown { .. } => "see what there is: baton tasks".to_owned(),
+            Self::OpenQuote => "close it, or put a backslash before it".to_owned(),
+            Self::Untrusted => "a person reads the file and then says: baton tasks --trust".to_owned(),
+            Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
+            Self::Lost(_) => "try again".to_owned(),
+        }
+    }
+}
+
+impl From<LoadError> for UserTaskError {
+    fn from(error: LoadError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+fn unknown(name: &str) -> String {
+    if name.is_empty() { "no task is named".to_owned() } else { format!("there is no user task '{name}'") }
+}
+
+fn available(names: &[String]) -> String {
+    if names.is_empty() {
+        format!("{TASKFILE} has no task with a description")
+    } else {
+        format!("the tasks are {}", names.join(", "))
+    }
+}

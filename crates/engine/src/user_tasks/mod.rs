@@ -1,0 +1,139 @@
+//! User tasks: the commands that the people of a project have written down in `.agent/Taskfile.yml`.
+//!
+//! What a task is comes from the human's checkout, never from a copy an agent may have edited; where it runs is the
+//! project's root or the attempt's worktree. Each run is on its own: its output, its environment, its time and its
+//! end. What a Taskfile means is the business of `baton-taskfile`.
+
+mod error;
+mod output;
+mod settings;
+mod site;
+mod trust;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_taskfile::{Cache, Call, Cancel, Environment, Io, Taskfile, split_args};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+
+pub use error::UserTaskError;
+pub use output::Ran;
+pub use settings::{Trust, UserTaskSettings};
+pub use site::{Site, TASKFILE};
+
+use trust::Trusted;
+
+/// User tasks at work at once. One more waits until another has ended.
+const RUNS_MAX: usize = 32;
+
+/// Shared by everyone who lists or runs; cheap to clone.
+#[derive(Clone)]
+pub struct UserTasks(Arc<Inner>);
+
+struct Inner {
+    cache: Cache,
+    settings: UserTaskSettings,
+    /// Where whole outputs are kept, and what is trusted.
+    folder: PathBuf,
+    places: Semaphore,
+}
+
+/// What is on offer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UserTaskList {
+    pub tasks: Vec<UserTask>,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UserTask {
+    pub name: String,
+    pub description: String,
+}
+
+impl UserTasks {
+    pub fn new(state_dir: &std::path::Path, settings: UserTaskSettings) -> Self {
+        let folder = state_dir.join("user-tasks");
+        let places = Semaphore::new(RUNS_MAX);
+        Self(Arc::new(Inner { cache: Cache::default(), settings, folder, places }))
+    }
+
+    /// The tasks that are not internal and have a description, in the order of the file.
+    pub fn list(&self, site: &Site) -> Result<UserTaskList, UserTaskError> {
+        let tasks = described(&*self.open(site)?)?;
+        let message = format!("Successfully listed {} user-defined tasks from {TASKFILE}.", tasks.len());
+        Ok(UserTaskList { tasks, message })
+    }
+
+    /// Runs a task to its end. Whoever stops waiting for it ends it, with everything it started.
+    pub async fn run(&self, site: &Site, name: &str, args: &str) -> Result<Ran, UserTaskError> {
+        let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
+        let taskfile = self.ready_to_run(site, name)?;
+        let call = Call {
+            args,
+            timeout: Some(Duration::from_secs(self.0.settings.timeout)),
+            ..Call::new(name.trim())
+        };
+        let cancel = Cancel::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
+        let _ending = CancelOnDrop(cancel.clone());
+        // Never closed, so there is always a place in the end.
+        let _place = self.0.places.acquire().await;
+        let run = move || Ran::of(&call.name, taskfile.run(&call, &Io::Apart, Some(&cancel)));
+        tokio::task::spawn_blocking(run).await.map_err(|error| UserTaskError::Lost(error.to_string()))
+    }
+
+    /// What a model is told of a run: long output keeps its head and its tail, and the whole is in a file.
+    pub fn told(&self, ran: &Ran) -> String {
+        ran.told(&self.0.folder)
+    }
+
+    /// Everything that can be wrong before a task starts.
+    pub fn ready_to_run(&self, site: &Site, name: &str) -> Result<Arc<Taskfile>, UserTaskError> {
+        let taskfile = self.open(site)?;
+        let name = name.trim();
+        if name.is_empty() || taskfile.find(name).is_err() {
+            let names = described(&taskfile)?.into_iter().map(|task| task.name).collect();
+            return Err(UserTaskError::Unknown { name: name.to_owned(), names });
+        }
+        if self.0.settings.trust == Trust::Prompt && !Trusted::in_folder(&self.0.folder).holds(&taskfile)? {
+            return Err(UserTaskError::Untrusted);
+        }
+        Ok(taskfile)
+    }
+
+    /// A person has read the file as it is now and lets it run.
+    pub fn trust(&self, site: &Site) -> Result<(), UserTaskError> {
+        Trusted::in_folder(&self.0.folder).add(&*self.open(site)?)
+    }
+
+    /// The Taskfile as it is now; read again only when it changed.
+    fn open(&self, site: &Site) -> Result<Arc<Taskfile>, UserTaskError> {
+        if !site.has_taskfile() {
+            return Err(UserTaskError::NoTaskfile);
+        }
+        let environment = || match &site.environment {
+            Some(variables) => Environment::only(variables.iter().cloned()),
+            None => Environment::of_process(),
+        };
+        Ok(self.0.cache.open_with(&site.folder, &site.taskfile(), environment)?)
+    }
+}
+
+fn described(taskfile: &Taskfile) -> Result<Vec<UserTask>, UserTaskError> {
+    let listed = taskfile.list(false).map_err(|error| UserTaskError::Unreadable(error.to_string()))?;
+    Ok(listed.into_iter().map(|task| UserTask { name: task.name, description: task.desc }).collect())
+}
+
+/// Ends the run when nobody waits for it any more.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests;

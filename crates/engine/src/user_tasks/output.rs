@@ -1,0 +1,117 @@
+//! What a run came to, and how it is told.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_taskfile::{Cause, Outcome};
+use serde::Serialize;
+
+use crate::ids::Ids;
+
+/// Of each stream a model is told this many characters at most, half of them from the end. Two streams and the
+/// words around them stay below what a tool may answer.
+const STREAM_CHARS_MAX: usize = 12_000;
+/// Whole outputs that are kept. The oldest go first.
+const FILES_MAX: usize = 50;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ran {
+    pub task_name: String,
+    pub succeeded: bool,
+    /// The code of the command that failed, else zero.
+    pub exit_code: i32,
+    /// One trailing newline of each is trimmed.
+    pub stdout: String,
+    pub stderr: String,
+    /// What went wrong where it was not a command's own exit code: the time was up, a variable was missing.
+    #[serde(skip)]
+    fault: Option<String>,
+}
+
+impl Ran {
+    pub(super) fn of(name: &str, outcome: Outcome) -> Self {
+        let fault = outcome.error.as_ref().and_then(|error| match error.cause.as_ref() {
+            Cause::Command(_) => None,
+            cause => Some(cause.to_string()),
+        });
+        Self {
+            task_name: name.to_owned(),
+            succeeded: outcome.is_success(),
+            exit_code: outcome.exit_code,
+            stdout: trimmed(outcome.stdout),
+            stderr: trimmed(outcome.stderr),
+            fault,
+        }
+    }
+
+    /// The whole of it.
+    pub fn text(&self) -> String {
+        self.with_streams(&self.stdout, &self.stderr)
+    }
+
+    fn with_streams(&self, stdout: &str, stderr: &str) -> String {
+        let name = &self.task_name;
+        if self.succeeded {
+            return format!(
+                "Task '{name}' completed successfully. Output:\n{stdout}\nError Output:\n{stderr}"
+            );
+        }
+        let code = self.exit_code;
+        let fault = self.fault.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
+        format!(
+            "Task '{name}' failed. Output:\n{stdout}\nError Output:\n{stderr}\nExit Code: {code}\n\
+             Error: task: Failed to run task '{name}'{fault}"
+        )
+    }
+
+    /// The same within a model's bounds. What had to be left out is in a file, and the text says which.
+    pub(super) fn told(&self, folder: &Path) -> String {
+        let is_long = |text: &str| text.chars().count() > STREAM_CHARS_MAX;
+        if !is_long(&self.stdout) && !is_long(&self.stderr) {
+            return self.text();
+        }
+        let kept = self.keep(folder);
+        let place = match &kept {
+            Ok(path) => format!("the whole is in {}", path.display()),
+            Err(error) => format!("the whole could not be kept: {error}"),
+        };
+        self.with_streams(&bounded(&self.stdout, &place), &bounded(&self.stderr, &place))
+    }
+
+    fn keep(&self, folder: &Path) -> std::io::Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        let mut files: Vec<_> = fs::read_dir(folder)?
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().ends_with(".out"))
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        files.sort();
+        let spare = (files.len() + 1).saturating_sub(FILES_MAX);
+        for (_, old) in files.into_iter().take(spare) {
+            // Somebody else made room at the same time.
+            let _ = fs::remove_file(old);
+        }
+        let number: String = Ids::secret().chars().take(16).collect();
+        let path = folder.join(format!("{number}.out"));
+        fs::write(&path, self.text())?;
+        Ok(path)
+    }
+}
+
+fn trimmed(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+fn bounded(text: &str, place: &str) -> String {
+    let length = text.chars().count();
+    if length <= STREAM_CHARS_MAX {
+        return text.to_owned();
+    }
+    let half = STREAM_CHARS_MAX / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(length - half).collect();
+    format!("{head}\n[… {} characters are left out here; {place} …]\n{tail}", length - 2 * half)
+}

@@ -1,0 +1,32 @@
+//! Whose Taskfile it is, and where its commands run.
+
+use std::path::{Path, PathBuf};
+
+/// Where a project's user tasks are, from its root.
+pub const TASKFILE: &str = ".agent/Taskfile.yml";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The human's checkout, whose definitions count.
+    pub root: PathBuf,
+    /// Where commands run.
+    pub folder: PathBuf,
+    /// All that commands get as their environment; without it, that of this process.
+    pub environment: Option<Vec<(String, String)>>,
+}
+
+impl Site {
+    /// For a person: in the project's root, with their own environment.
+    pub fn of_person(root: &Path) -> Self {
+        Self { root: root.to_owned(), folder: root.to_owned(), environment: None }
+    }
+
+    pub fn taskfile(&self) -> PathBuf {
+        self.root.join(TASKFILE)
+    }
+
+    /// I12: whether there are user tasks at all.
+    pub fn has_taskfile(&self) -> bool {
+        self.taskfile().is_file()
+    }
+}

@@ -1,0 +1,171 @@
+//! What only the agent of a live attempt has: asking, reporting, planning, and the context of its step.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use baton_core::ask_refusal::AskRefusal;
+use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
+use baton_core::id::QuestionId;
+use baton_core::outcome::Outcome;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::refusal::Refusal;
+use baton_core::text::NonBlank;
+use baton_engine::Store;
+use baton_engine::asking::{Asked, Secret, Waited};
+use baton_engine::error::EngineError;
+
+use super::arguments::Arguments;
+use super::toolbox::refused;
+use super::{Caller, ToolAnswer, Toolbox};
+
+/// How long an agent is kept waiting for an answer: clients give up on a tool after a minute.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// Answers to choose from; more are no choice a person makes.
+const OPTIONS_MAX: usize = 20;
+/// Ready tasks that are told.
+const READY_MAX: u32 = 10;
+
+/// Durable first, then a short wait, then the agent is sent home.
+pub async fn ask<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: &Arguments,
+) -> Result<ToolAnswer, String> {
+    let secret = secret(caller)?;
+    let draft = draft(arguments)?;
+    let question = match toolbox.door.ask(secret, draft.clone()).await {
+        Ok(Asked::Pending { question }) => question,
+        Ok(Asked::Known { answer, .. }) => {
+            toolbox.mailbox.put_left_at(secret.attempt(), None);
+            return Ok(ToolAnswer::good(answer.as_str()));
+        }
+        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(told(&refusal)),
+        Err(error) => return Err(refused(error)),
+    };
+    // Should the agent be gone before the answer comes, this is where it left off.
+    toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
+    let waited = toolbox.door.answer_within(question, PATIENCE).await.map_err(refused)?;
+    let answer = match waited {
+        Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
+        Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),
+        Waited::Later => return Ok(ToolAnswer::good(later(question))),
+    };
+    toolbox.mailbox.put_left_at(secret.attempt(), None);
+    Ok(answer)
+}
+
+fn later(question: QuestionId) -> String {
+    format!(
+        "Recorded as {question}; end your turn now. Nobody has answered yet. Do not ask again and do not go on without \
+         the answer: you are started again with it."
+    )
+}
+
+fn told(refusal: &AskRefusal) -> String {
+    match refusal {
+        AskRefusal::QuestionPending { pending } => {
+            format!("{refusal}\n{pending} waits for its answer; end your turn now")
+        }
+        _ => format!("{refusal}\n{}", refusal.next()),
+    }
+}
+
+fn draft(arguments: &Arguments) -> Result<Draft, String> {
+    let kind = match arguments.text("kind")?.unwrap_or("clarification") {
+        "clarification" => QuestionKind::Clarification,
+        // A task's own work has no phase to end; a gate there is a plain confirmation.
+        "confirmation" | "gate" => QuestionKind::Confirmation,
+        other => {
+            return Err(format!("`kind` cannot be {other:?}; it is clarification, confirmation or gate"));
+        }
+    };
+    let mut draft = Draft::new(kind, arguments.said("question")?);
+    let options = arguments.list("options")?;
+    if options.len() > OPTIONS_MAX {
+        return Err(format!("`options` has more than {OPTIONS_MAX} entries"));
+    }
+    draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
+    draft.default = arguments.maybe_said("default")?;
+    Ok(draft)
+}
+
+/// Taken when the shift ends. A word the step does not know is told at once, while the agent can still mend it.
+pub fn report<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: &Arguments,
+) -> Result<ToolAnswer, String> {
+    let attempt = secret(caller)?.attempt();
+    let name = arguments.said("outcome")?;
+    let description = arguments.text("description")?;
+    let bench = toolbox.mailbox.bench(attempt).ok_or_else(elsewhere)?;
+    if !bench.outcomes.is_empty() {
+        let words: Vec<&str> = bench.outcomes.iter().map(|outcome| outcome.as_str()).collect();
+        Outcome::report(name.as_str(), description, &bench.outcomes)
+            .map_err(|mistake| format!("{mistake}\nThe outcomes of this step are {}", words.join(", ")))?;
+    }
+    let is_taken = toolbox.mailbox.put_outcome(
+        attempt,
+        name.as_str().to_owned(),
+        description.map(str::to_owned),
+    );
+    if is_taken { Ok(ToolAnswer::good("Noted. End your turn now.")) } else { Err(elsewhere()) }
+}
+
+pub fn submit<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: Arguments,
+) -> Result<ToolAnswer, String> {
+    let attempt = secret(caller)?.attempt();
+    let draft: PlanDraft = arguments.whole()?;
+    let plan = Plan::check(draft.clone())
+        .map_err(|faults| format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults)))?;
+    if toolbox.mailbox.put_plan(attempt, draft) {
+        let count = plan.items().len();
+        Ok(ToolAnswer::good(format!("The plan of {count} items is noted. End your turn now; the human approves it.")))
+    } else {
+        Err(elsewhere())
+    }
+}
+
+/// What the agent was told, and what of it may have changed since.
+pub async fn context<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<ToolAnswer, String> {
+    let Caller::Attempt { secret, task, .. } = caller else { return Err(nobody()) };
+    let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+    let mut text = match toolbox.mailbox.bench(secret.attempt()) {
+        Some(bench) => bench.prompt,
+        None => format!("# {}\n\n{}\n", task.spec().title, task.spec().description),
+    };
+    if let Some(id) = task.spec().project_id {
+        let project = toolbox.desk.store.project(id).await.map_err(|error| error.to_string())?;
+        if let Some(project) = project {
+            let _ = write!(text, "\n## The project\n\n{}\n", project.value.title);
+        }
+    }
+    let ready = toolbox.desk.ready(READY_MAX).await.map_err(refused)?;
+    text.push_str("\n## Work that is ready\n\n");
+    if ready.is_empty() {
+        text.push_str("None.\n");
+    }
+    for stored in ready {
+        let _ = writeln!(text, "- {} {}", stored.value.id(), stored.value.spec().title);
+    }
+    Ok(ToolAnswer::good(text))
+}
+
+fn secret(caller: &Caller) -> Result<&Secret, String> {
+    match caller {
+        Caller::Attempt { secret, .. } => Ok(secret),
+        Caller::Person { .. } => Err(nobody()),
+    }
+}
+
+fn nobody() -> String {
+    "only the agent of an attempt has this tool".to_owned()
+}
+
+fn elsewhere() -> String {
+    "this attempt is not at work in this server; end your last message with the JSON line your prompt asks for"
+        .to_owned()
+}

@@ -1,0 +1,37 @@
+//! Who calls a tool. An attempt is known by its secret, never by anything a model could make up.
+
+use baton_core::actor::Actor;
+use baton_core::id::{AttemptId, TaskId};
+use baton_core::toolset::Client;
+use baton_engine::asking::Secret;
+
+#[derive(Debug, Clone)]
+pub enum Caller {
+    /// A person's own client, on their own machine.
+    Person { name: String },
+    /// The agent of a live attempt.
+    Attempt { secret: Secret, task: TaskId, is_breakdown: bool },
+}
+
+impl Caller {
+    pub fn client(&self) -> Client {
+        match self {
+            Self::Person { .. } => Client::Person,
+            Self::Attempt { is_breakdown, .. } => Client::Attempt { is_breakdown: *is_breakdown },
+        }
+    }
+
+    pub fn actor(&self) -> Actor {
+        match self {
+            Self::Person { name } => Actor::human(name.clone()),
+            Self::Attempt { secret, .. } => Actor::Agent { attempt: secret.attempt() },
+        }
+    }
+
+    pub fn attempt(&self) -> Option<AttemptId> {
+        match self {
+            Self::Person { .. } => None,
+            Self::Attempt { secret, .. } => Some(secret.attempt()),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What each tool is called, what it says of itself, and what it takes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A tool as a caller sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    pub input_schema: Value,
+    /// It changes nothing, so a careful client need not ask before each call.
+    pub is_read_only: bool,
+}
+
+/// Gemini drops every tool called `ask_user`, its own and others'; this is the same tool under a name it keeps.
+pub const ASK_ALIAS: &str = "ask_human";
+
+impl ToolSpec {
+    fn new(name: &str, is_read_only: bool, description: &str, properties: &Value, required: &[&str]) -> Self {
+        let input_schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        Self { name: name.to_owned(), description: description.to_owned(), input_schema, is_read_only }
+    }
+
+    /// The names of its arguments.
+    pub fn arguments(&self) -> Vec<&str> {
+        let properties = self.input_schema["properties"].as_object();
+        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// None for a name nobody knows.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "ask_user" | ASK_ALIAS => Self::new(
+                name,
+                true,
+                "Ask the human something only they can decide. Say what the situation is, what is to be decided and what each option leads to: they may read it hours later. One question at a time. If the answer does not come within a short while, you are told to end your turn; you are started again with the answer.",
+                &json!({
+                    "question": { "type": "string", "description": "The question, complete in itself" },
+                    "options": { "type": "array", "items": { "type": "string" }, "description": "The answers to choose from; leave out for free text" },
+                    "default": { "type": "string", "description": "What you would do if nobody answers" },
+                    "kind": { "type": "string", "enum": ["clarification", "confirmation", "gate"], "description": "gate: the one question that ends a phase" },
+                }),
+                &["question"],
+            ),
+            "report_outcome" => Self::new(
+                name,
+                false,
+                "Say how your step ended, as the last thing you do. Use one of the outcomes your prompt lists; `other` needs a description.",
+                &json!({
+                    "outcome": { "type": "string" },
+                    "description": { "type": "string", "description": "What happened, in a sentence or two" },
+                }),
+                &["outcome"],
+            ),
+            "load_workflow_context" => Self::new(
+                name,
+                true,
+                "The fresh context of your step: the project, your task, what was handed over to you, and the work that is ready.",
+                &json!({}),
+                &[],
+            ),
+            "get_next_task" => Self::new(
+                name,
+                true,
+                "The next task of the queue: yours if you were given one, else the first that is ready. Says so when there is none.",
+                &json!({}),
+                &[],
+            ),
+            "list_tasks" => Self::new(
+                name,
+                true,
+                "List tasks, oldest first. Look here before you add one: it may exist already.",
+                &json!({
+                    "status": { "type": "string", "enum": STATUSES },
+                    "title": { "type": "string", "description": "Part of the title" },
+                }),
+                &[],
+            ),
+            "get_task" => Self::new(
+                name,
+                true,
+                "Everything about one task.",
+                &json!({ "id": { "type": "string", "description": "TASK-…, or the beginning of it" } }),
+                &["id"],
+            ),
+            "add_task" => Self::new(
+                name,
+                false,
+                "Put a task into the queue. Write it so that somebody who knows nothing of your work can do it.",
+                &json!({
+                    "title": { "type": "string" },
+                    "description": { "type": "string" },
+                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
+                    "depends_on": { "type": "array", "items": { "type": "string" }, "description": "Tasks that must be done first" },
+                    "task_type": { "type": "string", "enum": TASK_TYPES },
+                }),
+                &["title"],
+            ),
+            "set_task_status" => Self::new(
+                name,
+                false,
+                "Cancel a task, or put a failed one back into the queue. Finished work is accepted by the human, not by this.",
+                &json!({
+                    "id": { "type": "string" },
+                    "status": { "type": "string", "enum": ["CANCELLED", "QUEUED"] },
+                    "reason": { "type": "string" },
+                }),
+                &["id", "status"],
+            ),
+            "submit_breakdown" => Self::new(
+                name,
+                false,
+                "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
+                &json!({
+                    "items": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "title": { "type": "string" },
+                                "description": { "type": "string" },
+                                "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
+                                "acceptance_criteria": { "type": "array", "items": { "type": "string" } },
+                                "verification": { "type": "array", "items": { "type": "string" } },
+                                "depends_on": { "type": "array", "items": { "type": "integer", "minimum": 1 }, "description": "Numbers of other items, counted from 1" },
+                            },
+                            "required": ["title"],
+                        },
+                    },
+                }),
+                &["items"],
+            ),
+            "list_user_tasks" => Self::new(
+                name,
+                true,
+                "List the commands the people of this project have defined for you in .agent/Taskfile.yml. Prefer them to commands of your own making.",
+                &json!({}),
+                &[],
+            ),
+            "run_user_task" => Self::new(
+                name,
+                false,
+                "Run one of the project's own commands and read what it printed.",
+                &json!({
+                    "task_name": { "type": "string", "description": "A name from list_user_tasks" },
+                    "args": { "type": "string", "description": "Arguments for the command, as in a shell: -v -race" },
+                }),
+                &["task_name"],
+            ),
+            _ => return None,
+        })
+    }
+}
+
+const STATUSES: [&str; 8] = [
+    "QUEUED",
+    "RUNNING",
+    "AWAITING_RESPONSE",
+    "BLOCKED",
+    "WAITING_CHILDREN",
+    "COMPLETE",
+    "ERROR",
+    "CANCELLED",
+];
+
+const TASK_TYPES: [&str; 7] = [
+    "READ_INFO",
+    "REPORT",
+    "LIGHT_EDIT",
+    "IMPLEMENTATION",
+    "REVIEW_RESPONSE",
+    "CONFIG_CI_CHANGE",
+    "DANGEROUS_OP",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_core::state::Status;
+    use baton_core::task_type::TaskType;
+    use baton_core::toolset::{Client, tools_for};
+
+    #[test]
+    fn every_tool_on_offer_is_described() {
+        for client in [Client::Attempt { is_breakdown: true }, Client::Person] {
+            for name in tools_for(client, true) {
+                let spec = ToolSpec::of(name).unwrap_or_else(|| panic!("{name}"));
+                assert!(!spec.description.is_empty());
+                let required = spec.input_schema["required"].as_array().unwrap().clone();
+                for argument in required {
+                    assert!(spec.arguments().contains(&argument.as_str().unwrap()), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_on_offer_are_words_core_knows() {
+        for status in STATUSES {
+            assert!(serde_json::from_value::<Status>(json!(status)).is_ok(), "{status}");
+        }
+        for task_type in TASK_TYPES {
+            assert!(task_type.parse::<TaskType>().is_ok(), "{task_type}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The protocol's side of the tools. It knows callers and texts, and nothing of what a tool does.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Extensions, Implementation,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, ToolAnnotations,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler, ServiceExt};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::{Caller, ToolAnswer, ToolSpec};
+
+/// What stands behind the protocol: the tools themselves, or a server that has them.
+///
+/// The caller is none where the conversation itself is one caller's, as on standard input.
+pub trait Tools: Clone + Send + Sync + 'static {
+    fn list(&self, caller: Option<Caller>) -> impl Future<Output = Vec<ToolSpec>> + Send;
+    fn call(
+        &self,
+        caller: Option<Caller>,
+        name: &str,
+        arguments: Option<Map<String, Value>>,
+    ) -> impl Future<Output = ToolAnswer> + Send;
+    /// Changes whenever other tools are on offer than before.
+    fn changes(&self, caller: Option<Caller>) -> watch::Receiver<u64>;
+}
+
+/// How often somebody who waits is told that it goes on, and it is looked whether they are still there.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
+/// One client's conversation.
+#[derive(Clone)]
+pub struct Handler<T> {
+    tools: T,
+}
+
+const INSTRUCTIONS: &str = "Baton gives you a queue of tasks, a way to ask the human, and the project's own commands. \
+Ask with ask_user only what you cannot find out yourself; end your step with report_outcome.";
+
+impl<T: Tools> Handler<T> {
+    pub fn new(tools: T) -> Self {
+        Self { tools }
+    }
+}
+
+impl<T: Tools> ServerHandler for Handler<T> {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("baton", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.tools.list(caller(&context.extensions)).await.into_iter().map(tool).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let called = self.tools.call(caller(&context.extensions), &request.name, request.arguments);
+        let mut called = pin!(called);
+        let mut ticks = 0_u32;
+        loop {
+            tokio::select! {
+                answer = &mut called => return Ok(result(answer).into()),
+                // Nobody waits for the answer any more. What was written is written.
+                () = context.ct.cancelled() => {
+                    return Ok(result(ToolAnswer::bad("the call was cancelled")).into());
+                }
+                () = sleep(SIGN_OF_LIFE) => {
+                    ticks += 1;
+                    tell_progress(&context, ticks).await;
+                }
+            }
+        }
+    }
+
+    /// Clients of the older revisions hear of other tools by a notification, for as long as they are there.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut changes = self.tools.changes(caller(&context.extensions));
+        tokio::spawn(async move {
+            while !context.peer.is_transport_closed() {
+                tokio::select! {
+                    changed = changes.changed() => {
+                        if changed.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
+                            return;
+                        }
+                    }
+                    () = sleep(SIGN_OF_LIFE) => {}
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    /// Clients of the newer revisions ask to be told.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.tools.changes(caller(&context.request_context().extensions));
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                changed = changes.changed() => {
+                    if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whom the door has let in, for conversations over HTTP.
+fn caller(extensions: &Extensions) -> Option<Caller> {
+    extensions.get::<Parts>()?.extensions.get::<Caller>().cloned()
+}
+
+async fn tell_progress(context: &RequestContext<RoleServer>, ticks: u32) {
+    let Some(token) = context.meta.get_progress_token() else { return };
+    let sign = ProgressNotificationParam::new(token, f64::from(ticks));
+    // Who does not hear it is noticed by the call itself.
+    let _ = context.peer.notify_progress(sign).await;
+}
+
+fn tool(spec: ToolSpec) -> Tool {
+    let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
+    let hints = ToolAnnotations::new().read_only(spec.is_read_only).destructive(false).open_world(false);
+    Tool::new(spec.name, spec.description, Arc::new(schema)).annotate(hints)
+}
+
+fn result(answer: ToolAnswer) -> CallToolResult {
+    let content = vec![ContentBlock::text(answer.text)];
+    if answer.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+}
+
+/// Speaks on standard input and output until the client hangs up.
+pub async fn serve_stdio<T: Tools>(tools: T) -> Result<(), String> {
+    let running = Handler::new(tools).serve(rmcp::transport::stdio()).await;
+    let running = running.map_err(|error| format!("the client did not open a conversation: {error}"))?;
+    running.waiting().await.map(drop).map_err(|error| format!("the conversation broke off: {error}"))
+}

@@ -1,0 +1,95 @@
+//! `/mcp`: the tools over streamable HTTP, and who is at the door.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use baton_engine::Store;
+use baton_engine::asking::Secret;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use super::{Caller, Handler};
+use crate::error::{Answer, ApiError, Code};
+use crate::limits::BODY_BYTES_MAX;
+use crate::state::App;
+
+/// Where agents and people's own clients find the tools.
+pub const PATH: &str = "/mcp";
+/// The same for `baton mcp`, which hands calls on.
+pub const TOOLS_PATH: &str = "/api/tools";
+
+/// Puts the endpoint on the router.
+pub fn on<S: Store>(router: Router<App<S>>, app: &App<S>) -> Router<App<S>> {
+    // Host and Origin were looked at by the time a request gets here.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(BODY_BYTES_MAX);
+    let (cancel, mut ending) = (config.cancellation_token.clone(), app.ending.clone());
+    tokio::spawn(async move {
+        // Whether it turned true or nobody is left to turn it: it is over.
+        let _ = ending.wait_for(|is_ending| *is_ending).await;
+        cancel.cancel();
+    });
+    let toolbox = app.toolbox();
+    let service = StreamableHttpService::new(
+        move || Ok(Handler::new(toolbox.clone())),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let endpoint =
+        Router::new().route_service(PATH, service).layer(from_fn_with_state(app.clone(), let_in::<S>));
+    router.merge(endpoint)
+}
+
+/// Every request says anew who it is from, so that a session is of no use to a stranger.
+async fn let_in<S: Store>(State(app): State<App<S>>, mut request: Request, next: Next) -> Response {
+    match who(&app, request.headers()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Whether a request brings an attempt's token to where such tokens are looked at.
+pub fn is_attempts_own(path: &str, headers: &HeaderMap) -> bool {
+    let is_tools = path == PATH || path == TOOLS_PATH || path.starts_with("/api/tools/");
+    is_tools && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
+}
+
+/// The agent of a live attempt by its token; the person by theirs, or by none where none is needed. A token that
+/// is neither is refused: an agent whose attempt is over must not become a person.
+pub async fn who<S: Store>(app: &App<S>, headers: &HeaderMap) -> Answer<Caller> {
+    let toolbox = app.toolbox();
+    if !headers.contains_key(AUTHORIZATION) {
+        app.guard.check_token(headers)?;
+        return Ok(toolbox.person());
+    }
+    let refused = || {
+        ApiError::new(
+            Code::Unauthorized,
+            "this token is of no attempt at work here",
+            "an agent passes BATON_TOKEN on as it is, while its attempt lasts; a person on this machine needs none",
+        )
+    };
+    let given = bearer(headers).ok_or_else(refused)?;
+    match given.parse::<Secret>() {
+        Ok(secret) => toolbox.holder(secret).await?.ok_or_else(refused),
+        Err(_) if app.guard.needs_token() => app.guard.check_token(headers).map(|()| toolbox.person()),
+        Err(_) => Err(refused()),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    match (values.next(), values.next()) {
+        (Some(only), None) => only.to_str().ok()?.strip_prefix("Bearer ").map(str::trim),
+        _ => None,
+    }
+}

@@ -1,0 +1,174 @@
+//! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `set_task_status`.
+
+use baton_core::actor::Actor;
+use baton_core::command::Command;
+use baton_core::event::EventBody;
+use baton_core::id::{SessionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::recycle::Depth;
+use baton_core::state::Status;
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::Role;
+use baton_engine::Store;
+use baton_engine::query::TaskFilter;
+use baton_engine::view::{TaskSummary, TaskView};
+use serde_json::json;
+
+use super::arguments::Arguments;
+use super::toolbox::refused;
+use super::{Caller, ToolAnswer, Toolbox};
+use crate::limits::TITLE_CHARS_MAX;
+
+/// Tasks of one list. A model that wants more narrows its search.
+const LIST_MAX: u32 = 50;
+/// What one task may wait on.
+const DEPENDENCIES_MAX: usize = 200;
+/// Where tasks go that a person's own client adds.
+const SESSION_OF_CLIENT: &str = "mcp";
+/// Events of a task looked through for who made it: its first is its making.
+const EVENTS_LOOKED_AT: u32 = 1;
+
+pub async fn next<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<ToolAnswer, String> {
+    let own = match caller {
+        Caller::Attempt { task, .. } => Some(*task),
+        Caller::Person { .. } => None,
+    };
+    let next = match own {
+        Some(task) => Some(task),
+        None => toolbox.desk.ready(1).await.map_err(refused)?.first().map(|stored| stored.value.id()),
+    };
+    match next {
+        Some(task) => view(toolbox, task).await,
+        None => Ok(ToolAnswer::good("No tasks available.")),
+    }
+}
+
+pub async fn list<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<ToolAnswer, String> {
+    let filter = TaskFilter {
+        status: arguments.word::<Status>("status")?,
+        title: arguments.text("title")?.map(str::to_owned),
+        ..TaskFilter::default()
+    };
+    let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
+    let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
+    let more = page.next.is_some().then_some("there are more; narrow the search by status or title");
+    Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
+}
+
+pub async fn get<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<ToolAnswer, String> {
+    let task = named(toolbox, arguments).await?;
+    view(toolbox, task).await
+}
+
+pub async fn add<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: &Arguments,
+) -> Result<ToolAnswer, String> {
+    let title = arguments.said("title")?;
+    if title.as_str().chars().count() > TITLE_CHARS_MAX {
+        return Err(format!("`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"));
+    }
+    let description = arguments.text("description")?.unwrap_or_default();
+    let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
+    let task_type = arguments.parsed::<TaskType>("task_type")?;
+    let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
+    let wanted = arguments.list("depends_on")?;
+    if wanted.len() > DEPENDENCIES_MAX {
+        return Err(format!("a task can wait on {DEPENDENCIES_MAX} others at most"));
+    }
+    let mut depends_on = Vec::new();
+    for text in wanted {
+        depends_on.push(toolbox.desk.find_task(&text).await.map_err(refused)?);
+    }
+    let (session_id, project_id) = home(toolbox, caller).await?;
+    let spec = |id, created_at| TaskSpec {
+        id,
+        session_id: session_id.clone(),
+        project_id,
+        task_type,
+        title: title.clone(),
+        description: description.to_owned(),
+        priority,
+        role: Role::implement(),
+        recipe: None,
+        purpose: Purpose::Work,
+        depth: Depth::Original,
+        created_at,
+    };
+    let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
+    view(toolbox, task.id()).await
+}
+
+/// The session and the project a new task belongs to: those of the attempt that adds it.
+async fn home<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
+    match caller {
+        Caller::Attempt { task, .. } => {
+            let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+            Ok((task.spec().session_id.clone(), task.spec().project_id))
+        }
+        Caller::Person { .. } => {
+            let session = SESSION_OF_CLIENT.parse().map_err(|error: baton_core::id::BadId| error.to_string())?;
+            Ok((session, None))
+        }
+    }
+}
+
+pub async fn set_status<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: &Arguments,
+) -> Result<ToolAnswer, String> {
+    let id = named(toolbox, arguments).await?;
+    let reason = arguments.maybe_said("reason")?;
+    let wanted = arguments.word::<Status>("status")?.ok_or("the argument `status` is missing")?;
+    let command = match wanted {
+        Status::Cancelled => Command::Cancel { reason },
+        Status::Queued => Command::Retry,
+        other => {
+            return Err(format!(
+                "a task cannot be set to {}; CANCELLED gives it up, QUEUED tries it again. The rest follows from its work",
+                other.as_str()
+            ));
+        }
+    };
+    may_touch(toolbox, caller, id).await?;
+    toolbox.desk.apply(id, command, caller.actor()).await.map_err(refused)?;
+    view(toolbox, id).await
+}
+
+/// An attempt may steer what it added itself and nothing else; not even its own task, which ends with its report.
+async fn may_touch<S: Store>(toolbox: &Toolbox<S>, caller: &Caller, id: TaskId) -> Result<(), String> {
+    let Caller::Attempt { task: own, .. } = caller else { return Ok(()) };
+    if *own == id {
+        return Err("this is your own task; end it with report_outcome".to_owned());
+    }
+    let task: Task = toolbox.desk.task(id).await.map_err(refused)?.value;
+    let own: Task = toolbox.desk.task(*own).await.map_err(refused)?.value;
+    let is_of_session = task.spec().session_id == own.spec().session_id;
+    let events = toolbox.desk.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
+    let events = events.map_err(|error| error.to_string())?;
+    let by_agent = events.first().is_some_and(|recorded| {
+        matches!(&recorded.event.body, EventBody::TaskCreated { .. })
+            && matches!(recorded.event.by, Actor::Agent { .. })
+    });
+    if is_of_session && by_agent {
+        Ok(())
+    } else {
+        Err(format!("{id} was not added by an agent of this conversation; ask the human about it"))
+    }
+}
+
+async fn named<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<TaskId, String> {
+    let text = arguments.said("id")?;
+    toolbox.desk.find_task(text.as_str()).await.map_err(refused)
+}
+
+async fn view<S: Store>(toolbox: &Toolbox<S>, id: TaskId) -> Result<ToolAnswer, String> {
+    let view = TaskView::load(&toolbox.desk, id).await.map_err(refused)?;
+    Ok(ToolAnswer::json(&view))
+}

@@ -1,0 +1,46 @@
+//! `/api/tools`: the tools of `/mcp` without the protocol, for `baton mcp`, which speaks it elsewhere.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use baton_engine::Store;
+use serde_json::{Map, Value, json};
+
+use crate::error::Answer;
+use crate::input::{Body, Key, Query};
+use crate::mcp::ToolAnswer;
+use crate::mcp::mount::who;
+use crate::route::Route;
+use crate::state::App;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::get("/api/tools", "list_tools", list::<S>)
+            .gives("The tools whoever asks may call, as at /mcp", "ToolList"),
+        Route::post("/api/tools/{name}", "call_tool", call::<S>)
+            .takes("ToolArguments")
+            .gives("Calls a tool; what is wrong with the call is in the answer", "ToolAnswer"),
+    ]
+}
+
+async fn list<S: Store>(
+    State(app): State<App<S>>,
+    headers: HeaderMap,
+    query: Query,
+) -> Answer<Json<Value>> {
+    query.done()?;
+    let caller = who(&app, &headers).await?;
+    Ok(Json(json!({ "tools": app.toolbox().offered(&caller) })))
+}
+
+async fn call<S: Store>(
+    State(app): State<App<S>>,
+    Key(name): Key<String>,
+    headers: HeaderMap,
+    query: Query,
+    Body(arguments): Body<Map<String, Value>>,
+) -> Answer<Json<ToolAnswer>> {
+    query.done()?;
+    let caller = who(&app, &headers).await?;
+    Ok(Json(app.toolbox().answer(&caller, &name, Some(arguments)).await))
+}

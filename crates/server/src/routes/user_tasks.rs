@@ -1,0 +1,77 @@
+//! `/api/user-tasks`: the commands of `.agent/Taskfile.yml`.
+
+use axum::Json;
+use axum::extract::State;
+use baton_engine::Store;
+use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Answer, ApiError, Code};
+use crate::input::{Body, Key, Query};
+use crate::route::Route;
+use crate::state::App;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::get("/api/user-tasks", "list_user_tasks", list::<S>)
+            .gives("The project's own commands, in the order of the file", "UserTaskList"),
+        Route::post("/api/user-tasks/{name}/run", "run_user_task", run::<S>)
+            .takes("UserTaskRun")
+            .gives("Runs one in the project's root and waits for its end", "UserTaskRan")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewRun {
+    #[serde(default)]
+    args: String,
+}
+
+#[derive(Serialize)]
+struct RanView {
+    #[serde(flatten)]
+    ran: Ran,
+    /// The same as `run_user_task` says it, but whole.
+    message: String,
+}
+
+async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<UserTaskList>> {
+    query.done()?;
+    match app.shop.user_tasks.list(&site(&app)) {
+        Ok(list) => Ok(Json(list)),
+        // Nothing is wrong: there are none.
+        Err(error @ UserTaskError::NoTaskfile) => {
+            Ok(Json(UserTaskList { tasks: Vec::new(), message: error.to_string() }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn run<S: Store>(
+    State(app): State<App<S>>,
+    Key(name): Key<String>,
+    query: Query,
+    Body(new): Body<NewRun>,
+) -> Answer<Json<RanView>> {
+    query.done()?;
+    let ran = app.shop.user_tasks.run(&site(&app), &name, &new.args).await?;
+    Ok(Json(RanView { message: ran.text(), ran }))
+}
+
+fn site<S: Store>(app: &App<S>) -> Site {
+    Site::of_person(&app.shop.place.root)
+}
+
+impl From<UserTaskError> for ApiError {
+    fn from(error: UserTaskError) -> Self {
+        let code = match &error {
+            UserTaskError::NoTaskfile | UserTaskError::Unknown { .. } => Code::NotFound,
+            UserTaskError::OpenQuote => Code::InvalidInput,
+            UserTaskError::Unreadable(_) | UserTaskError::Untrusted => Code::Conflict,
+            UserTaskError::Folder { .. } | UserTaskError::Lost(_) => Code::Internal,
+        };
+        Self::new(code, error.to_string(), error.hint())
+    }
+}
