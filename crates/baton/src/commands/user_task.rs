@@ -65,6 +65,7 @@ impl From<UserTaskError> for Fault {
             UserTaskError::NoTaskfile
             | UserTaskError::Unknown { .. }
             | UserTaskError::OpenQuote
+            | UserTaskError::TemplateInArgs
             | UserTaskError::Unreadable(_) => USAGE,
             UserTaskError::Untrusted => REFUSED,
             UserTaskError::Folder { .. } => UNREACHABLE,

@@ -14,6 +14,8 @@ pub enum UserTaskError {
     Unknown { name: String, names: Vec<String> },
     #[error("a quote in args does not end")]
     OpenQuote,
+    #[error("args cannot hold {{{{: arguments are plain words, not templates")]
+    TemplateInArgs,
     #[error("{TASKFILE} is new or has changed, and nobody has said yet that it may run")]
     Untrusted,
     #[error("{path} cannot be used: {detail}")]
@@ -29,6 +31,7 @@ impl UserTaskError {
             Self::Unreadable(_) => format!("mend {TASKFILE} and try again"),
             Self::Unknown { .. } => "see what there is: baton tasks".to_owned(),
             Self::OpenQuote => "close it, or put a backslash before it".to_owned(),
+            Self::TemplateInArgs => "leave it out, or let the task read it from a file".to_owned(),
             Self::Untrusted => "a person reads the file and then says: baton tasks --trust".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Lost(_) => "try again".to_owned(),

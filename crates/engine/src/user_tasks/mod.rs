@@ -70,6 +70,10 @@ impl UserTasks {
     /// Runs a task to its end. Whoever stops waiting for it ends it, with everything it started.
     pub async fn run(&self, site: &Site, name: &str, args: &str) -> Result<Ran, UserTaskError> {
         let args = split_args(args).ok_or(UserTaskError::OpenQuote)?;
+        // A template inside an argument is rendered after the quotes are set, and could end them.
+        if args.iter().any(|word| word.contains("{{")) {
+            return Err(UserTaskError::TemplateInArgs);
+        }
         let taskfile = self.ready_to_run(site, name)?;
         let call = Call {
             args,

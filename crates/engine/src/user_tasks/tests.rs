@@ -70,9 +70,12 @@ async fn arguments_are_words_and_cannot_break_out() {
         ("-v -race", "-v|-race|"),
         ("", "|"),
         ("'a b' $(id) ; rm -rf / `x` && \"c\"", "a b|$(id)|;|rm|-rf|/|`x`|&&|c|"),
-        ("> out.txt {{.ROOT_DIR}}", ">|out.txt|{{.ROOT_DIR}}|"),
+        ("> out.txt {.ROOT_DIR}", ">|out.txt|{.ROOT_DIR}|"),
     ] {
         assert_eq!(tasks.run(&site, "second", args).await.unwrap().stdout, words, "{args}");
+    }
+    for breaks_out in ["{{.ROOT_DIR}}", "'{{printf \"%c\" 39}};touch out.txt;'", "{'{'.X}}"] {
+        assert_eq!(tasks.run(&site, "second", breaks_out).await.unwrap_err(), UserTaskError::TemplateInArgs);
     }
     assert!(!site.root.join("out.txt").exists());
     assert_eq!(tasks.run(&site, "second", "'open").await.unwrap_err(), UserTaskError::OpenQuote);

@@ -68,7 +68,7 @@ impl From<UserTaskError> for ApiError {
     fn from(error: UserTaskError) -> Self {
         let code = match &error {
             UserTaskError::NoTaskfile | UserTaskError::Unknown { .. } => Code::NotFound,
-            UserTaskError::OpenQuote => Code::InvalidInput,
+            UserTaskError::OpenQuote | UserTaskError::TemplateInArgs => Code::InvalidInput,
             UserTaskError::Unreadable(_) | UserTaskError::Untrusted => Code::Conflict,
             UserTaskError::Folder { .. } | UserTaskError::Lost(_) => Code::Internal,
         };

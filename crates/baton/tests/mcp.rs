@@ -1,0 +1,471 @@
+//! The tools, through a real client and the real binary: user tasks as their document describes them, and what an
+//! attempt's agent is given.
+#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CallToolRequestParams, ClientConfig};
+use rmcp::service::{NotificationContext, RoleClient, RunningService, ServiceExt};
+use rmcp::ClientHandler;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+const PATIENCE: Duration = Duration::from_mins(2);
+
+const TASKFILE: &str = r#"version: '3'
+
+tasks:
+  greet:
+    desc: "Prints a simple greeting message."
+    cmds:
+      - echo "Hello from your custom Taskfile!"
+    silent: true
+
+  list-current-dir:
+    desc: "Lists the contents of the current working directory."
+    cmds:
+      - ls -lA
+
+  run-go-tests:
+    desc: "Runs Go tests for the project. Supports additional Go test flags via the 'args' input (e.g., '-v -race')."
+    cmds:
+      - ./go test ./... {{.CLI_ARGS}}
+    silent: true
+
+  deliberate-fail:
+    desc: "A task designed to exit with an error code to demonstrate error handling."
+    cmds:
+      - echo "This task will fail!" && exit 1
+    silent: true
+
+  complain:
+    desc: "Writes to both streams."
+    cmds: ["echo good; echo bad >&2"]
+    silent: true
+
+  again:
+    desc: "Calls task by its name."
+    cmds: ["task -s -t .agent/Taskfile.yml -d . greet"]
+    silent: true
+
+  echo:
+    desc: "Says its arguments slowly, on both streams."
+    cmds: ["echo out {{.CLI_ARGS}}; sleep 0.05; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
+    silent: true
+
+  helper: {internal: true, desc: "Not for callers.", cmds: ["true"]}
+  undescribed: {cmds: ["true"]}
+"#;
+
+struct Place {
+    folder: PathBuf,
+    _scratch: TempDir,
+}
+
+/// A client that notes when it is told of other tools.
+#[derive(Clone, Default)]
+struct Listener {
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::default()
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}
+
+type Client = RunningService<RoleClient, Listener>;
+
+impl Place {
+    fn new(settings: &str) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().canonicalize().unwrap();
+        let place = Self { folder, _scratch: scratch };
+        place.git(&["init", "-q", "-b", "main"]);
+        std::fs::create_dir(place.folder.join(".agent")).unwrap();
+        std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
+        // Stands in for the Go toolchain: says what it was called with, a word on each line.
+        place.write("go", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
+        Command::new("chmod").args(["+x", "go"]).current_dir(&place.folder).status().unwrap();
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", "Begin"]);
+        place
+    }
+
+    /// With the Taskfile of the document.
+    fn with_tasks() -> Self {
+        let place = Self::new("");
+        place.write(".agent/Taskfile.yml", TASKFILE);
+        place
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.folder.join(path), text).unwrap();
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+        let status =
+            Command::new("git").args(identity).args(arguments).current_dir(&self.folder).status().unwrap();
+        assert!(status.success(), "git {arguments:?}");
+    }
+
+    fn baton(&self) -> Command {
+        baton(&self.folder)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.baton().arg("--json").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// `baton mcp`, with a client that speaks to it.
+    async fn client(&self) -> (Client, Listener, tokio::process::Child) {
+        let mut command = tokio::process::Command::from(self.baton());
+        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let listener = Listener::default();
+        (listener.clone().serve(streams).await.unwrap(), listener, child)
+    }
+
+    /// The server, and its address once it listens.
+    fn up(&self) -> (Up, String) {
+        let up = self.baton().args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        let up = Up(up);
+        let started = Instant::now();
+        loop {
+            assert!(started.elapsed() < PATIENCE, "the server does not come up");
+            let files = std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
+            for file in files.filter(|file| file.file_name().to_string_lossy().ends_with(".server.json")) {
+                let known: Value =
+                    serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
+                return (up, known["url"].as_str().unwrap().trim_start_matches("http://").to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Ended with the test, as a service manager would.
+struct Up(Child);
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+fn baton(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.current_dir(folder).env("BATON_USER", "mia").stdin(Stdio::null());
+    command.env_remove("BATON_TOKEN").env_remove("BATON_MCP_URL");
+    command
+}
+
+async fn tools(client: &Client) -> Vec<String> {
+    client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.to_string()).collect()
+}
+
+/// The text of the answer, and whether it is an error.
+async fn call(client: &Client, name: &str, arguments: Value) -> (String, bool) {
+    let mut request = CallToolRequestParams::new(name.to_owned());
+    request.arguments = arguments.as_object().cloned();
+    let result = serde_json::to_value(client.call_tool(request).await.unwrap()).unwrap();
+    (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == json!(true))
+}
+
+async fn run(client: &Client, name: &str) -> (String, bool) {
+    call(client, "run_user_task", json!({ "task_name": name })).await
+}
+
+#[tokio::test]
+async fn list_user_tasks_and_run_user_task_are_available_when_the_taskfile_exists() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let tools = tools(&client).await;
+    assert!(tools.contains(&"list_user_tasks".to_owned()), "{tools:?}");
+    assert!(tools.contains(&"run_user_task".to_owned()), "{tools:?}");
+}
+
+#[tokio::test]
+async fn without_a_taskfile_neither_tool_is_registered_and_nothing_is_wrong() {
+    let place = Place::new("");
+    let (client, ..) = place.client().await;
+    let tools = tools(&client).await;
+    assert_eq!(tools, ["get_next_task", "list_tasks", "get_task", "add_task", "set_task_status"]);
+    assert_eq!(call(&client, "get_next_task", json!({})).await, ("No tasks available.".to_owned(), false));
+    let (said, is_error) = run(&client, "greet").await;
+    assert!(is_error && said.starts_with("there is no tool run_user_task"), "{said}");
+}
+
+#[tokio::test]
+async fn list_user_tasks_returns_an_accurate_list_in_the_order_of_the_file() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let (said, is_error) = call(&client, "list_user_tasks", json!({})).await;
+    let list: Value = serde_json::from_str(&said).unwrap();
+    assert!(!is_error);
+    assert_eq!(list["message"], "Successfully listed 7 user-defined tasks from .agent/Taskfile.yml.");
+    let names: Vec<&str> =
+        list["tasks"].as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["greet", "list-current-dir", "run-go-tests", "deliberate-fail", "complain", "again", "echo"]
+    );
+    assert_eq!(list["tasks"][0]["description"], "Prints a simple greeting message.");
+}
+
+#[tokio::test]
+async fn run_user_task_returns_what_a_simple_task_printed() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let greeted = "Task 'greet' completed successfully. Output:\nHello from your custom Taskfile!\nError Output:\n";
+    assert_eq!(run(&client, "greet").await, (greeted.to_owned(), false));
+    // In the project's root, not in `.agent`; the command itself is shown, as go-task shows it.
+    let (said, _) = run(&client, "list-current-dir").await;
+    assert!(said.contains(".git\n") && said.contains(" .agent\n"), "{said}");
+    assert!(said.ends_with("\nError Output:\ntask: [list-current-dir] ls -lA"), "{said}");
+    // `task` inside a command is this very program.
+    let (said, _) = run(&client, "again").await;
+    assert!(said.contains("Hello from your custom Taskfile!"), "{said}");
+}
+
+#[tokio::test]
+async fn run_user_task_keeps_standard_error_apart() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let said = "Task 'complain' completed successfully. Output:\ngood\nError Output:\nbad";
+    assert_eq!(run(&client, "complain").await, (said.to_owned(), false));
+}
+
+#[tokio::test]
+async fn run_user_task_reports_failure_with_the_exit_code() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let said = "Task 'deliberate-fail' failed. Output:\nThis task will fail!\nError Output:\n\nExit Code: 1\n\
+                Error: task: Failed to run task 'deliberate-fail'";
+    assert_eq!(run(&client, "deliberate-fail").await, (said.to_owned(), false));
+}
+
+#[tokio::test]
+async fn arguments_reach_the_taskfile_as_words_and_cannot_break_out() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let with = async |args: &str| {
+        call(&client, "run_user_task", json!({ "task_name": "run-go-tests", "args": args })).await.0
+    };
+    let said = |words: &str| {
+        format!("Task 'run-go-tests' completed successfully. Output:\ntest\n./...\n{words}Error Output:\n")
+    };
+    assert_eq!(with("-v -race").await, said("-v\n-race\n"));
+    assert_eq!(with("").await, said(""));
+    assert_eq!(with("; touch out.txt").await, said(";\ntouch\nout.txt\n"));
+    assert_eq!(with("$(touch out.txt) `touch out.txt` '&&' 'a  b'").await, said(
+        "$(touch\nout.txt)\n`touch\nout.txt`\n&&\na  b\n"
+    ));
+    assert!(!place.folder.join("out.txt").exists());
+}
+
+#[tokio::test]
+async fn an_empty_or_invalid_name_is_an_error_that_lists_the_names() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    for name in ["", "gret", "helper"] {
+        let (said, is_error) = run(&client, name).await;
+        assert!(is_error && said.contains("the tasks are greet, list-current-dir, "), "{said}");
+    }
+    let (said, is_error) = call(&client, "run_user_task", json!({ "name": "greet" })).await;
+    assert!(is_error && said == "there is no argument `name`; did you mean `task_name`?", "{said}");
+}
+
+#[tokio::test]
+async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
+    let place = Place::with_tasks();
+    let (client, ..) = place.client().await;
+    let client = Arc::new(client);
+    let said = |args: &str| {
+        format!("Task 'echo' completed successfully. Output:\nout {args}\nout {args}\nError Output:\nerr {args}")
+    };
+    for number in 0..10 {
+        let args = format!("turn-{number}");
+        let ran = call(&client, "run_user_task", json!({ "task_name": "echo", "args": args })).await;
+        assert_eq!(ran, (said(&args), false));
+    }
+    let at_once: Vec<_> = (0..20)
+        .map(|number| {
+            let client = Arc::clone(&client);
+            tokio::spawn(async move {
+                let args = format!("at-once-{number}");
+                (call(&client, "run_user_task", json!({ "task_name": "echo", "args": args })).await, args)
+            })
+        })
+        .collect();
+    for one in at_once {
+        let (ran, args) = one.await.unwrap();
+        assert_eq!(ran, (said(&args), false));
+    }
+}
+
+#[tokio::test]
+async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_told() {
+    let place = Place::new("");
+    // Through the running server, as an agent's client would.
+    let (_up, _) = place.up();
+    let (client, listener, _child) = place.client().await;
+    assert!(!tools(&client).await.contains(&"run_user_task".to_owned()));
+    place.write(".agent/Taskfile.yml", TASKFILE);
+    tokio::time::timeout(PATIENCE, listener.changed.notified()).await.unwrap();
+    assert!(tools(&client).await.contains(&"run_user_task".to_owned()));
+    assert!(run(&client, "greet").await.0.contains("Hello from"));
+    std::fs::remove_file(place.folder.join(".agent/Taskfile.yml")).unwrap();
+    tokio::time::timeout(PATIENCE, listener.changed.notified()).await.unwrap();
+    assert!(!tools(&client).await.contains(&"run_user_task".to_owned()));
+}
+
+#[tokio::test]
+async fn a_persons_client_works_the_queue() {
+    let place = Place::new("");
+    let (client, ..) = place.client().await;
+    let (said, is_error) =
+        call(&client, "add_task", json!({ "title": "Fix the login", "priority": "P1" })).await;
+    assert!(!is_error, "{said}");
+    let id = serde_json::from_str::<Value>(&said).unwrap()["task_id"].as_str().unwrap().to_owned();
+    assert!(call(&client, "get_next_task", json!({})).await.0.contains(&id));
+    assert!(call(&client, "list_tasks", json!({ "title": "LOGIN" })).await.0.contains(&id));
+    let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
+    assert!(is_error && said.contains("cannot be set to COMPLETE"), "{said}");
+    call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
+    assert_eq!(place.json(&["task", "show", &id])["status"], "CANCELLED");
+    let (said, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
+    assert!(is_error && said.starts_with("there is no tool ask_user"), "{said}");
+}
+
+/// One POST to the server; status and body.
+fn post(address: &str, headers: &str, body: &Value) -> (u16, String) {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+}
+
+#[test]
+fn the_endpoint_speaks_streamable_http_and_refuses_a_token_of_no_live_attempt() {
+    let place = Place::with_tasks();
+    let (_up, address) = place.up();
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    }});
+    let (status, said) = post(&address, "", &initialize);
+    assert_eq!(status, 200, "{said}");
+    assert!(said.contains("\"listChanged\":true") && said.contains("\"name\":\"baton\""), "{said}");
+    for bad in ["x".to_owned(), format!("ATT-0000000000000007.{}", "a".repeat(64))] {
+        let (status, said) = post(&address, &format!("authorization: Bearer {bad}\r\n"), &initialize);
+        assert_eq!(status, 401, "{said}");
+    }
+}
+
+#[test]
+fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
+    let place = Place::with_tasks();
+    let list = place.json(&["tasks"]);
+    assert_eq!(list["message"], "Successfully listed 7 user-defined tasks from .agent/Taskfile.yml.");
+    let output = place.baton().args(["do", "greet"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Hello from your custom Taskfile!\n");
+    let output = place.baton().args(["do", "run-go-tests", "--", "-v", "a b"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "test\n./...\n-v\na b\n");
+    assert_eq!(place.baton().args(["do", "deliberate-fail"]).output().unwrap().status.code(), Some(1));
+    let output = place.baton().args(["do", "gret"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));
+    let empty = Place::new("");
+    let output = empty.baton().arg("tasks").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// A small agent of its own: speaks MCP on `baton mcp`, asks, runs a user task, and reports.
+const AGENT: &str = r#"
+import json, os, subprocess, sys
+prompt = sys.stdin.read()
+mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def send(message):
+    mcp.stdin.write(json.dumps(dict(message, jsonrpc="2.0")) + "\n"); mcp.stdin.flush()
+def ask(number, method, params):
+    send({"id": number, "method": method, "params": params})
+    while True:
+        answer = json.loads(mcp.stdout.readline())
+        if answer.get("id") == number:
+            return answer["result"]
+def tool(number, name, arguments):
+    return ask(number, "tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
+ask(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})
+send({"method": "notifications/initialized"})
+names = [tool["name"] for tool in ask(2, "tools/list", {})["tools"]]
+answer = tool(3, "ask_user", {"question": "Which port?"})
+where = tool(4, "run_user_task", {"task_name": "where"})
+wrong = tool(5, "report_outcome", {"outcome": "splendid"})
+said = tool(6, "report_outcome", {"outcome": "complete", "description": "Done."})
+print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "said": said}))
+"#;
+
+#[test]
+fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() {
+    let place = Place::new("");
+    place.write("agent.py", AGENT);
+    place.write(
+        ".agent/Taskfile.yml",
+        "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
+    );
+    let agent = place.folder.join("agent.py");
+    place.write(
+        ".agent/baton.toml",
+        &format!(
+            "default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"python3\", \"{}\"]\n",
+            agent.display()
+        ),
+    );
+    let task = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned();
+    let (_up, _) = place.up();
+    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "waited in vain for {what}: {}", place.json(&["task", "show", &task]));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let questions = || place.json(&["questions"])["questions"].as_array().unwrap().clone();
+    wait("the question", &|| !questions().is_empty());
+    place.json(&["answer", questions()[0]["id"].as_str().unwrap(), "8080"]);
+    wait("the end", &|| place.json(&["task", "show", &task])["queue"] == "done");
+    let view = place.json(&["task", "show", &task]);
+    let told: Value = serde_json::from_str(view["output"].as_str().unwrap()).unwrap();
+    assert_eq!(told["answer"], "8080");
+    assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
+    // The attempt's token is the agent's, not its commands'.
+    assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
+    assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
+    assert_eq!(told["said"], "Noted. End your turn now.");
+    let names: Vec<&str> = told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
+    assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view}");
+}
