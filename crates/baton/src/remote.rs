@@ -45,7 +45,8 @@ impl Remote {
 
     async fn ask(&self, method: &str, path: &str, body: &str) -> Result<Value, String> {
         let answer = self.exchange(method, path, body).await;
-        let answer = answer.map_err(|error| format!("the server at {} cannot be reached: {error}", self.authority))?;
+        let answer =
+            answer.map_err(|error| format!("the server at {} cannot be reached: {error}", self.authority))?;
         let garbled = || "the server's answer cannot be read".to_owned();
         let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(garbled)?;
         let body: Value = serde_json::from_str(body).map_err(|_| garbled())?;

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rmcp::ClientHandler;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
 use rmcp::service::{NotificationContext, RoleClient, RunningService, ServiceExt};
-use rmcp::ClientHandler;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -232,7 +232,8 @@ async fn list_user_tasks_returns_an_accurate_list_in_the_order_of_the_file() {
 async fn run_user_task_returns_what_a_simple_task_printed() {
     let place = Place::with_tasks();
     let (client, ..) = place.client().await;
-    let greeted = "Task 'greet' completed successfully. Output:\nHello from your custom Taskfile!\nError Output:\n";
+    let greeted =
+        "Task 'greet' completed successfully. Output:\nHello from your custom Taskfile!\nError Output:\n";
     assert_eq!(run(&client, "greet").await, (greeted.to_owned(), false));
     // In the project's root, not in `.agent`; the command itself is shown, as go-task shows it.
     let (said, _) = run(&client, "list-current-dir").await;
@@ -273,9 +274,10 @@ async fn arguments_reach_the_taskfile_as_words_and_cannot_break_out() {
     assert_eq!(with("-v -race").await, said("-v\n-race\n"));
     assert_eq!(with("").await, said(""));
     assert_eq!(with("; touch out.txt").await, said(";\ntouch\nout.txt\n"));
-    assert_eq!(with("$(touch out.txt) `touch out.txt` '&&' 'a  b'").await, said(
-        "$(touch\nout.txt)\n`touch\nout.txt`\n&&\na  b\n"
-    ));
+    assert_eq!(
+        with("$(touch out.txt) `touch out.txt` '&&' 'a  b'").await,
+        said("$(touch\nout.txt)\n`touch\nout.txt`\n&&\na  b\n")
+    );
     assert!(!place.folder.join("out.txt").exists());
 }
 
@@ -297,7 +299,9 @@ async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
     let (client, ..) = place.client().await;
     let client = Arc::new(client);
     let said = |args: &str| {
-        format!("Task 'echo' completed successfully. Output:\nout {args}\nout {args}\nError Output:\nerr {args}")
+        format!(
+            "Task 'echo' completed successfully. Output:\nout {args}\nout {args}\nError Output:\nerr {args}"
+        )
     };
     for number in 0..10 {
         let args = format!("turn-{number}");
@@ -444,12 +448,19 @@ fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() 
             agent.display()
         ),
     );
-    let task = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"])["task_id"].as_str().unwrap().to_owned();
+    let task = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"])["task_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let (_up, _) = place.up();
     let wait = |what: &str, is_so: &dyn Fn() -> bool| {
         let started = Instant::now();
         while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "waited in vain for {what}: {}", place.json(&["task", "show", &task]));
+            assert!(
+                started.elapsed() < PATIENCE,
+                "waited in vain for {what}: {}",
+                place.json(&["task", "show", &task])
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -465,7 +476,8 @@ fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() 
     assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
     assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
     assert_eq!(told["said"], "Noted. End your turn now.");
-    let names: Vec<&str> = told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
     assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view}");
 }

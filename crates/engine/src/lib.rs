@@ -44,11 +44,11 @@ pub use baton_store::recorded::Recorded;
 
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
-/// The command line of Taskfiles, for a program that is called by the name of `task`.
-pub use baton_taskfile::cli as task_cli;
 /// What the server reads rows with. It writes through the desk alone.
 pub use baton_store::Store;
 pub use baton_store::query;
+/// The command line of Taskfiles, for a program that is called by the name of `task`.
+pub use baton_taskfile::cli as task_cli;
 /// What a store can answer, for those who turn it into something people read.
 pub mod store_error {
     pub use baton_store::StoreError;

@@ -127,7 +127,11 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
 fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
     let runs_something = path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
     let command = Duration::from_secs(app.shop.settings.user_tasks.timeout);
-    if runs_something { command.saturating_add(REQUEST_TIMEOUT).max(mcp::ASKING_TIME) } else { REQUEST_TIMEOUT }
+    if runs_something {
+        command.saturating_add(REQUEST_TIMEOUT).max(mcp::ASKING_TIME)
+    } else {
+        REQUEST_TIMEOUT
+    }
 }
 
 /// The client's own id, where it has a harmless one; else a new one.

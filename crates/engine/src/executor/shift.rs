@@ -119,9 +119,9 @@ impl<S: Store> Shift<'_, S> {
         environment.set(ATTEMPT_ID, self.attempt.to_string());
         // What a task remembers between runs does not belong into the worktree, where it would look like work.
         environment.set("TASK_TEMP_DIR", self.shop.attempt_folder(self.attempt).join("user-tasks"));
-        let variables = environment.iter().map(|(name, value)| {
-            (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
-        });
+        let variables = environment
+            .iter()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
         let site = Site {
             root: self.shop.repository_path(self.task).await?,
             folder: self.worktree.to_owned(),

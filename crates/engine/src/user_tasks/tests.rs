@@ -108,14 +108,18 @@ async fn a_run_that_takes_too_long_is_ended_and_says_so() {
     let (_scratch, tasks, site) = place(UserTaskSettings { timeout: 1, ..UserTaskSettings::default() });
     let ran = tasks.run(&site, "slow", "").await.unwrap();
     assert_eq!((ran.stdout.as_str(), ran.exit_code), ("begun", 124));
-    assert!(ran.text().contains("Error: task: Failed to run task 'slow': task: Task \"slow\" took longer than 1s"));
+    assert!(
+        ran.text()
+            .contains("Error: task: Failed to run task 'slow': task: Task \"slow\" took longer than 1s")
+    );
 }
 
 #[tokio::test]
 async fn a_change_of_the_file_counts_at_once_and_its_absence_is_said() {
     let (_scratch, tasks, site) = always();
     assert_eq!(tasks.list(&site).unwrap().tasks.len(), 5);
-    std::fs::write(site.taskfile(), "version: '3'\ntasks:\n  only: {desc: One., cmds: [\"echo 1\"]}\n").unwrap();
+    std::fs::write(site.taskfile(), "version: '3'\ntasks:\n  only: {desc: One., cmds: [\"echo 1\"]}\n")
+        .unwrap();
     assert_eq!(tasks.list(&site).unwrap().tasks.len(), 1);
     std::fs::write(site.taskfile(), "version: '3'\ntasks: [\n").unwrap();
     assert!(matches!(tasks.list(&site), Err(UserTaskError::Unreadable(_))));

@@ -56,9 +56,7 @@ impl Arguments {
         &self,
         name: &str,
     ) -> Result<Option<T>, String> {
-        self.text(name)?
-            .map(|text| text.parse().map_err(|error| format!("`{name}`: {error}")))
-            .transpose()
+        self.text(name)?.map(|text| text.parse().map_err(|error| format!("`{name}`: {error}"))).transpose()
     }
 
     /// One of our own words, such as a status.
@@ -104,10 +102,15 @@ mod tests {
     fn what_is_wrong_is_named() {
         let unknown = read(json!({"titel": "x"}), &["title", "description"]).err();
         assert_eq!(unknown.as_deref(), Some("there is no argument `titel`; did you mean `title`?"));
-        let arguments = read(json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"]).unwrap();
+        let arguments =
+            read(json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
+                .unwrap();
         assert_eq!(arguments.text("title").unwrap_err(), "`title` must be a text, and is 7");
         assert_eq!(arguments.list("options").unwrap_err(), "`options` must be a list of texts, and is 1");
-        assert_eq!(arguments.said("reply").unwrap_err(), "`reply` is blank; write at least one visible character");
+        assert_eq!(
+            arguments.said("reply").unwrap_err(),
+            "`reply` is blank; write at least one visible character"
+        );
         assert_eq!(arguments.said("gone").unwrap_err(), "the argument `gone` is missing");
     }
 

@@ -104,11 +104,8 @@ pub fn report<S: Store>(
         Outcome::report(name.as_str(), description, &bench.outcomes)
             .map_err(|mistake| format!("{mistake}\nThe outcomes of this step are {}", words.join(", ")))?;
     }
-    let is_taken = toolbox.mailbox.put_outcome(
-        attempt,
-        name.as_str().to_owned(),
-        description.map(str::to_owned),
-    );
+    let is_taken =
+        toolbox.mailbox.put_outcome(attempt, name.as_str().to_owned(), description.map(str::to_owned));
     if is_taken { Ok(ToolAnswer::good("Noted. End your turn now.")) } else { Err(elsewhere()) }
 }
 
@@ -119,11 +116,14 @@ pub fn submit<S: Store>(
 ) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let draft: PlanDraft = arguments.whole()?;
-    let plan = Plan::check(draft.clone())
-        .map_err(|faults| format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults)))?;
+    let plan = Plan::check(draft.clone()).map_err(|faults| {
+        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults))
+    })?;
     if toolbox.mailbox.put_plan(attempt, draft) {
         let count = plan.items().len();
-        Ok(ToolAnswer::good(format!("The plan of {count} items is noted. End your turn now; the human approves it.")))
+        Ok(ToolAnswer::good(format!(
+            "The plan of {count} items is noted. End your turn now; the human approves it."
+        )))
     } else {
         Err(elsewhere())
     }

@@ -68,7 +68,9 @@ pub async fn add<S: Store>(
 ) -> Result<ToolAnswer, String> {
     let title = arguments.said("title")?;
     if title.as_str().chars().count() > TITLE_CHARS_MAX {
-        return Err(format!("`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"));
+        return Err(format!(
+            "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
+        ));
     }
     let description = arguments.text("description")?.unwrap_or_default();
     let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
@@ -112,7 +114,8 @@ async fn home<S: Store>(
             Ok((task.spec().session_id.clone(), task.spec().project_id))
         }
         Caller::Person { .. } => {
-            let session = SESSION_OF_CLIENT.parse().map_err(|error: baton_core::id::BadId| error.to_string())?;
+            let session =
+                SESSION_OF_CLIENT.parse().map_err(|error: baton_core::id::BadId| error.to_string())?;
             Ok((session, None))
         }
     }

@@ -23,11 +23,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     ]
 }
 
-async fn list<S: Store>(
-    State(app): State<App<S>>,
-    headers: HeaderMap,
-    query: Query,
-) -> Answer<Json<Value>> {
+async fn list<S: Store>(State(app): State<App<S>>, headers: HeaderMap, query: Query) -> Answer<Json<Value>> {
     query.done()?;
     let caller = who(&app, &headers).await?;
     Ok(Json(json!({ "tools": app.toolbox().offered(&caller) })))

@@ -155,7 +155,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
     made(call("exit_recipe", "delete", "/api/sessions/design/recipe", None), examples).await;
-    let greet = "version: '3'\ntasks:\n  greet: {desc: Greets., cmds: ['echo Hello {{.CLI_ARGS}}'], silent: true}\n";
+    let greet =
+        "version: '3'\ntasks:\n  greet: {desc: Greets., cmds: ['echo Hello {{.CLI_ARGS}}'], silent: true}\n";
     std::fs::write(Path::new(&stage.root()).join(".agent/Taskfile.yml"), greet).unwrap();
     made(call("list_user_tasks", "get", "/api/user-tasks", None), examples).await;
     let args = json!({ "args": "Mia" });
