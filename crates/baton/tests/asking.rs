@@ -239,8 +239,7 @@ fn a_question_that_expires_without_a_default_ends_its_work() {
     let place = Place::new(&script, "[asking]\nexpires_after = 1\n");
     let task = place.add("Ask", &["--type", "READ_INFO"]);
     let mut up = place.up("2");
-    place
-        .wait_for("the question", || !place.questions().is_empty() || place.show(&task)["queue"] == "failed");
+    wait_for("the question", || !place.questions().is_empty() || place.show(&task)["queue"] == "failed");
     up.kill().unwrap();
     up.wait().unwrap();
     // The timer survives the kill.
