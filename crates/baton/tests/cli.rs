@@ -60,7 +60,9 @@ fn the_first_minutes_with_tasks() {
     let folder = Folder::new();
     insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
     exit 0
-    No tasks available. Add one: baton task add TITLE
+    ID             QUEUE     PRIO    TITLE
+    TASK-00000000  incoming  P2      Fix the login
+    TASK-00000001  incoming  P2      Fix the login
     ");
     insta::assert_snapshot!(folder.says(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
     exit 0
