@@ -60,9 +60,7 @@ fn the_first_minutes_with_tasks() {
     let folder = Folder::new();
     insta::assert_snapshot!(folder.says(&["task", "ready"]), @r"
     exit 0
-    ID             QUEUE     PRIO    TITLE
-    TASK-00000000  incoming  P2      Fix the login
-    TASK-00000001  incoming  P2      Fix the login
+    No tasks available. Add one: baton task add TITLE
     ");
     insta::assert_snapshot!(folder.says(&["task", "add", "Fix the login", "--priority", "P1"]), @r"
     exit 0
