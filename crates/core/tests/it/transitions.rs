@@ -299,8 +299,8 @@ fn every_refusal_says_what_to_do_next() {
     {
         "bad_replacement",
         "human_only",
-        "may_not_ask",
         "is_plan",
+        "may_not_ask",
         "needs_human",
         "not_breakdown",
         "not_released",
