@@ -243,7 +243,7 @@ impl<F: Fixture> History<F> {
     fn approved(&self, breakdown: &Stored<Task>, parts: usize) -> Option<Change> {
         let replaced = match breakdown.value.spec().purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id.map(|id| &self.model.tasks[&id]),
-            Purpose::Work => return None,
+            Purpose::Work | Purpose::Run => return None,
         };
         let items = (0..parts).map(|number| ItemDraft {
             title: format!("Part {number}"),
