@@ -151,7 +151,6 @@ fn key_in(path: &'static str) -> Option<(&'static str, &'static str)> {
         Some("projects") => "ProjectId",
         Some("questions") => "QuestionId",
         Some("task-groups" | "sessions") => "SessionId",
-        Some("user-tasks") => "UserTaskName",
         _ => "TaskId",
     };
     Some((name, shape))
