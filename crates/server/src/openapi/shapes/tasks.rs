@@ -31,6 +31,7 @@ pub fn shapes() -> Shapes {
         ("output", or_null(&text())),
         ("depends_on", list(&refer("TaskId"))),
         ("waiting_on", list(&refer("TaskId"))),
+        ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
         ("reported", or_null(&refer("Reported"))),
         ("verified", or_null(&refer("Evidence"))),
