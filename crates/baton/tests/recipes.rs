@@ -89,7 +89,11 @@ impl World {
     }
 
     fn up(&mut self) {
-        let up = baton(&self.folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        let up = baton(&self.folder)
+            .args(["up", "--listen", "127.0.0.1:0"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         self.up = Some(up);
     }
 

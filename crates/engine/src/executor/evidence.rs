@@ -72,7 +72,8 @@ pub async fn measure<S: Store>(
         checks: Vec::new(),
     };
     if evidence.shows_work() && !*stop.borrow() {
-        let checked = workshop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
+        let checked =
+            workshop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
         let Some(results) = checked else { return Ok(None) };
         evidence.checks = results;
     }
