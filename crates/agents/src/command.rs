@@ -5,12 +5,10 @@
 //! the process are each seen whatever the agent, its children or the receiver of events are doing.
 
 use std::process::ExitStatus;
-use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, timeout};
 
 use crate::driver::{Clock, Driver, Event, Launch, Limits, Running};
 use crate::ended::{Ended, Exit, How};
@@ -18,14 +16,10 @@ use crate::heard::Heard;
 use crate::hearing::Hearing;
 use crate::log::AttemptLog;
 use crate::outbox::Outbox;
+use crate::pipe::{DRAIN_PATIENCE, Pipe};
 use crate::process::{Pipes, Process, feed};
 use crate::tree::Leftover;
-
-/// What is read at once.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// How long a pipe may stay open once nothing of the tree is left to write to it. Whoever holds it then is a
-/// process that cannot be found, and what it writes is not the agent's word.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+use crate::waiting::{after, cancelled};
 
 pub struct CommandAgent {
     clock: Clock,
@@ -179,48 +173,5 @@ impl Drive {
             hearing.stderr(&[]);
             hearing.problem("a process that could not be found keeps the agent's output open".to_owned());
         }
-    }
-}
-
-/// One of the agent's streams.
-struct Pipe<R> {
-    source: Option<R>,
-    chunk: Vec<u8>,
-}
-
-impl<R: AsyncRead + Unpin> Pipe<R> {
-    fn new(source: R) -> Self {
-        Self { source: Some(source), chunk: vec![0; CHUNK_BYTES] }
-    }
-
-    fn is_open(&self) -> bool {
-        self.source.is_some()
-    }
-
-    /// The next bytes; none at the end of the stream, once; after that it never returns. Safe to drop half-way.
-    async fn next(&mut self) -> &[u8] {
-        let Some(source) = &mut self.source else {
-            return std::future::pending().await;
-        };
-        // A stream that cannot be read has ended as far as anyone can tell.
-        let bytes = source.read(&mut self.chunk).await.unwrap_or(0);
-        if bytes == 0 {
-            self.source = None;
-        }
-        &self.chunk[..bytes]
-    }
-}
-
-async fn after(moment: Instant, span: Option<Duration>) {
-    match span.and_then(|span| moment.checked_add(span)) {
-        Some(end) => sleep_until(end).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn cancelled(cancel: &mut watch::Receiver<bool>) {
-    if cancel.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
-        // Nobody is left who could cancel.
-        std::future::pending::<()>().await;
     }
 }

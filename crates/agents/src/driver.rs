@@ -20,7 +20,12 @@ use crate::ended::Ended;
 use crate::environment::Environment;
 use crate::identity::ProcessIdentity;
 use crate::log::LOG_BYTES_MAX;
+use crate::permission::{Decision, PermissionRequest};
 use crate::report::{OutcomeReport, Usage};
+use crate::stop_reason::StopReason;
+use crate::tool_call::{ToolCall, ToolEnd};
+use crate::tool_server::ToolServer;
+use crate::usage::UsageKind;
 
 /// A channel's length that keeps an agent going while its events are being written down.
 pub const EVENTS_MAX: usize = 256;
@@ -51,8 +56,31 @@ pub struct Launch {
     /// Everything the program finds in its environment; the attempt's id is added to it.
     pub environment: Environment,
     pub limits: Limits,
+    pub session: SessionSetup,
     /// Where the log is to be; see [`crate::log`] for what happens when something is there already.
     pub log_path: PathBuf,
+}
+
+/// What an agent that keeps sessions is given beside its prompt. A command agent uses none of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionSetup {
+    /// Baton's own tools; none when the agent has to do without.
+    pub tools: Option<ToolServer>,
+    /// The session to go on with; none begins a new one.
+    pub resume: Option<Resume>,
+    /// Folders outside the worktree that commits are written to: its git folder and the repository's.
+    pub git_folders: Vec<PathBuf>,
+    /// The model, where the settings name one.
+    pub model: Option<String>,
+}
+
+/// A session of an earlier attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// From that attempt's [`Ended`].
+    pub agent_session: String,
+    /// What a new session is told when that one cannot be loaded: the task and the conversation so far.
+    pub prompt_without: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +91,12 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// Without a byte on either stream.
     pub idle_timeout: Option<Duration>,
-    /// Between TERM and KILL.
+    /// Between being asked to stop and being ended, and again between TERM and KILL.
     pub grace: Duration,
+    /// From the start to the prompt, for agents that have something to say before it.
+    pub startup_timeout: Duration,
+    /// How long an agent is kept waiting for a human's answer.
+    pub answer_wait: Duration,
     pub log_bytes_max: u64,
 }
 
@@ -75,6 +107,9 @@ impl Default for Limits {
             timeout: Some(Duration::from_hours(2)),
             idle_timeout: Some(Duration::from_mins(20)),
             grace: Duration::from_secs(5),
+            startup_timeout: Duration::from_mins(2),
+            // The most impatient agents give up on a tool after a minute.
+            answer_wait: Duration::from_secs(45),
             log_bytes_max: LOG_BYTES_MAX,
         }
     }
@@ -92,10 +127,20 @@ pub enum Event {
     Text(String),
     /// A piece of the agent's own log.
     Stderr(String),
-    /// Since the last one.
-    Usage(Usage),
+    /// The agent's session, as it calls it. To be written down: with it a later attempt goes on.
+    Session(String),
+    ToolStarted(ToolCall),
+    /// The id of the call, and how it came out.
+    ToolEnded(String, ToolEnd),
+    /// A permission was asked for, and what the policy said.
+    PermissionAsked(PermissionRequest, Decision),
+    /// A human is being asked while the agent waits.
+    Question(Draft),
+    Usage(UsageKind, Usage),
     /// The agent asked and is being ended.
     Asked(Draft),
+    /// The agent's turn ended, and what it gave as the reason. It is read, and never believed.
+    Stopped(StopReason),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
     /// Something was not as it should be; the attempt goes on.

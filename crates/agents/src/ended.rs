@@ -6,10 +6,17 @@ use std::process::ExitStatus;
 
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
+use baton_core::time::Timestamp;
+use baton_core::vagueness::Rubric;
 
+use crate::failure::{Failure, FailureKind};
 use crate::heard::{Heard, Unreadable};
+use crate::record::Record;
 use crate::report::{OutcomeReport, ResultReport};
+use crate::stop_reason::StopReason;
+use crate::usage::UsageKind;
 
 /// Everything that is known when nothing of the agent runs any more.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,10 +27,25 @@ pub struct Ended {
     pub reported: Reported,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
+    /// How vague it found its task; the last word counts.
+    pub rubric: Option<Rubric>,
+    /// The tasks it came upon.
+    pub discovered: Option<Vec<DiscoveredTask>>,
     pub turns: u32,
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cost_micro_usd: u64,
+    /// What the two numbers of tokens mean.
+    pub tokens_are: UsageKind,
+    pub cost_is: UsageKind,
+    /// The agent's own session; with it a later attempt can go on where this one ended.
+    pub agent_session: Option<String>,
+    /// What the agent gave as the reason of its end. Read, never believed.
+    pub stop: Option<StopReason>,
+    /// What was refused to the agent, as it named it.
+    pub refusals: Vec<String>,
+    /// A failure that would have met any other task too.
+    pub failure: Option<Failure>,
     /// None when it did not start, or when its status was never learned.
     pub exit: Option<Exit>,
     /// What was not as it should have been, each a sentence.
@@ -76,17 +98,37 @@ impl Ended {
             reported: Reported::new(result, ""),
             outcome: None,
             plan: None,
+            rubric: None,
+            discovered: None,
             turns: 0,
             input_tokens: 0,
             output_tokens: 0,
             cost_micro_usd: 0,
+            tokens_are: UsageKind::default(),
+            cost_is: UsageKind::default(),
+            agent_session: None,
+            stop: None,
+            refusals: Vec::new(),
+            failure: Some(Failure { kind: FailureKind::CrashAtStart, until: None, said: message.clone() }),
             exit: None,
             problems: vec![message],
         }
     }
 
     pub(crate) fn of(heard: Heard, how: How, exit: Option<Exit>) -> Self {
-        let Heard { turns, usage, outcome, plan, problems, asked, result, unreadable, .. } = heard;
+        let Heard {
+            turns,
+            usage,
+            outcome,
+            plan,
+            rubric,
+            discovered,
+            problems,
+            asked,
+            result,
+            unreadable,
+            ..
+        } = heard;
         let stderr = heard.stderr.into_text();
         let stdout = heard.output.into_text();
         let said = Said { asked, result, unreadable };
@@ -100,10 +142,53 @@ impl Ended {
             reported,
             outcome,
             plan,
+            rubric,
+            discovered,
             turns,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cost_micro_usd: usage.cost_micro_usd,
+            tokens_are: UsageKind::PerTurn,
+            cost_is: UsageKind::PerTurn,
+            agent_session: None,
+            stop: None,
+            refusals: Vec::new(),
+            failure: None,
+            exit,
+            problems,
+        }
+    }
+
+    /// The end of an agent that was talked with.
+    pub(crate) fn of_talk(
+        record: Record,
+        heard: Heard,
+        how: How,
+        exit: Option<Exit>,
+        now: Timestamp,
+    ) -> Self {
+        let stderr = heard.stderr.into_text();
+        let (result, failure) = record.result(how, exit, stderr.trim(), now);
+        let mut problems = heard.problems;
+        problems.extend(record.refusals.iter().map(|refused| format!("refused: {refused}")));
+        let tally = record.tally;
+        Self {
+            how,
+            reported: Reported::new(result, heard.output.into_text().trim_end()),
+            outcome: None,
+            plan: None,
+            rubric: None,
+            discovered: None,
+            turns: heard.turns,
+            input_tokens: tally.usage.input_tokens,
+            output_tokens: tally.usage.output_tokens,
+            cost_micro_usd: tally.usage.cost_micro_usd,
+            tokens_are: tally.tokens_are,
+            cost_is: tally.cost_is,
+            agent_session: record.session,
+            stop: record.stop,
+            refusals: record.refusals,
+            failure,
             exit,
             problems,
         }

@@ -1,7 +1,9 @@
 //! What was heard from an agent so far: counted, kept within bounds, and closed when it has said its last.
 
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
+use baton_core::vagueness::Rubric;
 
 use crate::ended::How;
 use crate::excerpt::Excerpt;
@@ -40,6 +42,8 @@ pub struct Heard {
     pub result: Option<ResultReport>,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
+    pub rubric: Option<Rubric>,
+    pub discovered: Option<Vec<DiscoveredTask>>,
     /// None again as soon as a result can be read.
     pub unreadable: Option<Unreadable>,
     pub problems: Vec<String>,
@@ -58,6 +62,8 @@ impl Heard {
             result: None,
             outcome: None,
             plan: None,
+            rubric: None,
+            discovered: None,
             unreadable: None,
             problems: Vec::new(),
             over: None,
@@ -89,6 +95,8 @@ impl Heard {
             }
             Report::Outcome(outcome) => self.outcome = Some(outcome.clone()),
             Report::Plan(plan) => self.plan = Some(plan.clone()),
+            Report::Vagueness(rubric) => self.rubric = Some((**rubric).clone()),
+            Report::Discovered(tasks) => self.discovered = Some(tasks.clone()),
         }
     }
 

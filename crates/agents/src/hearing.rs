@@ -8,6 +8,7 @@ use crate::lines::{LINE_BYTES_MAX, Line, Lines};
 use crate::log::{AttemptLog, Voice};
 use crate::outbox::Outbox;
 use crate::report::{self, Report, Spoken};
+use crate::usage::UsageKind;
 
 /// Text in one event. A long line comes in several.
 pub const EVENT_TEXT_BYTES_MAX: usize = 8 * 1024;
@@ -60,6 +61,23 @@ impl Hearing {
         self.stderr = lines;
         self.send_text(&mut text, Event::Stderr);
         self.log.flush();
+    }
+
+    /// A line of the message of an agent whose standard output is a protocol.
+    pub fn said(&mut self, line: &str) {
+        self.log.line((self.clock)(), Voice::Out, line);
+        self.log.flush();
+        self.send_text(&mut format!("{line}\n"), Event::Text);
+    }
+
+    /// Something such an agent reported of what it does.
+    pub fn reported(&mut self, line: &str) {
+        self.log.line((self.clock)(), Voice::Report, line);
+        self.log.flush();
+    }
+
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
     }
 
     /// Something Baton has to say about the attempt.
@@ -125,12 +143,14 @@ impl Hearing {
     fn send_report(&mut self, report: Report) {
         let event = match report {
             Report::Turn => Event::Turn(self.heard.turns),
-            Report::Usage(usage) => Event::Usage(usage),
+            Report::Usage(usage) => Event::Usage(UsageKind::PerTurn, usage),
             Report::Ask(draft) => Event::Asked(draft),
             Report::Outcome(outcome) => Event::Outcome(outcome),
             Report::Plan(plan) => Event::Plan(plan),
             // A result is only what the agent says of the end; the end itself follows.
             Report::Result(_) => return,
+            // These are looked at when the agent has ended.
+            Report::Vagueness(_) | Report::Discovered(_) => return,
         };
         self.outbox.push(event);
     }

@@ -13,14 +13,26 @@ pub struct Line {
 }
 
 /// Cuts a stream into lines.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lines {
+    bytes_max: usize,
     rest: Vec<u8>,
     /// The beginning of the line that `rest` goes on with was handed out already.
     is_in_piece: bool,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Self::of_at_most(LINE_BYTES_MAX)
+    }
+}
+
 impl Lines {
+    /// Longer lines come in pieces of this size.
+    pub fn of_at_most(bytes_max: usize) -> Self {
+        Self { bytes_max: bytes_max.max(4), rest: Vec::new(), is_in_piece: false }
+    }
+
     /// Takes the next bytes and hands out every line they complete.
     pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
@@ -43,8 +55,8 @@ impl Lines {
     }
 
     fn add(&mut self, mut bytes: &[u8], take: &mut impl FnMut(Line)) {
-        while self.rest.len() + bytes.len() > LINE_BYTES_MAX {
-            let (now, later) = bytes.split_at(LINE_BYTES_MAX - self.rest.len());
+        while self.rest.len() + bytes.len() > self.bytes_max {
+            let (now, later) = bytes.split_at(self.bytes_max - self.rest.len());
             self.rest.extend_from_slice(now);
             let kept_back = self.rest.split_off(character_end(&self.rest));
             take(Line { text: decode(&self.rest), is_piece: true });

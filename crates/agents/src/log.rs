@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use baton_core::redact::Redactor;
 use baton_core::time::Timestamp;
 
 use crate::excerpt::Excerpt;
@@ -55,6 +56,8 @@ pub struct AttemptLog {
     /// The last moment as text. A flood has thousands of lines to a millisecond.
     stamp: (Timestamp, String),
     error: Option<io::Error>,
+    /// What the agent prints may hold secrets; what is kept does not.
+    redactor: Redactor,
 }
 
 impl AttemptLog {
@@ -71,6 +74,7 @@ impl AttemptLog {
             lines_after_head: 0,
             stamp: (Timestamp::from_ms(0), Timestamp::from_ms(0).to_string()),
             error: None,
+            redactor: Redactor::default(),
         })
     }
 
@@ -83,6 +87,7 @@ impl AttemptLog {
         if self.stamp.0 != now {
             self.stamp = (now, now.to_string());
         }
+        let text = self.redactor.line(text);
         let line = format!("{} {} {text}\n", self.stamp.1, voice.mark());
         let fits = self.bytes_written + line.len() as u64 <= self.head_max;
         if fits && self.lines_after_head == 0 {

@@ -9,8 +9,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use baton_core::id::AttemptId;
+
 use crate::driver::Launch;
-use crate::environment::ATTEMPT_ID;
+use crate::environment::{ATTEMPT_ID, Environment};
 use crate::identity::ProcessIdentity;
 use crate::tree::{Leftover, Tree};
 
@@ -20,7 +22,7 @@ const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 /// Why an agent did not start: what was tried, and what is wrong with it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("the agent's command is empty; set `command` in its settings")]
+    #[error("the command is empty; set `command` in its settings")]
     NoCommand,
     #[error("cannot start `{program}` in {}: there is no such folder", worktree.display())]
     NoWorktree { program: String, worktree: PathBuf },
@@ -34,6 +36,26 @@ pub enum StartError {
     NotExecutable { program: String },
     #[error("cannot start `{program}`: {source}")]
     System { program: String, source: io::Error },
+}
+
+/// What a process is started with. Its prompt, its limits and its log are its driver's business.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    pub attempt: AttemptId,
+    pub command: &'a [String],
+    pub folder: &'a Path,
+    pub environment: &'a Environment,
+}
+
+impl<'a> From<&'a Launch> for Start<'a> {
+    fn from(launch: &'a Launch) -> Self {
+        Self {
+            attempt: launch.attempt,
+            command: &launch.command,
+            folder: &launch.worktree,
+            environment: &launch.environment,
+        }
+    }
 }
 
 /// A running agent and its whole tree. Dropped before it was ended, it takes the tree with it.
@@ -52,22 +74,23 @@ pub struct Pipes {
 }
 
 impl Process {
-    /// Starts the program in the worktree, with the launch's environment and nothing else of ours.
-    pub fn start(launch: &Launch) -> Result<(Self, Pipes), StartError> {
-        let (program, arguments) = launch.command.split_first().ok_or(StartError::NoCommand)?;
+    /// Starts the program in its folder, with the environment it was given and nothing else of ours.
+    pub fn start<'a>(what: impl Into<Start<'a>>) -> Result<(Self, Pipes), StartError> {
+        let start = what.into();
+        let (program, arguments) = start.command.split_first().ok_or(StartError::NoCommand)?;
         let mut child = Command::new(program)
             .args(arguments)
-            .current_dir(&launch.worktree)
+            .current_dir(start.folder)
             .env_clear()
-            .envs(launch.environment.iter())
+            .envs(start.environment.iter())
             // Last, because the tree is found by it.
-            .env(ATTEMPT_ID, launch.attempt.to_string())
+            .env(ATTEMPT_ID, start.attempt.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| explain(error, program, launch))?;
+            .map_err(|error| explain(error, program, &start))?;
         let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let (Some(pid), Some(((stdin, stdout), stderr))) = (child.id(), pipes) else {
             // All three were asked for and nobody waited yet, so this is not reached.
@@ -76,7 +99,7 @@ impl Process {
         };
         // The child is not reaped before somebody waits for it, so its pid is still its own here.
         let identity = ProcessIdentity::of(pid);
-        let tree = Tree::new(launch.attempt, Some(identity.clone()));
+        let tree = Tree::new(start.attempt, Some(identity.clone()));
         Ok((Self { child, identity, tree, is_ended: false }, Pipes { stdin, stdout, stderr }))
     }
 
@@ -117,14 +140,12 @@ pub async fn feed(mut stdin: ChildStdin, prompt: String) {
     let _ = stdin.shutdown().await;
 }
 
-fn explain(error: io::Error, program: &str, launch: &Launch) -> StartError {
+fn explain(error: io::Error, program: &str, start: &Start<'_>) -> StartError {
     let program = program.to_owned();
     match error.kind() {
-        _ if !launch.worktree.is_dir() => {
-            StartError::NoWorktree { program, worktree: launch.worktree.clone() }
-        }
+        _ if !start.folder.is_dir() => StartError::NoWorktree { program, worktree: start.folder.to_owned() },
         io::ErrorKind::NotFound if is_looked_up(&program) => {
-            let path = launch.environment.get("PATH").unwrap_or_default().to_string_lossy().into_owned();
+            let path = start.environment.get("PATH").unwrap_or_default().to_string_lossy().into_owned();
             StartError::NotOnPath { program, path }
         }
         io::ErrorKind::NotFound => StartError::NotFound { program },

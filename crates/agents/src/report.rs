@@ -8,11 +8,14 @@ mod fields;
 
 use baton_core::attempt::AttemptResult;
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
+use baton_core::vagueness::Rubric;
 use serde_json::{Map, Value};
 
 use crate::lines::without_nul;
 
+pub(crate) use fields::micro_usd;
 pub use fields::{OPTIONS_MAX, QUESTION_BYTES_MAX};
 
 /// A piece of a line or of a word that is quoted back.
@@ -37,6 +40,10 @@ pub enum Report {
     Result(ResultReport),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
+    /// How vague the task is, point by point.
+    Vagueness(Box<Rubric>),
+    /// Tasks a review came upon.
+    Discovered(Vec<DiscoveredTask>),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,6 +139,11 @@ fn read_kind(kind: &str, object: Map<String, Value>) -> Result<Report, String> {
         "result" => fields::result(object).map(Report::Result),
         "outcome" => fields::outcome(object).map(Report::Outcome),
         "plan" => fields::plan(object).map(Report::Plan),
-        unknown => Err(format!("\"{}\" is none of turn, usage, ask, result, outcome, plan", quote(unknown))),
+        "vagueness" => fields::vagueness(object).map(|rubric| Report::Vagueness(Box::new(rubric))),
+        "discovered" => fields::discovered(object).map(Report::Discovered),
+        unknown => Err(format!(
+            "\"{}\" is none of turn, usage, ask, result, outcome, plan, vagueness, discovered",
+            quote(unknown)
+        )),
     }
 }

@@ -1,9 +1,11 @@
 //! The command line as people type it. Every command listed here works.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A durable orchestrator for coding agents.
@@ -28,6 +30,15 @@ pub struct Common {
     /// Which store in that folder [default: the folder's name and a few digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
     pub namespace: Option<String>,
+    /// A store that many machines share, instead of a file here
+    #[arg(
+        long,
+        global = true,
+        value_name = "postgres://USER@HOST/DATABASE",
+        env = "BATON_STORE",
+        hide_env_values = true
+    )]
+    pub store: Option<StoreAddress>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,12 +52,11 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-    /// Run agents on this repository's tasks until Ctrl-C
-    Up {
-        /// How many agents at once [default: what the settings say]
-        #[arg(long, value_name = "N")]
-        agents: Option<u32>,
-    },
+    /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
+    #[command(
+        after_help = "Examples:\n  baton up\n  baton up --listen 127.0.0.1:0            any free port\n  BATON_SERVER_TOKEN=… baton up --listen 0.0.0.0:5678"
+    )]
+    Up(Up),
     /// Accept finished work: merge it, and call it done
     #[command(
         after_help = "Examples:\n  baton accept TASK-9a69e916\n  baton accept --all\n  baton accept --all --recycle"
@@ -73,10 +83,30 @@ pub enum Command {
     #[command(subcommand)]
     Breakdown(BreakdownCommand),
     /// The inbox: every question that waits for an answer
-    Questions,
+    Questions(Questions),
     /// Answer a question
-    #[command(after_help = "Example:\n  baton answer Q-5eed1234 YES")]
-    Answer { question: String, text: String },
+    #[command(
+        after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
+    )]
+    Answer(Answer),
+    /// The Plan → Execute → Review loop, in this terminal
+    #[command(
+        after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
+    )]
+    Loop(Loop),
+    /// Ask the human; called by an agent, which is known by its token
+    #[command(hide = true)]
+    Ask {
+        question: String,
+        /// An answer to offer; may be given more than once
+        #[arg(long = "option", value_name = "TEXT")]
+        options: Vec<String>,
+        #[arg(long, env = "BATON_TOKEN", hide_env_values = true)]
+        token: String,
+    },
+    /// Workflows of steps: list, look at, check, start and stop them
+    #[command(subcommand)]
+    Recipe(RecipeCommand),
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {
@@ -89,6 +119,84 @@ pub enum Command {
         /// The script, as JSON
         script: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Up {
+    /// How many agents at once [default: what the settings say]
+    #[arg(long, value_name = "N")]
+    pub agents: Option<u32>,
+    /// Where the server listens; port 0 picks a free one. Anywhere but on this machine alone, a token is needed
+    #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN", default_value = "127.0.0.1:5678")]
+    pub listen: SocketAddr,
+    /// What clients must show [default: none on this machine alone, else a new one in the server file]
+    #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Loop {
+    /// Where to start, when no loop is under way [default: plan]
+    #[arg(long, value_enum)]
+    pub from: Option<LoopStart>,
+    /// Answers typed ahead, one on each line, used in order before anything is read from the terminal
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Who answers when nobody does
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub unattended: Option<UnattendedPolicy>,
+    /// The conversation the loop belongs to
+    #[arg(long, default_value = "cli")]
+    pub session: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoopStart {
+    Plan,
+    Execute,
+    Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnattendedPolicy {
+    /// The question's own default, where it has one
+    Default,
+    /// The work that asks is ended
+    Fail,
+    /// A human is called, and no expiry answers
+    Escalate,
+    /// Questions wait
+    Human,
+}
+
+#[derive(Debug, Args)]
+pub struct Questions {
+    /// Go on, and print new questions as they come; with --json one object on each line
+    #[arg(long, conflicts_with = "cursor")]
+    pub follow: bool,
+    #[arg(long, default_value_t = 200)]
+    pub limit: u32,
+    /// Go on where the previous page ended
+    #[arg(long)]
+    pub cursor: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
+    #[arg(required_unless_present = "queue", conflicts_with = "queue")]
+    pub question: Option<String>,
+    #[arg(conflicts_with = "queue")]
+    pub text: Option<String>,
+    /// Lay an answer down for a question still to come; the first it fits gets it
+    #[arg(long, value_name = "TEXT")]
+    pub queue: Option<String>,
+    /// The conversation whose questions it is for
+    #[arg(long, requires = "queue", default_value = "cli")]
+    pub session: String,
+    /// Only for questions of this task
+    #[arg(long, requires = "queue", conflicts_with = "session")]
+    pub task: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -131,6 +239,9 @@ pub enum TaskCommand {
         /// The conversation it belongs to
         #[arg(long, default_value = "cli")]
         session: String,
+        /// The recipe it is done by [default: work]
+        #[arg(long)]
+        recipe: Option<String>,
     },
     /// List tasks, oldest first
     List {
@@ -174,6 +285,49 @@ pub enum TaskCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum RecipeCommand {
+    /// List the recipes there are
+    List,
+    /// Draw a recipe: its steps, what may be reported, and where that leads
+    Show {
+        recipe: String,
+        /// As a Mermaid state diagram
+        #[arg(long)]
+        mermaid: bool,
+    },
+    /// Look for faults; every one is named with file, line and column
+    Check {
+        /// Recipe files [default: all in .agent/recipes]
+        files: Vec<PathBuf>,
+    },
+    /// Start a recipe on a session
+    #[command(
+        after_help = "Example:\n  baton recipe start document-design --message \"Sharing links that expire\""
+    )]
+    Start {
+        recipe: String,
+        #[arg(long, default_value = "cli")]
+        session: String,
+        /// What it is to work on
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+    },
+    /// Say something to the recipe that runs on a session; its agent hears it before it goes on
+    Say {
+        text: String,
+        #[arg(long, default_value = "cli")]
+        session: String,
+    },
+    /// Stop the recipe that runs on a session, and its agent; work that is there is kept
+    Exit {
+        #[arg(long, default_value = "cli")]
+        session: String,
+    },
+    /// Print the JSON Schema of recipe files, for editors
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
 pub enum BreakdownCommand {
     /// List the tasks that are to be broken down
     List,
@@ -181,11 +335,15 @@ pub enum BreakdownCommand {
     Show { task: String },
     /// Let an agent plan it
     Run { task: String },
-    /// Hand in a plan of your own, as JSON from a file or - for standard input
+    /// Hand in a plan of your own: in your editor, or as YAML or JSON from a file
     #[command(
-        after_help = "Example:\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
+        after_help = "Examples:\n  baton breakdown edit TASK-9a69e916\n  echo '{\"items\": [{\"title\": \"First part\"}, {\"title\": \"Second part\", \"depends_on\": [1]}]}' | baton breakdown edit TASK-9a69e916 -"
     )]
-    Edit { task: String, file: PathBuf },
+    Edit {
+        task: String,
+        /// The plan, or - for standard input [default: opened in $VISUAL or $EDITOR]
+        file: Option<PathBuf>,
+    },
     /// Make the plan real: its subtasks take the place of the task
     Approve { task: String },
     /// Send the plan back with the reason

@@ -14,6 +14,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 pub const UNREACHABLE: u8 = 3;
 pub const REFUSED: u8 = 4;
+/// A question waits, and nobody is there to answer it.
+pub const UNANSWERED: u8 = 10;
 
 impl Fault {
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -28,17 +30,30 @@ impl From<EngineError> for Fault {
             | EngineError::Plan(_)
             | EngineError::Namespace { .. }
             | EngineError::Ambiguous { .. }
+            | EngineError::ProjectPath { .. }
+            | EngineError::GateAnswer(_)
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
+            | EngineError::Run(_)
+            | EngineError::RunOpen { .. }
+            | EngineError::NoRun { .. }
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
+            | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
-            | EngineError::AlreadyAnswered { .. } => REFUSED,
+            | EngineError::QueueFull(_)
+            | EngineError::Loop(_)
+            | EngineError::Ask(_)
+            | EngineError::Answer(_)
+            | EngineError::Work(_)
+            | EngineError::AlreadyAnswered { .. }
+            | EngineError::OtherProject { .. }
+            | EngineError::KeyReused => REFUSED,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
             | EngineError::Git(_) => FAILED,
-            EngineError::Settings(_) => USAGE,
+            EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }

@@ -2,10 +2,14 @@
 
 mod cli;
 mod commands;
+mod editor;
 mod explain;
 mod fault;
 mod office;
 mod output;
+mod plan_text;
+mod server_file;
+mod yaml;
 
 use std::process::ExitCode;
 

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
-use baton_core::id::{QuestionId, TaskId};
+use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
-use baton_engine::place::{LocalStore, Place, PlaceOptions};
+use baton_engine::place::{AnyStore, Place, PlaceOptions};
+use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 
 use crate::cli::Common;
@@ -20,21 +21,29 @@ use crate::fault::Fault;
 use crate::output;
 
 pub struct Office {
-    pub desk: Desk<LocalStore>,
+    pub desk: Desk<AnyStore>,
     pub place: Place,
     pub is_json: bool,
     person: String,
 }
 
 impl Office {
-    pub fn open(common: &Common) -> Result<Self, Fault> {
+    pub async fn open(common: &Common) -> Result<Self, Fault> {
         let folder = env::current_dir().map_err(|error| {
             Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
         })?;
-        let options =
-            PlaceOptions { state_dir: common.state_dir.clone(), namespace: common.namespace.clone() };
-        let place = Place::find(&folder, &options)?;
-        let desk = Desk::new(place.open_store()?, Ids::random());
+        let options = PlaceOptions {
+            state_dir: common.state_dir.clone(),
+            namespace: common.namespace.clone(),
+            store: common.store.clone(),
+        };
+        let mut place = Place::find(&folder, &options)?;
+        if common.store.is_none() {
+            let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+            place.store = settings.store.unwrap_or_default();
+        }
+        let recipes = RecipeLibrary::of(&place.root);
+        let desk = Desk::new(place.open_store().await?, Ids::random()).with_recipes(recipes);
         // Whoever is logged in is who did it; there is no login of our own.
         let person =
             env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
@@ -42,11 +51,17 @@ impl Office {
     }
 
     /// The engine on this repository, with its settings. It speaks on standard error.
-    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<LocalStore>, Fault> {
+    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<AnyStore>, Fault> {
+        self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
+    }
+
+    /// The same, with settings that the command line changes.
+    pub async fn engine_with(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<Engine<AnyStore>, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
-        if let Some(agents) = agents {
-            settings.max_agents = agents;
-        }
+        change(&mut settings);
         Ok(Engine::new(
             self.desk.clone(),
             settings,
@@ -55,6 +70,11 @@ impl Office {
             Arc::new(output::talk),
         )
         .await?)
+    }
+
+    /// Whoever is logged in.
+    pub fn person(&self) -> &str {
+        &self.person
     }
 
     pub fn actor(&self) -> Actor {
@@ -77,6 +97,12 @@ impl Office {
     pub fn question(text: &str) -> Result<QuestionId, Fault> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             Fault::usage(error.to_string(), "see the open questions: baton questions")
+        })
+    }
+
+    pub fn session(text: &str) -> Result<SessionId, Fault> {
+        text.parse().map_err(|error: baton_core::id::BadId| {
+            Fault::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 

@@ -34,18 +34,40 @@ pub fn line(text: &str) {
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
+/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`.
+pub fn show_logs() {
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+    let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
+    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    // It is set already when somebody else in this process was first.
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+}
+
 pub fn fault(fault: &Fault) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
     ExitCode::from(fault.code)
 }
 
-/// One JSON document on a line of its own.
+/// One JSON document, for people to read too.
 pub fn json(value: &impl Serialize) -> Result<String, Fault> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Fault {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
+}
+
+/// One JSON document on one line, for streams.
+pub fn json_line(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
+fn not_json(error: serde_json::Error) -> Fault {
+    Fault {
         message: format!("the answer does not read as JSON: {error}"),
         hint: "this is a mistake in Baton; please report it".to_owned(),
         code: FAILED,
-    })
+    }
 }
 
 /// Rows under headings, in columns as wide as their widest cell; the last one is left as it is.

@@ -61,7 +61,7 @@ impl Approval<'_> {
         let breakdown = self.breakdown.value.id();
         let expected = match self.breakdown.value.spec().purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
-            Purpose::Work => return Err(Refusal::NotBreakdown { task: breakdown }.into()),
+            Purpose::Work | Purpose::Run => return Err(Refusal::NotBreakdown { task: breakdown }.into()),
         };
         let given = self.replaced.map(|stored| stored.value.id());
         if expected != given {

@@ -76,6 +76,9 @@ pub struct AskCycle {
     answered: BTreeSet<QuestionId>,
     #[serde(default, skip_serializing_if = "AnswerMemory::is_empty")]
     remembered: AnswerMemory,
+    /// The last answer came after the owner's last word; whoever goes on has to be told it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_unheard: bool,
 }
 
 /// What came of asking.
@@ -112,28 +115,35 @@ impl AskCycle {
             automatic_in_a_row,
             answered: BTreeSet::new(),
             remembered: AnswerMemory::default(),
+            is_unheard: false,
         }
     }
 
-    pub fn ask(&self, token: &OwnerToken, mut question: Question) -> Result<Asked, AskRefusal> {
-        if *token != self.owner {
-            return Err(AskRefusal::NotOwner);
-        }
-        match &self.state {
-            CycleState::GatePassed => return Err(AskRefusal::GatePassed { cycle: self.id }),
-            CycleState::Closed { .. } => return Err(AskRefusal::CycleClosed { cycle: self.id }),
-            CycleState::Open { pending: Some(pending) } => {
-                return Err(AskRefusal::QuestionPending { pending: pending.id });
-            }
-            CycleState::Open { pending: None } => {}
-        }
-        if self.answered.contains(&question.id) {
-            return Err(AskRefusal::IdTaken { id: question.id });
-        }
+    /// A cycle for one question that Baton itself asked. Nobody owns it, so nobody can ask in it.
+    pub(crate) fn holding(question: Question, automatic_in_a_row: u32) -> Self {
+        let (id, owner) = (CycleId::from_bits(0), OwnerToken::from_digest([0; OwnerToken::BYTES]));
+        let cycle = Self::open(id, owner, GateRule::YesPasses, automatic_in_a_row);
+        Self { state: CycleState::Open { pending: Some(question) }, ..cycle }
+    }
+
+    /// The same cycle after answers that were counted elsewhere.
+    pub(crate) fn counting(&self, automatic_in_a_row: u32) -> Self {
+        Self { automatic_in_a_row, ..self.clone() }
+    }
+
+    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<Asked, AskRefusal> {
+        self.may_ask(token, &question)?;
         if let Some(known) = self.remembered.recall(&question) {
             let (answer, answered_by) = (known.answer.clone(), known.answered_by.clone());
             return Ok(Asked::Again { answer, answered_by });
         }
+        Ok(Asked::Pending { cycle: self.ask_anew(token, question)? })
+    }
+
+    /// Asks the human even if they said it before: an agent whose turn ends with its question, and who asks the
+    /// same again, was not helped by the first answer.
+    pub fn ask_anew(&self, token: &OwnerToken, mut question: Question) -> Result<Self, AskRefusal> {
+        self.may_ask(token, &question)?;
         let limit = match question.kind() {
             QuestionKind::Gate => {
                 question.draft = question.draft.with_options(YesNo::OPTIONS);
@@ -150,8 +160,32 @@ impl AskCycle {
         }
         let mut cycle = self.clone();
         cycle.asked_count += 1;
+        cycle.is_unheard = false;
         cycle.state = CycleState::Open { pending: Some(question) };
-        Ok(Asked::Pending { cycle })
+        Ok(cycle)
+    }
+
+    fn may_ask(&self, token: &OwnerToken, question: &Question) -> Result<(), AskRefusal> {
+        if *token != self.owner {
+            return Err(AskRefusal::NotOwner);
+        }
+        match &self.state {
+            CycleState::GatePassed => return Err(AskRefusal::GatePassed { cycle: self.id }),
+            CycleState::Closed { .. } => return Err(AskRefusal::CycleClosed { cycle: self.id }),
+            CycleState::Open { pending: Some(pending) } => {
+                return Err(AskRefusal::QuestionPending { pending: pending.id });
+            }
+            CycleState::Open { pending: None } => {}
+        }
+        if self.answered.contains(&question.id) {
+            return Err(AskRefusal::IdTaken { id: question.id });
+        }
+        Ok(())
+    }
+
+    /// What the human said to the very same question before, where it was information.
+    pub fn recall(&self, question: &Question) -> Option<(NonBlank, AnsweredBy)> {
+        self.remembered.recall(question).map(|known| (known.answer.clone(), known.answered_by.clone()))
     }
 
     pub fn answer(
@@ -182,6 +216,7 @@ impl AskCycle {
         let mut cycle = self.clone();
         cycle.answered.insert(id);
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
+        cycle.is_unheard = true;
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
             Some(_) | None => CycleState::Open { pending: None },
@@ -203,10 +238,19 @@ impl AskCycle {
     /// any more, and the pending question stays.
     pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
         match &self.state {
-            CycleState::Open { .. } => Ok(Self { owner, ..self.clone() }),
+            CycleState::Open { .. } => Ok(Self { owner, is_unheard: false, ..self.clone() }),
             CycleState::GatePassed => Err(AskRefusal::GatePassed { cycle: self.id }),
             CycleState::Closed { .. } => Err(AskRefusal::CycleClosed { cycle: self.id }),
         }
+    }
+
+    /// The pending question is not to be answered any more, and the owner may ask another.
+    pub fn withdraw(&self) -> Self {
+        let mut cycle = self.clone();
+        if let CycleState::Open { pending } = &mut cycle.state {
+            *pending = None;
+        }
+        cycle
     }
 
     fn awaiting(&self, id: QuestionId) -> Result<&Question, AnswerRefusal> {
@@ -245,6 +289,11 @@ impl AskCycle {
 
     pub fn is_open(&self) -> bool {
         matches!(self.state, CycleState::Open { .. })
+    }
+
+    /// Whether an answer waits for whoever goes on.
+    pub fn is_unheard(&self) -> bool {
+        self.is_unheard
     }
 
     pub fn asked_count(&self) -> u32 {

@@ -13,6 +13,7 @@ use crate::phase_loop::PhaseLoop;
 use crate::plan_record::PlanRecord;
 use crate::project::Project;
 use crate::question_record::QuestionRecord;
+use crate::receipt::Receipt;
 use crate::run::Run;
 use crate::session::{Message, Posted, Session};
 use crate::task::Task;
@@ -37,6 +38,7 @@ pub enum Record {
     Plan(PlanRecord),
     Run(Box<Run>),
     Loop(Box<PhaseLoop>),
+    Receipt(Receipt),
 }
 
 /// What must be true of the stored row for the whole change to go through.

@@ -16,6 +16,21 @@ pub enum Unreadable {
     Ambiguous { given: String, options: Vec<String> },
 }
 
+impl Unreadable {
+    /// The beginning of the answer.
+    pub fn given(&self) -> &str {
+        match self {
+            Self::NoneOfThem { given, .. } | Self::Ambiguous { given, .. } => given,
+        }
+    }
+
+    pub fn options(&self) -> &[String] {
+        match self {
+            Self::NoneOfThem { options, .. } | Self::Ambiguous { options, .. } => options,
+        }
+    }
+}
+
 /// Longest piece of an unreadable answer that is quoted back.
 const QUOTED_MAX: usize = 80;
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
 use crate::attempt::AttemptEnd;
-use crate::id::{AttemptId, QuestionId, TaskId};
+use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
+use crate::owner_token::OwnerToken;
+use crate::question::Draft;
 use crate::recycle::RecycleReason;
 use crate::text::{AgentName, NonBlank};
 use crate::time::Timestamp;
@@ -17,6 +19,17 @@ pub enum Command {
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
+    },
+    /// The attempt's agent is about to start, and may ask by the secret that `owner` is the digest of.
+    Start {
+        attempt: AttemptId,
+        cycle: CycleId,
+        owner: OwnerToken,
+    },
+    /// The agent asks the human. I6: only the owner of the open cycle may, and one question at a time.
+    Ask {
+        owner: OwnerToken,
+        question: Draft,
     },
     /// The attempt ended; the guard decides what that means.
     Settle {
@@ -50,8 +63,12 @@ pub enum Command {
     ReportConflict {
         detail: NonBlank,
     },
-    /// A human, or a policy they set, lets an agent plan a breakdown.
+    /// A human, or a policy they set, lets an agent plan a breakdown, or work on a task that was held back.
     Release,
+    /// A human says that the work has failed and is not to go on.
+    MarkFailed {
+        reason: NonBlank,
+    },
     /// A human wrote the plan of a breakdown.
     SubmitPlan,
     /// The human approved the plan of a breakdown.
@@ -71,6 +88,8 @@ pub enum Command {
 #[serde(rename_all = "snake_case")]
 pub enum CommandName {
     Claim,
+    Start,
+    Ask,
     Settle,
     ExpireLease,
     Reply,
@@ -80,6 +99,7 @@ pub enum CommandName {
     Recycle,
     ReportConflict,
     Release,
+    MarkFailed,
     SubmitPlan,
     ApprovePlan,
     Replace,
@@ -88,8 +108,10 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Claim,
+        Self::Start,
+        Self::Ask,
         Self::Settle,
         Self::ExpireLease,
         Self::Reply,
@@ -99,6 +121,7 @@ impl CommandName {
         Self::Recycle,
         Self::ReportConflict,
         Self::Release,
+        Self::MarkFailed,
         Self::SubmitPlan,
         Self::ApprovePlan,
         Self::Replace,
@@ -110,6 +133,8 @@ impl CommandName {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claim => "claim",
+            Self::Start => "start",
+            Self::Ask => "ask",
             Self::Settle => "settle",
             Self::ExpireLease => "expire lease",
             Self::Reply => "reply",
@@ -119,6 +144,7 @@ impl CommandName {
             Self::Recycle => "recycle",
             Self::ReportConflict => "report conflict",
             Self::Release => "release",
+            Self::MarkFailed => "mark failed",
             Self::SubmitPlan => "submit plan",
             Self::ApprovePlan => "approve plan",
             Self::Replace => "replace",
@@ -138,6 +164,8 @@ impl Command {
     pub const fn name(&self) -> CommandName {
         match self {
             Self::Claim { .. } => CommandName::Claim,
+            Self::Start { .. } => CommandName::Start,
+            Self::Ask { .. } => CommandName::Ask,
             Self::Settle { .. } => CommandName::Settle,
             Self::ExpireLease { .. } => CommandName::ExpireLease,
             Self::Reply { .. } => CommandName::Reply,
@@ -147,6 +175,7 @@ impl Command {
             Self::Recycle { .. } => CommandName::Recycle,
             Self::ReportConflict { .. } => CommandName::ReportConflict,
             Self::Release => CommandName::Release,
+            Self::MarkFailed { .. } => CommandName::MarkFailed,
             Self::SubmitPlan => CommandName::SubmitPlan,
             Self::ApprovePlan => CommandName::ApprovePlan,
             Self::Replace { .. } => CommandName::Replace,

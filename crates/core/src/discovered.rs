@@ -92,6 +92,17 @@ impl Proposal {
         }
     }
 
+    /// As a person writes them: one on each line, its title and, behind a colon, what it is about.
+    pub fn from_lines(text: &str) -> Result<Self, BadProposal> {
+        let tasks = text.lines().filter_map(|line| {
+            let line = line.trim().trim_start_matches(['-', '*']).trim();
+            let (title, description) = line.split_once(':').unwrap_or((line, ""));
+            let title = NonBlank::new(title.trim()).ok()?;
+            Some(DiscoveredTask { title, description: description.trim().to_owned() })
+        });
+        Self::new(tasks.collect())
+    }
+
     pub fn tasks(&self) -> &[DiscoveredTask] {
         &self.0
     }

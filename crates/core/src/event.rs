@@ -8,6 +8,7 @@ use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
 use crate::attempt::AttemptEnd;
 use crate::breakdown::Plan;
+use crate::effect::Effect;
 use crate::exit_reason::ExitReason;
 use crate::guard::RequeueReason;
 use crate::handoff::Handoff;
@@ -58,6 +59,10 @@ pub enum EventBody {
         agent: AgentName,
         resumes: Option<AttemptId>,
     },
+    AgentStarted {
+        task: TaskId,
+        attempt: AttemptId,
+    },
     AttemptEnded {
         task: TaskId,
         attempt: AttemptId,
@@ -97,6 +102,9 @@ pub enum EventBody {
     TaskReplaced {
         task: TaskId,
         replaced_by: Vec<TaskId>,
+    },
+    TaskLetGo {
+        task: TaskId,
     },
     TaskFailed {
         task: TaskId,
@@ -149,13 +157,27 @@ pub enum EventBody {
         reason: NonBlank,
     },
 
+    /// An answer was laid down for a question still to come.
+    AnswerQueued {
+        session: SessionId,
+        task: Option<TaskId>,
+        text: NonBlank,
+    },
+
     RunStarted {
         run: RunId,
         recipe: RecipeId,
+        label: NonBlank,
         session: SessionId,
         task: Option<TaskId>,
         step: StepName,
         step_count: u32,
+    },
+    /// The run goes on with another task.
+    RunBound {
+        run: RunId,
+        session: SessionId,
+        task: TaskId,
     },
     StepStarted {
         run: RunId,
@@ -176,10 +198,18 @@ pub enum EventBody {
         step: StepName,
         error: NonBlank,
     },
+    /// A person wants the run to end; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
     RunExited {
         run: RunId,
         session: SessionId,
         reason: ExitReason,
+        /// What went wrong, where something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<NonBlank>,
     },
 
     PhaseHandedOff {
@@ -187,6 +217,12 @@ pub enum EventBody {
         handoff: Box<Handoff>,
     },
 
+    /// Something Baton had to do could not be done, however often it was tried.
+    EffectGivenUp {
+        effect: Box<Effect>,
+        tries: u32,
+        error: NonBlank,
+    },
     IntakePaused {
         agent: AgentName,
         until: Timestamp,
@@ -204,6 +240,7 @@ impl EventBody {
             Self::TaskCreated { spec, .. } => Some(spec.id),
             Self::DependentsRewired { from, .. } => Some(*from),
             Self::TaskClaimed { task, .. }
+            | Self::AgentStarted { task, .. }
             | Self::AttemptEnded { task, .. }
             | Self::TaskProvisional { task, .. }
             | Self::TaskDone { task, .. }
@@ -215,15 +252,18 @@ impl EventBody {
             | Self::TaskReplaced { task, .. }
             | Self::TaskFailed { task, .. }
             | Self::TaskRetried { task }
+            | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }
             | Self::PlanApproved { task, .. }
-            | Self::PlanRejected { task, .. } => Some(*task),
+            | Self::PlanRejected { task, .. }
+            | Self::RunBound { task, .. } => Some(*task),
             Self::MessagePosted { task, .. }
             | Self::QuestionAsked { task, .. }
             | Self::QuestionAnswered { task, .. }
             | Self::QuestionWithdrawn { task, .. }
+            | Self::AnswerQueued { task, .. }
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }
@@ -231,8 +271,10 @@ impl EventBody {
             | Self::StepStarted { .. }
             | Self::StepLeft { .. }
             | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
             | Self::RunExited { .. }
             | Self::PhaseHandedOff { .. }
+            | Self::EffectGivenUp { .. }
             | Self::IntakePaused { .. }
             | Self::IntakeResumed { .. } => None,
         }

@@ -170,6 +170,14 @@ fn judge_danger(reported: &Reported, verified: &Evidence) -> Verdict {
     }
 }
 
+/// Judges the end of a task that was made for a run. Nobody asked for code, so its output is enough; but work
+/// that is there waits for someone to accept it, like any other.
+pub fn judge_run(end: &AttemptEnd) -> Judgement {
+    let AttemptEnd { reported, verified } = end;
+    let verdict = if verified.shows_work() { judge_code(reported, verified) } else { judge_output(reported) };
+    with_shown_output(verdict, &reported.output)
+}
+
 /// Judges the end of an attempt at a breakdown, whose deliverable is a plan.
 pub fn judge_breakdown(end: &AttemptEnd) -> Judgement {
     let AttemptEnd { reported, verified } = end;

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A text that is not the id it was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +35,8 @@ fn parse_hex(text: &str, prefix: &str, digits: usize) -> Option<u64> {
 macro_rules! hex_id {
     ($(#[$doc:meta])* $name:ident, $noun:literal, $prefix:literal, $repr:ty, $digits:literal, $example:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $name($repr);
 
         impl $name {
@@ -87,6 +87,12 @@ macro_rules! hex_id {
                 id.to_string()
             }
         }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
     };
 }
 
@@ -122,7 +128,7 @@ hex_id!(
 /// A conversation with the human. Its text is the caller's own, within limits that keep it safe in a
 /// path, a URL and a log line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct SessionId(String);
 
 impl SessionId {

@@ -12,6 +12,12 @@ use crate::text::{NonBlank, OutcomeName, nearest};
 /// The outcome for everything a step has no word for. The only one that must be described.
 pub const OTHER: &str = "other";
 
+/// The outcome that says the work of a step is done. Baton looks whether there is any.
+pub const COMPLETE: &str = "complete";
+
+/// The outcome that says the change is committed. Baton counts.
+pub const COMMITTED: &str = "committed";
+
 /// The outcome that says the queue is empty. Baton checks it against the queue.
 pub const NO_TASKS: &str = "no-tasks";
 

@@ -15,6 +15,7 @@ use crate::loop_refusal::LoopRefusal;
 use crate::loop_summary::LoopSummary;
 use crate::owner_token::OwnerToken;
 use crate::phase::{Move, Phase, PhaseEvent, PhaseStart};
+use crate::phase_work::{PhaseWork, Topic};
 use crate::question::{Question, QuestionKind};
 use crate::text::NonBlank;
 
@@ -41,6 +42,15 @@ pub struct PhaseLoop {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gate_passed: Option<QuestionId>,
     summary: LoopSummary,
+    /// What the hand-off into this phase told its agents. Empty in the hub.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    brief: String,
+    /// What the phase is at.
+    #[serde(default)]
+    work: PhaseWork,
+    /// What the pending question is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topic: Option<Topic>,
 }
 
 /// I7: the closed cycle, the hand-off and the state with the fresh cycle are one value, so they can only
@@ -85,6 +95,9 @@ impl PhaseLoop {
             cycle: None,
             gate_passed: None,
             summary: LoopSummary::default(),
+            brief: String::new(),
+            work: PhaseWork::Hub,
+            topic: None,
         }
     }
 
@@ -97,11 +110,32 @@ impl PhaseLoop {
         };
         let anew = Self { summary: LoopSummary::default(), iteration: 1, ..self.clone() };
         let handoff = Handoff::new(self.phase, to, 1, HandoffDecision::Started, Results::Started);
-        Ok(HandedOff { next: anew.entering(to, fresh)?, closed: None, handoff })
+        let mut next = anew.entering(to, fresh)?;
+        next.work = PhaseWork::begin(to, &handoff.results);
+        next.brief.clone_from(&handoff.prompt);
+        Ok(HandedOff { next, closed: None, handoff })
     }
 
     /// A gate is asked in the phase's own words, whatever words the agent chose for it (I7).
-    pub fn ask(&self, token: &OwnerToken, mut question: Question) -> Result<LoopAsked, AskRefusal> {
+    pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<LoopAsked, AskRefusal> {
+        let (cycle, question) = self.worded(token, question)?;
+        Ok(match cycle.ask(token, question)? {
+            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(cycle)) },
+            Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
+        })
+    }
+
+    /// The same, whatever the human said before: Baton asks twice only when the first answer did not help.
+    pub fn ask_anew(&self, token: &OwnerToken, question: Question) -> Result<Self, AskRefusal> {
+        let (cycle, question) = self.worded(token, question)?;
+        Ok(self.with_cycle(cycle.ask_anew(token, question)?))
+    }
+
+    fn worded(
+        &self,
+        token: &OwnerToken,
+        mut question: Question,
+    ) -> Result<(&AskCycle, Question), AskRefusal> {
         let cycle = self.cycle.as_ref().ok_or(AskRefusal::NoCycle)?;
         if *token == *cycle.owner() && self.gate_passed == Some(question.id) {
             return Err(AskRefusal::IdTaken { id: question.id });
@@ -109,12 +143,15 @@ impl PhaseLoop {
         if question.kind() == QuestionKind::Gate
             && let Some(gate) = self.phase.gate()
         {
-            (question.draft.text, question.draft.options) = (gate.text, gate.options);
+            // What was said about it stands below, so that the question can be answered by itself.
+            let about = question.draft.text.as_str().trim();
+            question.draft.text = match about.strip_prefix(gate.text.as_str()).unwrap_or(about).trim() {
+                "" => gate.text,
+                about => NonBlank::new(format!("{}\n\n{about}", gate.text)).unwrap_or(gate.text),
+            };
+            question.draft.options = gate.options;
         }
-        Ok(match cycle.ask(token, question)? {
-            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(cycle)) },
-            Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
-        })
+        Ok((cycle, question))
     }
 
     /// Answers any question but the gate.
@@ -169,7 +206,10 @@ impl PhaseLoop {
             Phase::Plan | Phase::Execute | Phase::Review => {
                 let handoff = Handoff::new(self.phase, to, iteration, decision, results);
                 let closed = left.cycle.clone();
-                HandedOff { next: left.entering(to, fresh)?, closed, handoff }
+                let mut next = left.entering(to, fresh)?;
+                next.work = PhaseWork::begin(to, &handoff.results);
+                next.brief.clone_from(&handoff.prompt);
+                HandedOff { next, closed, handoff }
             }
         };
         Ok(GateAnswered::HandedOff(Box::new(handed_off)))
@@ -219,6 +259,8 @@ impl PhaseLoop {
         let results = Results::Ended { summary: self.summary };
         let handoff = Handoff::new(self.phase, Phase::Hub, self.iteration, decision, results);
         self.phase = Phase::Hub;
+        (self.work, self.topic) = (PhaseWork::Hub, None);
+        self.brief.clear();
         HandedOff { closed: self.cycle.clone(), next: self, handoff }
     }
 
@@ -236,6 +278,7 @@ impl PhaseLoop {
             }
         };
         self.phase = to;
+        self.topic = None;
         self.summary.iterations = self.iteration;
         self.cycle = Some(AskCycle::open(fresh.id, fresh.owner, to.gate_rule(), automatic_in_a_row));
         Ok(self)
@@ -243,6 +286,24 @@ impl PhaseLoop {
 
     fn with_cycle(&self, cycle: AskCycle) -> Self {
         Self { cycle: Some(cycle), ..self.clone() }
+    }
+
+    /// The same loop, with the phase's work further on.
+    pub fn at_work(&self, work: PhaseWork, topic: Option<Topic>) -> Self {
+        Self { work, topic, ..self.clone() }
+    }
+
+    pub fn work(&self) -> &PhaseWork {
+        &self.work
+    }
+
+    pub fn brief(&self) -> &str {
+        &self.brief
+    }
+
+    /// What the pending question is about.
+    pub fn topic(&self) -> Option<Topic> {
+        self.topic
     }
 
     pub fn session(&self) -> &SessionId {

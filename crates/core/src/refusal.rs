@@ -1,12 +1,13 @@
 //! Why a command was not carried out. A refusal changes nothing and says what to do instead.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::ask_refusal::AskRefusal;
 use crate::command::CommandName;
 use crate::id::{AttemptId, QuestionId, TaskId};
 use crate::state::StateName;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Refusal {
     #[error("{task} is {state}: {command} is not possible there")]
@@ -16,7 +17,7 @@ pub enum Refusal {
     Stale { task: TaskId, attempt: AttemptId, current: Option<AttemptId> },
     #[error("{task} still waits on {open_blockers} other task(s)")]
     WaitingOn { task: TaskId, open_blockers: u32 },
-    #[error("{task} is to be broken down and nobody has released it to an agent yet")]
+    #[error("{task} is held back, and nobody has released it to an agent yet")]
     NotReleased { task: TaskId },
     #[error("{task} is the human's to split; no agent plans it")]
     SplitByHand { task: TaskId },
@@ -24,6 +25,13 @@ pub enum Refusal {
     OtherQuestion { task: TaskId, asked: QuestionId, pending: QuestionId },
     #[error("only a human may answer {question}")]
     HumanOnly { question: QuestionId },
+    #[error("{limit} automatic answers in a row were given, so {question} waits for a human")]
+    AutomationStopped { question: QuestionId, limit: u32 },
+    #[error("{question} waits for no answer any more")]
+    NotPending { question: QuestionId },
+    /// I6: refused, never queued.
+    #[error("an agent of {task} may not ask: {refusal}")]
+    MayNotAsk { task: TaskId, refusal: AskRefusal },
     #[error("\"{answer}\" does not answer {question}; the choices are {choices}")]
     UnreadableChoice { question: QuestionId, answer: String, choices: String },
     #[error(
@@ -51,12 +59,19 @@ impl Refusal {
             Self::WrongState { task, .. } => format!("see what it allows now: baton task show {task}"),
             Self::Stale { task, .. } => format!("its work is kept; see baton task show {task}"),
             Self::WaitingOn { task, .. } => format!("see what it waits on: baton task show {task}"),
-            Self::NotReleased { task } => format!("release it: baton breakdown run {task}"),
+            Self::NotReleased { task } => {
+                format!("release it: baton breakdown run {task}, or say YES to it in baton loop")
+            }
             Self::SplitByHand { task } => format!("write its plan: baton breakdown edit {task}"),
             Self::OtherQuestion { pending, .. } => {
                 format!("answer the pending one: baton answer {pending} TEXT")
             }
             Self::HumanOnly { question } => format!("answer it yourself: baton answer {question} TEXT"),
+            Self::AutomationStopped { question, .. } => {
+                format!("answer it yourself: baton answer {question} TEXT")
+            }
+            Self::NotPending { .. } => "see the open questions: baton questions".to_owned(),
+            Self::MayNotAsk { refusal, .. } => refusal.next(),
             Self::UnreadableChoice { question, choices, .. } => {
                 format!("baton answer {question} with one of {choices}")
             }

@@ -11,6 +11,7 @@
 //! total, so between two approvals every run ends.
 
 mod advance;
+mod memory;
 mod report;
 mod view;
 
@@ -19,7 +20,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use advance::{Advance, GateAnswer, Resume, RunRefusal};
-pub use report::{Contradiction, Observed, Report};
+pub use memory::{HandedOver, Memory, TURN_BYTES_MAX, TURNS_MAX, Turn};
+pub use report::{Contradiction, Observed, Report, Seen};
 
 use crate::exit_reason::ExitReason;
 use crate::id::{RunId, SessionId, TaskId};
@@ -27,6 +29,7 @@ use crate::outcome::Outcome;
 use crate::recipe::{Recipe, Step, Transition};
 use crate::reminder::OutcomeMistake;
 use crate::text::{NonBlank, OutcomeName, RecipeId, StepName};
+use crate::time::Timestamp;
 
 /// One execution of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +39,8 @@ pub struct Run {
     session: SessionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task: Option<TaskId>,
+    #[serde(default)]
+    origin: Origin,
     step: StepName,
     visits: BTreeMap<StepName, u32>,
     total_steps: u32,
@@ -45,7 +50,22 @@ pub struct Run {
     reminded: bool,
     /// The one doubt about what was claimed in this stay is used up.
     doubted: bool,
+    #[serde(default)]
+    memory: Memory,
     state: RunState,
+}
+
+/// Who asked for a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A person, on a session. A session has at most one of these open.
+    #[default]
+    Session,
+    /// The task, which names the recipe.
+    Task,
+    /// Nobody: a task without a recipe runs the default one. It says nothing of its own; the task's events do.
+    Default,
 }
 
 /// Where a run stands.
@@ -56,6 +76,8 @@ pub enum RunState {
     Working,
     /// The agent reported an outcome the gate stands for; the human's answer is awaited.
     AtGate { reported: Outcome, question: NonBlank, progress: bool },
+    /// It was decided from outside that the run ends; what becomes of its task is still to be settled.
+    Leaving { reason: ExitReason },
     /// Nothing leads out of here.
     Exited { reason: ExitReason },
 }
@@ -69,6 +91,7 @@ impl Run {
             recipe: recipe.id().clone(),
             session,
             task,
+            origin: Origin::Session,
             visits: BTreeMap::from([(step.clone(), 1)]),
             step,
             total_steps: 1,
@@ -76,8 +99,46 @@ impl Run {
             restarts: 0,
             reminded: false,
             doubted: false,
+            memory: Memory::default(),
             state: RunState::Working,
         }
+    }
+
+    /// The same run, asked for by somebody else than a person on a session.
+    pub fn asked_by(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The same run, at work on this task from now on.
+    pub fn bound_to(self, task: TaskId) -> Self {
+        Self { task: Some(task), ..self }
+    }
+
+    /// The agent is about to be prompted; if its session has not begun yet, it begins now.
+    pub fn prompted(mut self, now: Timestamp) -> Self {
+        self.memory.begin(now);
+        self
+    }
+
+    /// The agent was told what the human said, up to the message of this number.
+    pub fn told_messages(mut self, texts: &[NonBlank], number: u32) -> Self {
+        for text in texts {
+            self.memory.say(None, text.as_str());
+        }
+        self.memory.hear(number);
+        self
+    }
+
+    /// Messages up to this number were said before the run began, or to somebody else.
+    pub fn past_messages(mut self, number: u32) -> Self {
+        self.memory.hear(number);
+        self
+    }
+
+    /// The agent of the current step said this.
+    pub fn said(mut self, text: &str) -> Self {
+        self.memory.say(Some(self.step.clone()), text);
+        self
     }
 
     /// What follows from the agent's report.
@@ -92,7 +153,9 @@ impl Run {
             RunState::AtGate { question, .. } => {
                 return Err(RunRefusal::AwaitsGate { question: question.clone() });
             }
-            RunState::Exited { reason } => return Err(RunRefusal::Exited { reason: reason.clone() }),
+            RunState::Leaving { reason } | RunState::Exited { reason } => {
+                return Err(RunRefusal::Exited { reason: reason.clone() });
+            }
         }
         let step = self.step_of(recipe)?;
         let allowed = step.outcomes();
@@ -112,7 +175,9 @@ impl Run {
             && !run.doubted
         {
             run.doubted = true;
-            return Ok((run, contradiction.ask_again(&outcome, &allowed)));
+            let (error, text) = contradiction.ask_again(&outcome, &allowed);
+            run.memory.tell(&text);
+            return Ok((run, Advance::Remind { error, text }));
         }
         if let Some(gate) = step.gate()
             && gate.stands_for(&outcome.name)
@@ -123,15 +188,18 @@ impl Run {
             return Ok((run, Advance::AskGate { question }));
         }
         let transition = step.transition(&outcome.name).ok_or_else(|| self.step_changed())?;
+        run.memory.hand_over(&self.step, outcome.name.clone(), &outcome);
         Ok(run.take(recipe, transition, observed.progress))
     }
 
     /// What follows from the human's answer to the gate.
     pub fn answer_gate(&self, recipe: &Recipe, answer: GateAnswer) -> Result<(Self, Advance), RunRefusal> {
-        let progress = match &self.state {
-            RunState::AtGate { progress, .. } => *progress,
+        let (reported, progress) = match &self.state {
+            RunState::AtGate { reported, progress, .. } => (reported, *progress),
             RunState::Working => return Err(RunRefusal::NotAtGate { step: self.step.clone() }),
-            RunState::Exited { reason } => return Err(RunRefusal::Exited { reason: reason.clone() }),
+            RunState::Leaving { reason } | RunState::Exited { reason } => {
+                return Err(RunRefusal::Exited { reason: reason.clone() });
+            }
         };
         let step = self.step_of(recipe)?;
         let gate = step.gate().ok_or_else(|| self.step_changed())?;
@@ -148,14 +216,31 @@ impl Run {
             run.visits.clear();
             run.total_steps = 0;
         }
+        // I7: the next phase gets the result, and nothing of the conversation that led to it.
+        run.memory.hand_over(&self.step, outcome.clone(), reported);
+        run.memory.forget();
         Ok(run.take(recipe, transition, progress))
     }
 
     /// Ends the run from outside: the human's wish, or a failure no report can tell of.
     pub fn exit(&self, reason: ExitReason) -> Result<(Self, Advance), RunRefusal> {
         match &self.state {
-            RunState::Working | RunState::AtGate { .. } => Ok(self.clone().leave(reason)),
+            RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => {
+                Ok(self.clone().leave(reason))
+            }
             RunState::Exited { reason } => Err(RunRefusal::Exited { reason: reason.clone() }),
+        }
+    }
+
+    /// The run ends for this reason as soon as its task is settled. Only [`Run::exit`] leads on from here.
+    pub fn leaving(&self, reason: ExitReason) -> Result<Self, RunRefusal> {
+        match &self.state {
+            RunState::Working | RunState::AtGate { .. } => {
+                Ok(Self { state: RunState::Leaving { reason }, ..self.clone() })
+            }
+            RunState::Leaving { reason } | RunState::Exited { reason } => {
+                Err(RunRefusal::Exited { reason: reason.clone() })
+            }
         }
     }
 
@@ -163,6 +248,7 @@ impl Run {
         match &self.state {
             RunState::Working => Resume::Dispatch { step: self.step.clone() },
             RunState::AtGate { question, .. } => Resume::AwaitGate { question: question.clone() },
+            RunState::Leaving { reason } => Resume::Settle { reason: reason.clone() },
             RunState::Exited { .. } => Resume::Nothing,
         }
     }
@@ -172,7 +258,9 @@ impl Run {
             return self.leave(ExitReason::orchestration_error());
         }
         self.reminded = true;
-        (self, Advance::Remind { error: mistake.to_string(), text: mistake.reminder(allowed) })
+        let text = mistake.reminder(allowed);
+        self.memory.tell(&text);
+        (self, Advance::Remind { error: mistake.to_string(), text })
     }
 
     fn take(mut self, recipe: &Recipe, transition: &Transition, progress: bool) -> (Self, Advance) {
@@ -191,10 +279,14 @@ impl Run {
             return self.leave(reason);
         }
         if restart {
+            self.memory.forget();
             self.restarts = self.restarts.saturating_add(1);
             return (self, Advance::Restart { from, to });
         }
         let fresh = recipe.step(&to).is_some_and(Step::is_fresh);
+        if fresh {
+            self.memory.forget();
+        }
         (self, Advance::EnterStep { from, to, fresh })
     }
 
@@ -225,6 +317,7 @@ impl Run {
         self.total_steps += 1;
         self.reminded = false;
         self.doubted = false;
+        self.memory.was_told();
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::actor::Actor;
 use crate::event::{Event, EventBody};
 use crate::id::{ProjectId, SessionId, TaskId};
 use crate::priority::Priority;
+use crate::queued_answer::QueuedAnswer;
 use crate::recycle::Depth;
 use crate::task::{Purpose, Task, TaskSpec};
 use crate::task_type::TaskType;
@@ -19,6 +20,9 @@ pub struct Session {
     pub project_id: Option<ProjectId>,
     pub created_at: Timestamp,
     pub message_count: u32,
+    /// Answers laid down for questions still to come, first in first used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queued: Vec<QueuedAnswer>,
 }
 
 /// One thing somebody said.
@@ -54,7 +58,7 @@ pub struct Posted {
 
 impl Session {
     pub fn open(id: SessionId, project_id: Option<ProjectId>, now: Timestamp) -> Self {
-        Self { id, project_id, created_at: now, message_count: 0 }
+        Self { id, project_id, created_at: now, message_count: 0, queued: Vec::new() }
     }
 
     /// I3: one message, one task more, in this session's group.

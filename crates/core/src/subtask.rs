@@ -156,6 +156,15 @@ impl Subtask {
         Ok((Self { state, ..self.clone() }, step))
     }
 
+    /// The question the dialogue is at, if it is at one.
+    pub fn question(&self) -> Option<Draft> {
+        match self.state {
+            SubtaskState::AskingToRun => Some(self.may_it_run()),
+            SubtaskState::AskingWhetherDone => Some(self.is_it_done()),
+            SubtaskState::Running | SubtaskState::Finished(_) => None,
+        }
+    }
+
     fn title(&self) -> String {
         self.task.title.as_str().split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -170,7 +179,7 @@ impl Subtask {
         Draft::new(QuestionKind::Confirmation, text).with_options(YesNoFailed::OPTIONS)
     }
 
-    fn help(&self) -> String {
+    pub fn help(&self) -> String {
         let about = match self.description.trim() {
             "" => "It has no description beyond its title.",
             description => description,

@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask_cycle::AskCycle;
 use crate::attempt::AttemptEnd;
 use crate::graph::Standing;
 use crate::guard::RequeueReason;
 use crate::id::{AttemptId, ProjectId, SessionId, TaskId};
 use crate::priority::Priority;
+use crate::question::Question;
 use crate::recycle::{Depth, RecycleReason};
 use crate::schedule::{ClaimRank, Urgency};
 use crate::state::{Mark, ReplacedBy, StateName, TaskState};
@@ -47,6 +49,8 @@ pub struct TaskSpec {
 pub enum Purpose {
     #[default]
     Work,
+    /// Made for a run that found no task to work on: how the run ends is what it delivers.
+    Run,
     Breakdown {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces_task_id: Option<TaskId>,
@@ -69,6 +73,9 @@ pub struct Ledger {
     pub continuations: u32,
     /// Merge conflicts since the last one a human decided.
     pub conflicts: u32,
+    /// Nobody may claim it before somebody lets it go.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_held: bool,
     /// A reply or a rejection puts the task ahead of other work.
     pub is_ahead: bool,
     /// The attempt the next one goes on from.
@@ -80,6 +87,21 @@ pub struct Ledger {
     pub last_end: Option<AttemptEnd>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// The one ask cycle of the task's execution (I6). Each attempt takes it over; none before the first agent
+    /// was started, and none once nobody can ask any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asking: Option<AskCycle>,
+    /// When the agent at work asked its last question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+    /// Answers in a row that no human gave. At the limit the automation stops.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub automatic_in_a_row: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Something the next attempt has to know.
@@ -116,11 +138,18 @@ pub struct Task {
 impl Task {
     pub fn create(spec: TaskSpec) -> Self {
         let state = match spec.purpose {
-            Purpose::Work => TaskState::Incoming,
+            Purpose::Work | Purpose::Run => TaskState::Incoming,
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: false },
         };
         let updated_at = spec.created_at;
         Self { spec, state, ledger: Ledger::default(), updated_at }
+    }
+
+    /// A task that no agent may claim before a human has let it go.
+    pub fn create_held(spec: TaskSpec) -> Self {
+        let mut task = Self::create(spec);
+        task.ledger.is_held = true;
+        task
     }
 
     pub const fn id(&self) -> TaskId {
@@ -139,6 +168,13 @@ impl Task {
         &self.ledger
     }
 
+    /// The question that waits for an answer: the one the task itself waits on, or one its agent asked while
+    /// it is still at work.
+    pub fn pending_question(&self) -> Option<&Question> {
+        let of_agent = || self.ledger.asking.as_ref().and_then(AskCycle::pending);
+        self.state.pending_question().or_else(|| self.state.live_attempt().and_then(|_| of_agent()))
+    }
+
     pub const fn updated_at(&self) -> Timestamp {
         self.updated_at
     }
@@ -146,14 +182,14 @@ impl Task {
     pub const fn is_breakdown(&self) -> bool {
         match self.spec.purpose {
             Purpose::Breakdown { .. } => true,
-            Purpose::Work => false,
+            Purpose::Work | Purpose::Run => false,
         }
     }
 
     /// Whether an agent may be set on it, as far as the task itself is concerned.
     pub const fn is_claimable(&self) -> bool {
         let by_hand = matches!(self.spec.purpose, Purpose::Breakdown { by_hand: true, .. });
-        self.state.is_claimable() && !by_hand
+        self.state.is_claimable() && !by_hand && !self.ledger.is_held
     }
 
     /// Its place in the queue.

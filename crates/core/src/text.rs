@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A text that says something. I1 rests on it: a question holds one, so none can be blank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct NonBlank(String);
 
 /// A text was wanted and only white space came.
@@ -100,7 +100,7 @@ macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $noun:literal) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[serde(try_from = "String")]
         pub struct $type(String);
 
         impl $type {
@@ -171,6 +171,11 @@ impl Role {
 
     pub fn breakdown() -> Self {
         Self("breakdown".to_owned())
+    }
+
+    /// The work of the loop's phases, apart from the queue's own.
+    pub fn of_loop() -> [Self; 3] {
+        ["plan", "execute", "review"].map(|name| Self(name.to_owned()))
     }
 }
 

@@ -46,7 +46,9 @@ impl<S: Store> Acceptor<S> {
         let merged = self.merge(&task).await?;
         if let Some(Merged::Conflict { files }) = &merged {
             let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            let mut text = String::from("These files conflict:\n");
+            let into = self.shop.repository(&task).await?.1;
+            let mut text =
+                format!("These files conflict with the branch {into}, which it is to be merged into:\n");
             for file in &files {
                 let _ = writeln!(text, "- {file}");
             }

@@ -1,45 +1,224 @@
 //! The courier: carries out the effects that were committed with changes, each once as far as anyone can tell.
 //!
-//! An effect is marked as done only after it was done; after a crash it is done again, and doing it again
-//! does nothing more.
+//! An effect leaves the outbox only after it was done, so after a crash it is done again, and doing it again does
+//! nothing more. One that fails is tried again, later and later; one that keeps failing is given up, and an event
+//! says so. Timers stay in the outbox until they are due.
 
-use baton_core::effect::Effect;
-use baton_core::id::AttemptId;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use baton_core::actor::Actor;
+use baton_core::change::Change;
+use baton_core::effect::{Effect, Notice, Timer};
+use baton_core::event::{Event, EventBody};
+use baton_core::id::{AttemptId, EffectId};
+use baton_core::text::NonBlank;
 use baton_store::Store;
 use baton_store::outbox::PendingEffect;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
 
+use crate::asking::Attendant;
 use crate::error::EngineError;
+use crate::notifier::{NoticeText, Notifier};
+use crate::timekeeper::Timekeeper;
 use crate::workshop::Workshop;
 
-/// Effects taken at once.
+/// Effects read at once.
 const BATCH: u32 = 100;
+/// Notices on their way at once; a receiver that hangs holds up no more than these.
+const NOTICES_MAX: usize = 8;
+/// How often an effect is tried before a person has to see to it.
+pub const TRIES_MAX: u32 = 8;
+/// The pause after the first failure; it doubles with each.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// And never grows beyond this.
+const LONGEST_PAUSE: Duration = Duration::from_mins(2);
+/// A timer further away than this is looked at again on the way.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 pub struct Courier<S> {
     shop: Workshop<S>,
+    notifier: Notifier,
+    attendant: Attendant<S>,
+    timers: Timekeeper,
+    /// Everything up to here has been read from the outbox.
+    read_to: Option<EffectId>,
+    /// To be done, in the order it was caused.
+    waiting: VecDeque<Errand>,
+    /// Notices on their way.
+    under_way: JoinSet<(Errand, Result<(), String>)>,
+}
+
+/// An effect, and how often it has failed.
+struct Errand {
+    id: EffectId,
+    effect: Effect,
+    tries: u32,
+    not_before: Option<Instant>,
 }
 
 impl<S: Store> Courier<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop }
+        let notify = &shop.settings.notify;
+        let (root, program) = (shop.place.root.clone(), shop.program.clone());
+        let notifier = Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program);
+        let attendant = Attendant::new(shop.desk.clone(), shop.settings.asking.policy());
+        Self {
+            shop,
+            notifier,
+            attendant,
+            timers: Timekeeper::default(),
+            read_to: None,
+            waiting: VecDeque::new(),
+            under_way: JoinSet::new(),
+        }
     }
 
-    /// Carries out everything that waits; returns what could not be done, to be told to a person.
-    pub async fn run_once(&self) -> Result<Vec<String>, EngineError> {
-        let mut troubles = Vec::new();
-        loop {
-            let pending = self.shop.desk.store.pending_effects(BATCH).await?;
-            if pending.is_empty() {
-                return Ok(troubles);
+    /// Before the first round: whoever set a policy while Baton was down wants the questions of before seen too.
+    pub async fn begin(&self) -> Result<(), EngineError> {
+        self.attendant.attend_all(None).await
+    }
+
+    /// One round: reads what is new, does what is due.
+    pub async fn run_once(&mut self) -> Result<(), EngineError> {
+        self.read_outbox().await?;
+        self.fire_timers().await?;
+        while let Some(joined) = self.under_way.try_join_next() {
+            self.note(joined).await?;
+        }
+        for _ in 0..self.waiting.len() {
+            let Some(errand) = self.waiting.pop_front() else { break };
+            let is_due = errand.not_before.is_none_or(|at| at <= Instant::now());
+            let is_notice = matches!(errand.effect, Effect::Notify { .. });
+            if !is_due || (is_notice && self.under_way.len() >= NOTICES_MAX) {
+                self.waiting.push_back(errand);
+                continue;
             }
-            for PendingEffect { id, effect } in &pending {
-                if let Err(error) = self.carry_out(effect).await {
-                    // Trying again at once would fail alike and hold up the rest. What could not be retired
-                    // stays where it is, whole, and the person is told.
-                    troubles.push(format!("{effect:?}: {error}"));
-                }
-                self.shop.desk.store.finish_effects(&[*id]).await?;
+            if let Effect::Notify { about } = &errand.effect {
+                let about = about.clone();
+                self.send_out(errand, &about).await?;
+            } else {
+                let done = self.carry_out(&errand.effect).await.map_err(|error| error.to_string());
+                self.settle(errand, done).await?;
             }
         }
+        Ok(())
+    }
+
+    /// Waits until there may be something to do that no change tells of. Safe to drop half-way.
+    pub async fn idle(&mut self) -> Result<(), EngineError> {
+        let due = self.waiting.iter().filter_map(|errand| errand.not_before).min();
+        let timer = match self.timers.next_at() {
+            Some(at) => {
+                let now = self.shop.desk.store.now().await?;
+                let left = u64::try_from(at.ms() - now.ms()).unwrap_or(0);
+                Some(Instant::now() + Duration::from_millis(left).min(LONGEST_WAIT))
+            }
+            None => None,
+        };
+        let at = [due, timer].into_iter().flatten().min();
+        tokio::select! {
+            () = async { match at { Some(at) => sleep_until(at).await, None => sleep(LONGEST_WAIT).await } } => {}
+            Some(joined) = self.under_way.join_next() => self.note(joined).await?,
+        }
+        Ok(())
+    }
+
+    async fn read_outbox(&mut self) -> Result<(), EngineError> {
+        loop {
+            let pending = self.shop.desk.store.pending_effects(self.read_to, BATCH).await?;
+            let Some(last) = pending.last() else { return Ok(()) };
+            self.read_to = Some(last.id);
+            let mut over = Vec::new();
+            for PendingEffect { id, effect } in pending {
+                match effect {
+                    Effect::ScheduleTimer { timer, at } => self.timers.set(id, timer, at),
+                    Effect::CancelTimer { timer } => {
+                        over.extend(self.timers.cancel(&timer));
+                        over.push(id);
+                    }
+                    Effect::StartAgent { .. }
+                    | Effect::StopAgent { .. }
+                    | Effect::RetireWorktree { .. }
+                    | Effect::Notify { .. } => {
+                        self.waiting.push_back(Errand { id, effect, tries: 0, not_before: None });
+                    }
+                }
+            }
+            if !over.is_empty() {
+                self.shop.desk.store.finish_effects(&over).await?;
+            }
+        }
+    }
+
+    async fn fire_timers(&mut self) -> Result<(), EngineError> {
+        if self.timers.next_at().is_none() {
+            return Ok(());
+        }
+        let now = self.shop.desk.store.now().await?;
+        while let Some((id, timer)) = self.timers.take_due(now) {
+            match timer {
+                Timer::QuestionExpires(question) => {
+                    self.attendant.attend(question).await?;
+                }
+                Timer::IntakeResumes(agent) => {
+                    self.say(EventBody::IntakeResumed { agent }).await?;
+                }
+            }
+            self.shop.desk.store.finish_effects(&[id]).await?;
+        }
+        Ok(())
+    }
+
+    /// A question is first looked at by those who may answer it, then told to the human, whoever answered.
+    async fn send_out(&mut self, errand: Errand, about: &Notice) -> Result<(), EngineError> {
+        if let Notice::Question(question) = about {
+            self.attendant.attend(*question).await?;
+        }
+        let text = if self.notifier.is_set() { NoticeText::of(&self.shop.desk, about).await? } else { None };
+        let Some(text) = text else { return self.settle(errand, Ok(())).await };
+        let notifier = self.notifier.clone();
+        self.under_way.spawn(async move {
+            let told = notifier.tell(errand.id, &text).await;
+            (errand, told)
+        });
+        Ok(())
+    }
+
+    async fn note(
+        &mut self,
+        joined: Result<(Errand, Result<(), String>), tokio::task::JoinError>,
+    ) -> Result<(), EngineError> {
+        let (errand, told) = joined.map_err(|error| EngineError::Runner { detail: error.to_string() })?;
+        self.settle(errand, told).await
+    }
+
+    /// Done and gone, or later again, or given up where a person sees it.
+    async fn settle(&mut self, mut errand: Errand, done: Result<(), String>) -> Result<(), EngineError> {
+        let Err(error) = done else {
+            self.notifier.forget(errand.id);
+            return Ok(self.shop.desk.store.finish_effects(&[errand.id]).await?);
+        };
+        errand.tries += 1;
+        if errand.tries < TRIES_MAX {
+            errand.not_before = Some(Instant::now() + pause_after(errand.tries));
+            self.waiting.push_back(errand);
+            return Ok(());
+        }
+        (self.shop.say)(&format!("given up after {} tries: {error}", errand.tries));
+        let tries = errand.tries;
+        let error = NonBlank::new(error).or_else(|_| NonBlank::new("it gave no reason"))?;
+        self.say(EventBody::EffectGivenUp { effect: Box::new(errand.effect), tries, error }).await?;
+        self.notifier.forget(errand.id);
+        Ok(self.shop.desk.store.finish_effects(&[errand.id]).await?)
+    }
+
+    async fn say(&self, body: EventBody) -> Result<(), EngineError> {
+        let at = self.shop.desk.store.now().await?;
+        let mut change = Change::new();
+        change.events.push(Event { at, by: Actor::Baton, body });
+        self.shop.desk.write(change).await
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<(), EngineError> {
@@ -51,7 +230,7 @@ impl<S: Store> Courier<S> {
                 Ok(())
             }
             Effect::RetireWorktree { attempt } => self.retire(*attempt).await,
-            // The inbox and the event log tell whoever looks; there is nobody else to tell yet.
+            // These have ways of their own, and never come here.
             Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => Ok(()),
         }
     }
@@ -64,5 +243,21 @@ impl<S: Store> Courier<S> {
         let worktrees = self.shop.worktrees_of(record.task_id).await?;
         worktrees.retire(attempt).await?;
         Ok(())
+    }
+}
+
+fn pause_after(tries: u32) -> Duration {
+    let doublings = tries.saturating_sub(1).min(16);
+    FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_limit() {
+        let pauses: Vec<u128> = (1..=10).map(|tries| pause_after(tries).as_millis()).collect();
+        assert_eq!(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000]);
     }
 }

@@ -14,6 +14,7 @@ use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::queued_answer::QueuedAnswer;
 use baton_core::refusal::Refusal;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
@@ -29,28 +30,34 @@ use tokio::sync::watch;
 
 use crate::error::EngineError;
 use crate::ids::Ids;
+use crate::looping::Given;
+use crate::recipes::RecipeLibrary;
 
 /// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
-const DECISIONS_MAX: u32 = 50;
+pub(crate) const DECISIONS_MAX: u32 = 50;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
 /// Events read at once.
 const EVENTS_PAGE: u32 = 500;
-/// Dependents looked at in one page.
-const DEPENDENTS_PAGE: u32 = 500;
 
-type Answer<T> = Result<T, EngineError>;
+pub(crate) type Answer<T> = Result<T, EngineError>;
 
 #[derive(Clone)]
 pub struct Desk<S> {
     pub store: S,
     pub ids: Ids,
+    pub recipes: RecipeLibrary,
 }
 
 impl<S: Store> Desk<S> {
     pub fn new(store: S, ids: Ids) -> Self {
-        Self { store, ids }
+        Self { store, ids, recipes: RecipeLibrary::built_in() }
+    }
+
+    /// With a repository's own recipes over the built-in ones.
+    pub fn with_recipes(self, recipes: RecipeLibrary) -> Self {
+        Self { recipes, ..self }
     }
 
     /// The context of one decision: the store's time, so that all machines agree on it.
@@ -140,17 +147,36 @@ impl<S: Store> Desk<S> {
         actor: Actor,
         request: impl Fn(TaskId) -> Request + Send + Sync,
     ) -> Answer<Posted> {
+        self.post_with(session, project, text, actor, request, |_| Change::new()).await
+    }
+
+    /// The same, with what else is to be written in the same transaction.
+    pub(crate) async fn post_with(
+        &self,
+        session: SessionId,
+        project: Option<&Project>,
+        text: NonBlank,
+        actor: Actor,
+        request: impl Fn(TaskId) -> Request + Send + Sync,
+        beside: impl Fn(&Posted) -> Change + Send + Sync,
+    ) -> Answer<Posted> {
         for _ in 0..DECISIONS_MAX {
             let now = self.store.now().await?;
             let known = self.store.session(&session).await?;
             let version = known.as_ref().map(|stored| stored.version);
-            let current = known.map_or_else(
-                || Session::open(session.clone(), project.map(|project| project.id), now),
-                |stored| stored.value,
-            );
+            let project = project.map(|project| project.id);
+            let current =
+                known.map_or_else(|| Session::open(session.clone(), project, now), |stored| stored.value);
+            if project.is_some() && current.project_id != project {
+                return Err(EngineError::OtherProject { session, project: current.project_id });
+            }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
-            match self.store.commit(Change::posted(version, posted.clone())).await? {
+            let change = Change::posted(version, posted.clone()).and(beside(&posted));
+            match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(posted),
+                Commit::Conflict(conflict @ Conflict::Moved { kind: "receipt", .. }) => {
+                    return Err(EngineError::Dependency(conflict));
+                }
                 Commit::Conflict(Conflict::Moved { .. }) => {}
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
             }
@@ -166,26 +192,27 @@ impl<S: Store> Desk<S> {
         answered_by: AnsweredBy,
         actor: Actor,
     ) -> Answer<Task> {
+        let gate = self.gate_change(id, &answer, &actor).await?;
         self.apply_with(id, actor, |task| {
-            let question = task.state().pending_question().ok_or(EngineError::NotWaiting { task: id })?;
+            let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?;
             let reply = Command::Reply {
                 question: question.id,
                 answer: answer.clone(),
                 answered_by: answered_by.clone(),
             };
-            Ok((reply, Change::new()))
+            Ok((reply, gate.clone()))
         })
         .await
     }
 
-    /// Answers a question by its own id; the first answer wins.
+    /// Answers a question by its own id; the first answer wins. The task is none where the loop asked.
     pub async fn answer(
         &self,
         id: QuestionId,
         answer: NonBlank,
         answered_by: AnsweredBy,
         actor: Actor,
-    ) -> Answer<Task> {
+    ) -> Answer<Option<Task>> {
         let not_found = || EngineError::NotFound { kind: "question", key: id.to_string() };
         let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
         match &question.state {
@@ -197,8 +224,15 @@ impl<S: Store> Desk<S> {
                 return Err(EngineError::AlreadyAnswered { by: format!("nobody: {reason}") });
             }
         }
-        let task = question.task_id.ok_or_else(not_found)?;
-        self.apply(task, Command::Reply { question: id, answer, answered_by }, actor).await
+        let Some(task) = question.task_id else {
+            let given =
+                Given { record: &question, answer: &answer, answered_by: &answered_by, actor: &actor };
+            self.answer_in_loop(&given, Change::new()).await?;
+            return Ok(None);
+        };
+        let gate = self.gate_change(task, &answer, &actor).await?;
+        let reply = Command::Reply { question: id, answer, answered_by };
+        self.apply_with(task, actor, |_| Ok((reply.clone(), gate.clone()))).await.map(Some)
     }
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
@@ -236,7 +270,7 @@ impl<S: Store> Desk<S> {
                 Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                     Some(self.task(replaced).await?)
                 }
-                Purpose::Breakdown { .. } | Purpose::Work => None,
+                Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => None,
             };
             let subtask_ids: Vec<TaskId> = plan.items().iter().map(|_| self.ids.task()).collect();
             let approval = Approval {
@@ -274,26 +308,33 @@ impl<S: Store> Desk<S> {
 
     /// Every question that waits for an answer, oldest first.
     pub async fn pending_questions(&self, limit: u32) -> Answer<Vec<QuestionRecord>> {
-        let page = self.store.questions(&QuestionFilter::pending(), None, limit).await?;
-        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+        Ok(self.questions_page(None, limit).await?.items.into_iter().map(|stored| stored.value).collect())
     }
 
-    /// What only waits on `task`, and so would start if it were accepted.
-    pub async fn would_start(&self, task: TaskId) -> Answer<Vec<TaskId>> {
-        let mut starts = Vec::new();
-        let mut after = None;
-        loop {
-            let dependents = self.store.dependents(task, after, DEPENDENTS_PAGE).await?;
-            let Some(last) = dependents.last() else { return Ok(starts) };
-            after = Some(last.task);
-            for edge in dependents {
-                let others = self.store.dependencies(edge.task).await?;
-                let is_free = others.iter().all(|other| other.is_met || other.on == task);
-                if is_free && self.task(edge.task).await?.value.is_claimable() {
-                    starts.push(edge.task);
-                }
-            }
-        }
+    /// A page of them.
+    pub async fn questions_page(
+        &self,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Answer<Page<Stored<QuestionRecord>>> {
+        let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
+        Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
+    }
+
+    pub async fn question(&self, id: QuestionId) -> Answer<Option<QuestionRecord>> {
+        Ok(self.store.question(id).await?.map(|stored| stored.value))
+    }
+
+    /// The answers laid down for questions of a session still to come.
+    pub async fn queued_answers(&self, session: &SessionId) -> Answer<Vec<QueuedAnswer>> {
+        Ok(self.store.session(session).await?.map(|stored| stored.value.queued).unwrap_or_default())
+    }
+
+    /// Where the history ends now.
+    pub async fn last_event(&self) -> Answer<u64> {
+        // The clock comes from the same place as the news; asking it first brings the news up to date.
+        self.store.now().await?;
+        Ok(*self.store.subscribe().borrow())
     }
 
     pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {

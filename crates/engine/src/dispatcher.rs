@@ -86,8 +86,10 @@ impl<S: Store> Dispatcher<S> {
     /// The roles somebody is set up for.
     fn agents(&self) -> BTreeMap<Role, AgentName> {
         let settings = &self.shop.settings;
-        let roles = settings.roles.keys().cloned().chain([Role::implement(), Role::breakdown()]);
+        let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::of_loop());
+        let roles = settings.roles.keys().cloned().chain(own);
         roles
+            .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))
             .filter_map(|role| settings.agent_for(&role).map(|(name, _)| (role.clone(), name.clone())))
             .collect()
     }

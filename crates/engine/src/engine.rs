@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
@@ -17,12 +17,16 @@ use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
+use crate::looping::Conductor;
 use crate::place::Place;
+use crate::pruner::Pruner;
 use crate::recycler::Recycler;
+use crate::repositories::Repositories;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
 use crate::running::Running;
 use crate::settings::{RecyclePolicy, Settings};
+use crate::stocker::Stocker;
 use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
 
@@ -49,6 +53,7 @@ impl<S: Store> Engine<S> {
             settings: Arc::new(settings),
             place,
             git: Git::find().await?,
+            repositories: Repositories::default(),
             running: Running::default(),
             intakes: Intakes::default(),
             say,
@@ -69,8 +74,13 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served) =
-            tokio::join!(working, self.keep_leases(services_end.clone()), self.serve(services_end));
+        let (worked, rescued, served, (), ()) = tokio::join!(
+            working,
+            self.keep_leases(services_end.clone()),
+            self.serve(services_end.clone()),
+            self.prune(services_end.clone()),
+            self.stock(services_end)
+        );
         worked.and(rescued).and(served)
     }
 
@@ -121,15 +131,66 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The courier and the recycler, woken by every change.
+    /// A worktree made ahead of time whenever one was taken. Without one an agent only starts later.
+    async fn stock(&self, mut end: watch::Receiver<bool>) {
+        let mut stocker = Stocker::new(self.shop.clone());
+        let mut changes = self.shop.desk.store.subscribe();
+        let mut told = None;
+        stocker.begin().await;
+        while !*end.borrow() {
+            changes.mark_unchanged();
+            // Ended in the middle it leaves half a worktree, which the next one clears.
+            let made = tokio::select! {
+                made = stocker.run_once() => made,
+                _ = end.changed() => return,
+            };
+            // The same trouble is told once.
+            if let Err(error) = made
+                && told.as_ref() != Some(&error.to_string())
+            {
+                (self.shop.say)(&format!("No worktree could be made ahead of time: {error}"));
+                told = Some(error.to_string());
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+        }
+    }
+
+    /// Rounds of the pruner. What it could not do is told and tried again; nothing depends on it.
+    async fn prune(&self, mut end: watch::Receiver<bool>) {
+        let pruner = Pruner::new(self.shop.clone());
+        while !*end.borrow() {
+            // Ended in the middle it leaves everything whole, as after a crash.
+            tokio::select! {
+                swept = pruner.run_once(SystemTime::now()) => match swept {
+                    Ok(swept) if swept.is_empty() => {}
+                    Ok(swept) => (self.shop.say)(&swept.to_string()),
+                    Err(error) => (self.shop.say)(&format!("Nothing could be pruned: {error}")),
+                },
+                _ = end.changed() => return,
+            }
+            tokio::select! {
+                () = sleep(Pruner::<S>::PERIOD) => {}
+                _ = end.changed() => {}
+            }
+        }
+    }
+
+    /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let (courier, recycler) = (Courier::new(self.shop.clone()), Recycler::new(self.shop.desk.clone()));
+        let mut courier = Courier::new(self.shop.clone());
+        let recycler = Recycler::new(self.shop.desk.clone());
+        courier.begin().await?;
+        let conductor = Conductor::new(self.shop.clone());
         let mut changes = self.shop.desk.store.subscribe();
         loop {
             changes.mark_unchanged();
-            for trouble in courier.run_once().await? {
-                (self.shop.say)(&trouble);
-            }
+            courier.run_once().await?;
+            self.shop.desk.end_runs_without_work().await?;
+            conductor.run_once().await?;
             if self.shop.settings.recycle == RecyclePolicy::Automatic {
                 for task in recycler.run_once().await? {
                     (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
@@ -141,6 +202,7 @@ impl<S: Store> Engine<S> {
             }
             tokio::select! {
                 _ = changes.changed() => {}
+                idled = courier.idle() => idled?,
                 () = sleep(SWEEP) => {}
                 _ = end.changed() => {}
             }

@@ -3,10 +3,17 @@
 use std::path::PathBuf;
 
 use baton_core::approval::ApprovalRefusal;
+use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::breakdown::PlanFaults;
-use baton_core::id::TaskId;
+use baton_core::choice::Unreadable;
+use baton_core::graph::GraphError;
+use baton_core::id::{ProjectId, RunId, SessionId, TaskId};
+use baton_core::loop_refusal::LoopRefusal;
+use baton_core::phase_work::WorkRefusal;
+use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
-use baton_core::text::Role;
+use baton_core::run::RunRefusal;
+use baton_core::text::{Blank, RecipeId, Role};
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -22,16 +29,33 @@ pub enum EngineError {
     Refused(#[from] Refusal),
     #[error(transparent)]
     Approval(#[from] ApprovalRefusal),
+    #[error(transparent)]
+    Run(#[from] RunRefusal),
+    #[error("the session {session} runs {recipe} already ({run})")]
+    RunOpen { session: SessionId, recipe: RecipeId, run: RunId },
+    #[error("no recipe runs on the session {session}")]
+    NoRun { session: SessionId },
+    #[error(transparent)]
+    GateAnswer(#[from] Unreadable),
     #[error("the plan cannot be used:\n{0}")]
     Plan(PlanFaults),
     #[error("{0}")]
     Dependency(Conflict),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error("{task} kept changing while this was being done")]
     Restless { task: TaskId },
     #[error("{task} does not wait for an answer")]
     NotWaiting { task: TaskId },
     #[error("the question was answered already, by {by}")]
     AlreadyAnswered { by: String },
+    /// I4: a session belongs to the project of its first message.
+    #[error("the session {session} belongs to {}", project.map_or_else(|| "no project".to_owned(), |id| id.to_string()))]
+    OtherProject { session: SessionId, project: Option<ProjectId> },
+    #[error("this key was used for another message already")]
+    KeyReused,
+    #[error("{} cannot be a project's path: {detail}", path.display())]
+    ProjectPath { path: PathBuf, detail: String },
     #[error("{path} cannot be used: {detail}")]
     Folder { path: PathBuf, detail: String },
     #[error("\"{name}\" cannot be a namespace")]
@@ -42,6 +66,18 @@ pub enum EngineError {
     NoAgent { role: Role },
     #[error("a runner stopped unexpectedly: {detail}")]
     Runner { detail: String },
+    #[error(transparent)]
+    Loop(#[from] LoopRefusal),
+    #[error(transparent)]
+    Ask(#[from] AskRefusal),
+    #[error(transparent)]
+    Answer(#[from] AnswerRefusal),
+    #[error(transparent)]
+    Work(#[from] WorkRefusal),
+    #[error(transparent)]
+    QueueFull(#[from] QueueFull),
+    #[error(transparent)]
+    Blank(#[from] Blank),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
@@ -60,17 +96,28 @@ impl EngineError {
             Self::NotFound { kind: "plan", .. } => {
                 "hand one in: baton breakdown edit, or have one made: baton breakdown run".to_owned()
             }
+            Self::NotFound { kind: "recipe", .. } => "see what there is: baton recipe list".to_owned(),
             Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
             Self::Refused(refusal) => refusal.hint(),
             Self::Approval(ApprovalRefusal::Refused(refusal)) => refusal.hint(),
             Self::Approval(_) => "read the breakdown again and repeat".to_owned(),
+            Self::Run(_) => "see where it stands: baton recipe list, baton questions".to_owned(),
+            Self::RunOpen { session, .. } => {
+                format!("wait for it, or stop it: baton recipe exit --session {session}")
+            }
+            Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
+            Self::GateAnswer(_) => "answer again with one of the words offered".to_owned(),
             Self::Plan(_) => "mend the plan and submit it again".to_owned(),
             Self::Dependency(_) => {
                 "choose other dependencies; baton task show tells what waits on what".to_owned()
             }
+            Self::Graph(_) => "see where it stands: baton task show TASK".to_owned(),
             Self::Restless { .. } => "try again".to_owned(),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
+            Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
+            Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
+            Self::ProjectPath { .. } => "give the whole path of a git repository".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Namespace { .. } => {
                 "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()
@@ -80,6 +127,12 @@ impl EngineError {
                 "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
             ),
             Self::Runner { .. } => "what it worked on goes back to the queue; the log has more".to_owned(),
+            Self::Loop(refusal) => refusal.next(),
+            Self::Ask(refusal) => refusal.next(),
+            Self::Answer(refusal) => refusal.next(),
+            Self::Work(_) => "answer with one of the words offered".to_owned(),
+            Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
+            Self::Blank(_) => "write at least one visible character".to_owned(),
             Self::Git(error) => error.hint(),
             Self::Settings(_) => "mend .agent/baton.toml and try again".to_owned(),
             Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::command::Fresh;
-use baton_core::id::{AttemptId, ProjectId, QuestionId, TaskId};
+use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
 
 /// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
 #[derive(Clone)]
@@ -53,6 +53,14 @@ impl Ids {
         QuestionId::from_bits(self.short_bits())
     }
 
+    pub fn cycle(&self) -> CycleId {
+        CycleId::from_bits(self.bits())
+    }
+
+    pub fn run(&self) -> RunId {
+        RunId::from_bits(self.short_bits())
+    }
+
     pub fn attempt(&self) -> AttemptId {
         AttemptId::from_bits(self.bits())
     }
@@ -75,6 +83,6 @@ impl Ids {
 
 /// The system's own randomness. Where it is missing no id and no secret could be trusted, so there is no way on.
 #[expect(clippy::expect_used, reason = "a machine without randomness cannot run Baton safely")]
-fn random_bits() -> u64 {
+pub(crate) fn random_bits() -> u64 {
     getrandom::u64().expect("the system gives no random numbers")
 }

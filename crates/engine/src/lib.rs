@@ -1,24 +1,52 @@
 //! The only loop: claim, run, settle. Rules are core's; here they happen.
 
 pub mod acceptor;
+pub mod asking;
 pub mod checks;
 pub mod courier;
 pub mod desk;
 pub mod dispatcher;
 pub mod engine;
 pub mod error;
+pub mod executor;
+pub mod gate;
+pub mod graph_view;
 pub mod ids;
 pub mod intakes;
+pub mod looping;
+pub mod new_project;
+pub mod notifier;
 pub mod place;
+pub mod posting;
 pub mod prompt;
+pub mod pruner;
+pub mod recipes;
 pub mod recycler;
+pub mod redaction;
+pub mod repositories;
 pub mod rescuer;
+pub mod retention;
 pub mod runner;
 pub mod running;
+pub mod runs;
 pub mod settings;
+pub mod stocker;
+pub mod store_address;
+pub mod timekeeper;
 pub mod view;
 pub mod workshop;
 pub mod worktree;
 
+/// What clients outside read; they know the engine and not the store.
+pub use baton_store::recorded::Recorded;
+
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
+/// What the server reads rows with. It writes through the desk alone.
+pub use baton_store::Store;
+pub use baton_store::query;
+/// What a store can answer, for those who turn it into something people read.
+pub mod store_error {
+    pub use baton_store::StoreError;
+    pub use baton_store::commit::Conflict;
+}

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_store::{SqliteOptions, SqliteStore};
+use baton_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 use crate::error::EngineError;
+use crate::store_address::StoreAddress;
 
-/// The store of one machine.
-pub type LocalStore = SqliteStore;
+/// The store of a place, whichever kind was chosen.
+pub use baton_store::AnyStore;
 
 /// One repository's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,7 @@ pub struct Place {
     pub root: PathBuf,
     pub state_dir: PathBuf,
     pub namespace: String,
+    pub store: StoreAddress,
 }
 
 /// What was asked for on the command line or in the environment; what is not given is found.
@@ -22,10 +24,13 @@ pub struct Place {
 pub struct PlaceOptions {
     pub state_dir: Option<PathBuf>,
     pub namespace: Option<String>,
+    pub store: Option<StoreAddress>,
 }
 
 /// Long enough for any folder's name, short enough for a file's.
 const NAMESPACE_LEN_MAX: usize = 100;
+/// What the shared store takes for one.
+const SCHEMA_LEN_MAX: usize = 40;
 
 impl Place {
     /// The place for work done in `folder`: the nearest folder upwards that is a repository, else `folder` itself.
@@ -39,7 +44,8 @@ impl Place {
             None => namespace_of(&root),
         };
         let state_dir = options.state_dir.clone().unwrap_or_else(|| root.join(".agent").join("state"));
-        Ok(Self { root, state_dir, namespace })
+        let store = options.store.clone().unwrap_or_default();
+        Ok(Self { root, state_dir, namespace, store })
     }
 
     pub fn store_path(&self) -> PathBuf {
@@ -50,8 +56,9 @@ impl Place {
         self.root.join(".agent").join("baton.toml")
     }
 
-    /// Opens the store, making the state folder first. The folder ignores itself in git.
-    pub fn open_store(&self) -> Result<LocalStore, EngineError> {
+    /// Opens the store, making the state folder first: logs and worktrees are there whatever the store is. The
+    /// folder ignores itself in git.
+    pub async fn open_store(&self) -> Result<AnyStore, EngineError> {
         let failed = |error: std::io::Error| EngineError::Folder {
             path: self.state_dir.clone(),
             detail: error.to_string(),
@@ -61,7 +68,13 @@ impl Place {
         if !ignore.exists() {
             std::fs::write(&ignore, "*\n").map_err(failed)?;
         }
-        Ok(SqliteStore::open(&self.store_path(), SqliteOptions::default())?)
+        Ok(match &self.store {
+            StoreAddress::File => SqliteStore::open(&self.store_path(), SqliteOptions::default())?.into(),
+            StoreAddress::Postgres { url } => {
+                let options = PostgresOptions::new(url.expose(), plain_namespace(&self.namespace));
+                PostgresStore::open(&options).await?.into()
+            }
+        })
     }
 }
 
@@ -87,6 +100,22 @@ fn namespace_of(root: &Path) -> String {
     let name = name.trim_start_matches('-');
     let name = if name.is_empty() { "baton" } else { name };
     format!("{name}-{:04x}", fold(root.to_string_lossy().as_bytes()) & 0xffff)
+}
+
+/// A namespace as PostgreSQL's schemas are named: small letters, digits and `_`. One that has to be changed for it
+/// gets a few digits of its own, so that two namespaces stay two.
+fn plain_namespace(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if name.len() <= SCHEMA_LEN_MAX && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    let plain: String = name
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .take(SCHEMA_LEN_MAX - 9)
+        .collect();
+    format!("{plain}_{:08x}", fold(name.as_bytes()) & 0xffff_ffff)
 }
 
 /// FNV-1a: the same on every machine and in every version, which the standard hasher does not promise.
@@ -127,10 +156,22 @@ mod tests {
     }
 
     #[test]
-    fn the_state_folder_ignores_itself() {
+    fn namespaces_stay_apart_on_the_shared_store() {
+        assert_eq!(plain_namespace("team_7"), "team_7");
+        let names = ["a-b", "a_b", "a.b", "A_b", &"x".repeat(60), &"x".repeat(61)].map(plain_namespace);
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        assert!(
+            names.iter().all(|name| name.len() <= SCHEMA_LEN_MAX && name.chars().all(is_plain)),
+            "{names:?}"
+        );
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
+    }
+
+    #[tokio::test]
+    async fn the_state_folder_ignores_itself() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::find(folder.path(), &PlaceOptions::default()).unwrap();
-        drop(place.open_store().unwrap());
+        drop(place.open_store().await.unwrap());
         assert_eq!(std::fs::read_to_string(place.state_dir.join(".gitignore")).unwrap(), "*\n");
     }
 }

@@ -1,19 +1,22 @@
-//! What an agent is told at the start of an attempt: the work, what went before, and how to end.
+//! What an agent is told: the work, what went before, what to do now, and how to end.
 //!
 //! Text that comes from outside (descriptions, answers, check output) is
 //! fenced, so that nothing in it can pass for an instruction of Baton's.
 
 use std::fmt::Write;
 
+use baton_core::git_name::BranchName;
 use baton_core::guard::RequeueReason;
 use baton_core::outcome::closing_block;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::rebreakdown::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
+use baton_core::recipe::{Recipe, Step};
 use baton_core::recycle::RecycleReason;
+use baton_core::run::{HandedOver, Origin, Run};
+use baton_core::session::Message;
 use baton_core::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
-use baton_core::text::OutcomeName;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 
@@ -21,19 +24,21 @@ use crate::error::EngineError;
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, Worktrees};
 
-/// Everything the prompt of one attempt at ordinary work is made of.
-pub struct WorkPrompt<'a> {
+/// Everything the prompt of one step is made of.
+pub struct StepPrompt<'a> {
     pub task: &'a Task,
-    /// The branch the worktree stands on.
-    pub branch: &'a str,
-    /// All questions of the task, oldest first.
+    pub recipe: &'a Recipe,
+    pub run: &'a Run,
+    pub step: &'a Step,
+    /// What the step's agent session asked the human, oldest first.
     pub questions: &'a [QuestionRecord],
+    /// What the human said of their own accord, and the agent has not heard yet.
+    pub messages: &'a [Message],
     /// Whether this attempt goes on from an earlier one.
     pub is_resumed: bool,
-    pub outcomes: &'a [OutcomeName],
 }
 
-impl WorkPrompt<'_> {
+impl StepPrompt<'_> {
     pub fn text(&self) -> String {
         let spec = self.task.spec();
         let mut text = format!("# {}\n\n", spec.title);
@@ -45,17 +50,43 @@ impl WorkPrompt<'_> {
         if !spec.description.trim().is_empty() {
             text.push_str(&fenced(&spec.description));
         }
+        self.place(&mut text);
+        self.notes(&mut text);
+        self.handed_over(&mut text);
+        self.conversation(&mut text);
+        let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
+        self.messages(&mut text);
+        if let Some(told) = self.run.memory().told() {
+            let _ = write!(text, "\n## Your last answer\n\n{told}");
+        }
+        let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
+        text
+    }
+
+    fn place(&self, text: &mut String) {
+        let id = self.task.id();
         let _ = write!(
             text,
             "\n## Where you are\n\n\
-             Task {}, on branch `{}` in a worktree of its own. Commit your work here. Do not push, merge or switch \
+             Task {id}, on branch `{}` in a worktree of its own. Commit your work here. Do not push, merge or switch \
              branches: Baton counts your commits and merges them.\n",
-            spec.id, self.branch
+            BranchName::of_task(id)
         );
-        self.notes(&mut text);
-        self.conversation(&mut text);
-        let _ = write!(text, "\n## When you are done\n\n{}", closing_block(self.outcomes));
-        text
+        if self.run.origin() != Origin::Default {
+            let _ = writeln!(
+                text,
+                "\nThis is the step \"{}\" of the recipe \"{}\" ({}).",
+                self.step.name(),
+                self.recipe.label(),
+                self.run.id()
+            );
+        }
+        if self.recipe.takes_task() && self.task.spec().purpose == Purpose::Run {
+            text.push_str(
+                "\nThe queue had no task that was ready when this began, so no task is described here. Look for yourself: \
+                 `\"$BATON_BIN\" task ready`.\n",
+            );
+        }
     }
 
     /// Why earlier attempts did not do, newest last.
@@ -67,10 +98,38 @@ impl WorkPrompt<'_> {
         }
     }
 
+    fn handed_over(&self, text: &mut String) {
+        let Some(HandedOver { step, outcome, words }) = self.run.memory().handed() else { return };
+        let _ = write!(text, "\n## What was handed over\n\nThe step \"{step}\" ended with `{outcome}`");
+        match words {
+            Some(words) => {
+                let _ = write!(text, ":\n\n{}", fenced(words.as_str()));
+            }
+            None => text.push_str(".\n"),
+        }
+    }
+
+    /// What was said in this agent session, for agents that do not remember it themselves.
     fn conversation(&self, text: &mut String) {
-        let answered: Vec<String> = self.questions.iter().filter_map(exchange_text).collect();
-        if !answered.is_empty() {
-            let _ = write!(text, "\n## The conversation so far\n\n{}", answered.join("\n"));
+        let turns = self.run.memory().turns().iter().map(|turn| match &turn.step {
+            Some(step) => format!("You said in the step \"{step}\":\n\n{}", fenced(turn.text.as_str())),
+            None => format!("The human said:\n\n{}", fenced(turn.text.as_str())),
+        });
+        let said: Vec<String> = turns.chain(self.questions.iter().filter_map(exchange_text)).collect();
+        if !said.is_empty() {
+            let _ = write!(text, "\n## The conversation so far\n\n{}", said.join("\n"));
+        }
+    }
+
+    fn messages(&self, text: &mut String) {
+        if self.messages.is_empty() {
+            return;
+        }
+        text.push_str(
+            "\n## The human says\n\nThis came in while you were at work. Take it into account before you end the step.\n",
+        );
+        for message in self.messages {
+            let _ = write!(text, "\n{}", fenced(message.text.as_str()));
         }
     }
 }
@@ -91,7 +150,9 @@ impl<S: Store> BreakdownPrompt<'_, S> {
                 (self.shop.desk.task(replaced).await?.value, reason)
             }
             // A first plan has nothing behind it; the goal is the description.
-            Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work => (self.task.clone(), None),
+            Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work | Purpose::Run => {
+                (self.task.clone(), None)
+            }
         };
         let project = self.project().await?;
         let base = match &project {

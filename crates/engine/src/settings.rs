@@ -2,10 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use baton_core::answer_source::UnattendedPolicy;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::Deserialize;
+
+use crate::checks::Checks;
+use crate::notifier::Webhook;
+use crate::retention::Retention;
+use crate::store_address::StoreAddress;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -15,17 +22,45 @@ pub struct Settings {
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
     /// Commands run in the worktree after each attempt; their exit codes are evidence.
-    pub checks: BTreeMap<String, Vec<String>>,
+    pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
     /// With this many tasks waiting to be accepted no new one is started.
     pub max_unaccepted: u32,
     /// How long an attempt counts as alive without a sign of life.
     pub lease_seconds: u32,
-    /// Untracked files copied from the main checkout into each worktree.
-    pub copy: Vec<String>,
+    /// How a person who is not looking is told.
+    pub notify: NotifySettings,
+    /// Who answers when nobody is there.
+    pub asking: AskingSettings,
+    /// Work for these roles only; for all where there are none. Not a setting: a command that runs one loop says so.
+    #[serde(skip)]
+    pub only_roles: Vec<Role>,
+    pub worktree: WorktreeSettings,
+    /// How long logs, finished worktrees and old events are kept.
+    pub retention: Retention,
+    /// Which store to use, where neither the command line nor the environment says.
+    pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+}
+
+/// `[worktree]`: what an agent finds in its folder, and how soon.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct WorktreeSettings {
+    /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
+    pub copy: Vec<String>,
+    /// Fetch the submodules too. It may need the network.
+    pub submodules: bool,
+    /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
+    pub spares: u32,
+}
+
+impl Default for WorktreeSettings {
+    fn default() -> Self {
+        Self { copy: Vec::new(), submodules: false, spares: 1 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -35,6 +70,66 @@ pub enum RecyclePolicy {
     Automatic,
     /// They wait for `baton accept --recycle` or `baton recycle`.
     Manual,
+}
+
+/// Both may be set; a notice then goes both ways.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct NotifySettings {
+    /// A program that gets the notice on standard input, as JSON.
+    pub command: Vec<String>,
+    /// An address the notice is posted to.
+    #[serde(deserialize_with = "webhook")]
+    pub webhook: Option<Webhook>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct AskingSettings {
+    pub unattended: Unattended,
+    /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
+    pub expires_after: Option<u32>,
+}
+
+/// What stands in for a human who is away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unattended {
+    /// Nothing does: questions wait.
+    #[default]
+    Human,
+    /// The question's own default, where it has one.
+    Default,
+    /// The work that asks is ended.
+    Fail,
+    /// A human is called, and no expiry answers.
+    Escalate,
+}
+
+impl Unattended {
+    pub const fn policy(self) -> Option<UnattendedPolicy> {
+        match self {
+            Self::Human => None,
+            Self::Default => Some(UnattendedPolicy::DefaultAnswer),
+            Self::Fail => Some(UnattendedPolicy::FailClosed),
+            Self::Escalate => Some(UnattendedPolicy::Escalate),
+        }
+    }
+}
+
+impl AskingSettings {
+    pub const fn policy(&self) -> Option<UnattendedPolicy> {
+        self.unattended.policy()
+    }
+
+    pub fn expires_after(&self) -> Option<Duration> {
+        self.expires_after.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+}
+
+fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>, D::Error> {
+    let address = String::deserialize(deserializer)?;
+    address.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -97,11 +192,16 @@ impl Default for Settings {
             default_agent: built_in_agent(),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),
-            checks: BTreeMap::new(),
+            checks: Checks::default(),
             max_agents: 4,
             max_unaccepted: 50,
             lease_seconds: 30,
-            copy: Vec::new(),
+            only_roles: Vec::new(),
+            notify: NotifySettings::default(),
+            asking: AskingSettings::default(),
+            worktree: WorktreeSettings::default(),
+            retention: Retention::default(),
+            store: None,
             recycle: RecyclePolicy::Automatic,
         }
     }
@@ -125,7 +225,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 9] = [
+const TOP: [&str; 13] = [
     "default_agent",
     "agents",
     "roles",
@@ -133,10 +233,17 @@ const TOP: [&str; 9] = [
     "max_agents",
     "max_unaccepted",
     "lease_seconds",
-    "copy",
+    "notify",
+    "asking",
+    "worktree",
     "recycle",
+    "retention",
+    "store",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
+const NOTIFY: [&str; 2] = ["command", "webhook"];
+const ASKING: [&str; 2] = ["unattended", "expires_after"];
+const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
 impl Settings {
@@ -161,6 +268,17 @@ impl Settings {
                 if let Some(inner) = value.as_table() {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
                 }
+            }
+        }
+        let tables = [
+            ("notify", &NOTIFY[..]),
+            ("asking", &ASKING[..]),
+            ("retention", &Retention::KEYS[..]),
+            ("worktree", &WORKTREE[..]),
+        ];
+        for (name, known) in tables {
+            if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
+                check_keys(inner, &format!("[{name}]"), known, path)?;
             }
         }
         let settings: Self = toml::from_str(text).map_err(malformed)?;
@@ -273,6 +391,23 @@ mod tests {
             error,
             "baton.toml: [roles.review] names the agent \"ghost\", which is not among [agents]"
         );
+    }
+
+    #[test]
+    fn who_is_told_and_who_answers() {
+        let settings = read(
+            "[notify]\ncommand = [\"notify-send\", \"Baton\"]\nwebhook = \"http://localhost:9000/baton\"\n\
+             [asking]\nunattended = \"fail\"\nexpires_after = 60\n",
+        )
+        .unwrap();
+        assert_eq!(settings.asking.policy(), Some(UnattendedPolicy::FailClosed));
+        assert_eq!(settings.asking.expires_after(), Some(Duration::from_mins(1)));
+        assert_eq!(settings.notify.webhook.unwrap().to_string(), "http://localhost:9000/baton");
+        assert_eq!(read("").unwrap().asking.policy(), None);
+        let error = read("[notify]\nwebhook = \"https://example.org\"").unwrap_err();
+        assert!(error.contains("[notify] command"), "{error}");
+        let error = read("[asking]\nunatended = \"fail\"").unwrap_err();
+        assert!(error.ends_with("did you mean \"unattended\"?"), "{error}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::graph_view::{DeadEdge, dead_edges};
 
 /// What a list shows of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -48,6 +49,8 @@ pub struct TaskView {
     pub depends_on: Vec<TaskId>,
     /// The dependencies that are not met yet.
     pub waiting_on: Vec<TaskId>,
+    /// Those of them that can never be met, and why.
+    pub dead_edges: Vec<DeadEdge>,
     pub attempts: Vec<AttemptRecord>,
     /// What the agent said at the end of its last attempt.
     pub reported: Option<Reported>,
@@ -71,7 +74,7 @@ impl TaskSummary {
             status: state.status(),
             queue: state.queue(),
             show_reply_ui: state.status().shows_reply_ui(),
-            question: state.pending_question().cloned(),
+            question: task.pending_question().cloned(),
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,
@@ -83,6 +86,9 @@ impl TaskView {
     pub async fn load<S: Store>(desk: &Desk<S>, id: TaskId) -> Result<Self, EngineError> {
         let stored = desk.task(id).await?;
         let dependencies = desk.store.dependencies(id).await?;
+        let waiting_on: Vec<TaskId> =
+            dependencies.iter().filter(|edge| !edge.is_met).map(|edge| edge.on).collect();
+        let dead_edges = if waiting_on.is_empty() { Vec::new() } else { dead_edges(desk, id).await? };
         let attempts = desk.store.attempts(id).await?;
         let task = &stored.value;
         let last_end = task.ledger().last_end.as_ref();
@@ -92,7 +98,8 @@ impl TaskView {
             state: task.state().clone(),
             output: task.ledger().output.clone(),
             depends_on: dependencies.iter().map(|edge| edge.on).collect(),
-            waiting_on: dependencies.iter().filter(|edge| !edge.is_met).map(|edge| edge.on).collect(),
+            waiting_on,
+            dead_edges,
             attempts,
             reported: last_end.map(|end| end.reported.clone()),
             verified: last_end.map(|end| end.verified.clone()),

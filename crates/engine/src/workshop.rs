@@ -5,20 +5,28 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptResult, ErrorCause};
+use baton_core::change::Change;
+use baton_core::effect::{Effect, Timer};
+use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::project::Project;
 use baton_core::task::{Purpose, Task};
+use baton_core::text::{AgentName, NonBlank};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
+use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::intakes::Intakes;
 use crate::place::Place;
+use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::worktree::{Git, MergeSpec, Place as Stand, Repository, Restored, Worktrees};
+use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -29,6 +37,7 @@ pub struct Workshop<S> {
     pub settings: Arc<Settings>,
     pub place: Place,
     pub git: Git,
+    pub repositories: Repositories,
     pub running: Running,
     pub intakes: Intakes,
     /// Called with what a person should hear of.
@@ -40,13 +49,16 @@ pub struct Workshop<S> {
 }
 
 impl<S: Store> Workshop<S> {
+    /// Where the agents at work here ask.
+    pub fn door(&self) -> Door<S> {
+        Door::new(self.desk.clone(), self.settings.asking.expires_after())
+    }
+
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
     pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
         let project = self.project(task).await?;
-        let path =
-            project.as_ref().map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path));
-        let repository = Repository::open(&self.git, &path).await?;
-        let worktrees = Worktrees::new(repository, &self.place.state_dir)?;
+        let path = self.path_of(project.as_ref());
+        let worktrees = self.repositories.open(&self.git, &path, &self.place.state_dir).await?;
         let branch = match &project {
             Some(project) => {
                 if let Some(feature) = &project.feature_branch {
@@ -56,19 +68,56 @@ impl<S: Store> Workshop<S> {
             }
             None => self.gathering_branch(&worktrees).await?,
         };
+        self.repositories.note(&path, &branch);
         Ok((worktrees, branch))
+    }
+
+    /// The repository of this place, for work without a project.
+    pub async fn home_repository(&self) -> Result<(Worktrees, BranchName), EngineError> {
+        let path = &self.place.root;
+        let worktrees = self.repositories.open(&self.git, path, &self.place.state_dir).await?;
+        let branch = self.gathering_branch(&worktrees).await?;
+        self.repositories.note(path, &branch);
+        Ok((worktrees, branch))
+    }
+
+    /// Where the repository of a task's work is, without looking whether it is there.
+    pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
+        Ok(self.path_of(self.project(task).await?.as_ref()))
+    }
+
+    fn path_of(&self, project: Option<&Project>) -> PathBuf {
+        project.map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path))
     }
 
     /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
     /// checkout is never touched. They merge it when they like.
     async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
-        let base = worktrees.repository().default_branch().await?;
+        let repository = worktrees.repository();
         let gathering = BranchName::gathering();
-        worktrees.repository().ensure_branch(&gathering, &base).await?;
+        let current = repository.current_branch().await?;
+        let mut base = match current {
+            Some(base) => base,
+            None => repository.default_branch().await?,
+        };
+        let mut tips = repository.tips(&[&base, &gathering]).await?;
+        // Nearly always the human is on a branch that has commits; else it is looked for more closely.
+        if !tips.contains_key(&base) {
+            base = repository.default_branch().await?;
+            tips = repository.tips(&[&base, &gathering]).await?;
+        }
+        let stand = (tips.get(&base).cloned(), tips.get(&gathering).cloned());
+        // Merged before, and neither has moved since.
+        if stand.0 == stand.1 && stand.0.is_some() || self.repositories.is_gathered(&stand) {
+            return Ok(gathering);
+        }
+        repository.ensure_branch(&gathering, &base).await?;
         let message = format!("Merge {base} into {gathering}");
         let spec = MergeSpec { branch: base, into: gathering.clone(), message };
         // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
-        worktrees.merge(&spec).await?;
+        if let Merged::Already { .. } = worktrees.merge(&spec).await? {
+            self.repositories.note_gathered(stand);
+        }
         Ok(gathering)
     }
 
@@ -86,7 +135,7 @@ impl<S: Store> Workshop<S> {
         from: BranchName,
     ) -> Result<Stand, EngineError> {
         match task.spec().purpose {
-            Purpose::Work => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
+            Purpose::Work | Purpose::Run => Ok(Stand::Task { branch: BranchName::of_task(task.id()), from }),
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 let branch = worktrees.repository().truth(&BranchName::of_task(replaced), &from).await?;
                 Ok(Stand::Reading { branch })
@@ -97,7 +146,11 @@ impl<S: Store> Workshop<S> {
 
     /// Where an attempt keeps what is not in git: its log, and who its process is.
     pub fn attempt_folder(&self, attempt: AttemptId) -> PathBuf {
-        self.place.state_dir.join("attempts").join(attempt.to_string())
+        self.attempts_folder().join(attempt.to_string())
+    }
+
+    pub fn attempts_folder(&self) -> PathBuf {
+        self.place.state_dir.join("attempts")
     }
 
     pub fn clock() -> Clock {
@@ -111,6 +164,29 @@ impl<S: Store> Workshop<S> {
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
         let task = self.desk.task(task).await?.value;
         Ok(self.repository(&task).await?.0)
+    }
+
+    /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.
+    pub async fn note_intake(&self, task: &Task, result: &AttemptResult) -> Result<(), EngineError> {
+        let Some(live) = task.state().live_attempt() else { return Ok(()) };
+        match result {
+            AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
+                let now = self.desk.store.now().await?;
+                if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
+                    self.desk.write(rests(&live.agent, now, until, message)).await?;
+                    (self.say)(&format!("agent {} rests until {until}: {message}", live.agent));
+                }
+            }
+            AttemptResult::Complete
+            | AttemptResult::Incomplete
+            | AttemptResult::NoEvidence
+            | AttemptResult::NoChanges { .. }
+            | AttemptResult::Asked { .. }
+            | AttemptResult::Blocked { .. }
+            | AttemptResult::Error { cause: ErrorCause::Own, .. }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+        }
+        Ok(())
     }
 
     /// What a task changed, against the branch it goes into.
@@ -131,4 +207,16 @@ impl<S: Store> Workshop<S> {
         let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
         Ok(self.worktrees_of(record.task_id).await?.restore(attempt, into).await?)
     }
+}
+
+/// The agent takes no more work until then; a timer brings it back.
+fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> Change {
+    let agent = agent.clone();
+    let mut change = Change::new();
+    if let Ok(reason) = NonBlank::new(message) {
+        let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
+        change.events.push(Event { at: now, by: Actor::Baton, body });
+    }
+    change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
+    change
 }

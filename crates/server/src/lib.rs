@@ -1,1 +1,22 @@
-//! The outside of Baton.
+//! The outside of Baton: REST, server-sent events and WebSocket, on one small server.
+//!
+//! Nothing is decided here. A request is read with care, becomes a command at the engine's desk, and what came of
+//! it is told in JSON. Every client follows the same durable log of events.
+
+pub mod app;
+pub mod error;
+mod exposition;
+mod follower;
+pub mod guard;
+mod input;
+pub mod limits;
+mod metrics;
+pub mod openapi;
+mod route;
+mod routes;
+pub mod serve;
+mod socket;
+mod sse;
+pub mod state;
+mod views;
+pub mod wire;

@@ -90,6 +90,7 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::Plan(plan) => ("plan", plan.task_id.to_string()),
         Record::Run(run) => ("run", run.id().to_string()),
         Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
+        Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
     }
 }
 
@@ -100,11 +101,13 @@ pub const fn is_pending(state: &QuestionState) -> bool {
     }
 }
 
+/// Room for most bodies, so that they need not be moved while they grow.
+const BODY_BYTES_USUAL: usize = 1_024;
+
 /// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
 pub fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
-    serde_json::to_string(value).map_err(|error| crate::StoreError::BadRow {
-        kind,
-        key: String::new(),
-        detail: error.to_string(),
-    })
+    let bad = |detail: String| crate::StoreError::BadRow { kind, key: String::new(), detail };
+    let mut text = Vec::with_capacity(BODY_BYTES_USUAL);
+    serde_json::to_writer(&mut text, value).map_err(|error| bad(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| bad(error.to_string()))
 }

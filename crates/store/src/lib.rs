@@ -4,6 +4,7 @@
 //! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
 //! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
 
+pub mod any;
 pub mod claim;
 mod columns;
 pub mod commit;
@@ -16,6 +17,7 @@ pub mod recorded;
 pub mod sqlite;
 pub mod store;
 
+pub use any::AnyStore;
 pub use error::StoreError;
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::question_record::QuestionState;
 use baton_core::state::{Queue, Status};
+use baton_core::text::Role;
 use baton_core::time::Timestamp;
 
 /// Every filter that is set must hold.
@@ -15,6 +16,7 @@ pub struct TaskFilter {
     pub status: Option<Status>,
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
+    pub role: Option<Role>,
     /// Part of the title, in any case.
     pub title: Option<String>,
 }

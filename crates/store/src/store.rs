@@ -10,6 +10,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -114,6 +115,9 @@ pub trait Store: Clone + Send + Sync + 'static {
         session: &SessionId,
     ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
 
+    /// What came of the message that carried this key, if one did.
+    fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;
+
     /// The history after `seq`, oldest first, without gaps: a reader that goes on from the last number it saw
     /// misses nothing and sees nothing twice. Only what `prune` removed is missing; no number is given again.
     fn events_after(&self, seq: u64, limit: u32) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
@@ -128,8 +132,13 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// it is marked as changed, with the same number, when work became ready without an event.
     fn subscribe(&self) -> watch::Receiver<u64>;
 
-    /// Effects not yet carried out, oldest first.
-    fn pending_effects(&self, limit: u32) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
+    /// Effects not yet carried out, oldest first, after `after`. One that is caused later has a higher id, so a
+    /// reader that goes on from the last id it saw misses none.
+    fn pending_effects(
+        &self,
+        after: Option<EffectId>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
     /// Marks effects as carried out. Doing so twice is as good as once.
     fn finish_effects(&self, ids: &[EffectId]) -> impl Future<Output = Answer<()>> + Send;
 

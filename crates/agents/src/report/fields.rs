@@ -2,8 +2,10 @@
 
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 use baton_core::breakdown::PlanDraft;
+use baton_core::discovered::{DISCOVERED_MAX, DiscoveredTask};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
+use baton_core::vagueness::Rubric;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -24,6 +26,26 @@ fn read<T: for<'de> Deserialize<'de>>(object: Map<String, Value>) -> Result<T, S
 /// Taken as core takes every plan; what is wrong with its items is named when it is checked.
 pub fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
     read(object)
+}
+
+/// Core reads the rubric: every point is there, with a judgement and a reason.
+pub fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
+    read(object)
+}
+
+pub fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
+    #[derive(Deserialize)]
+    struct Fields {
+        tasks: Vec<DiscoveredTask>,
+    }
+    let Fields { tasks } = read(object)?;
+    if tasks.len() > DISCOVERED_MAX {
+        return Err(format!(
+            "{} tasks are more than the {DISCOVERED_MAX} that can be asked about",
+            tasks.len()
+        ));
+    }
+    Ok(tasks)
 }
 
 pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
@@ -47,7 +69,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     })
 }
 
-fn micro_usd(usd: f64) -> Result<u64, String> {
+pub fn micro_usd(usd: f64) -> Result<u64, String> {
     /// No attempt costs a billion dollars; a number beyond is not a cost.
     const USD_MAX: f64 = 1e9;
     if !(0.0..=USD_MAX).contains(&usd) {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use player::Player;
-pub use script::{Script, ScriptError};
+pub use script::{Cue, Script, ScriptError};
 
 /// The number of the attempt, counted from 1, where the caller tells it.
 pub const ATTEMPT_NUMBER: &str = "BATON_ATTEMPT_NUMBER";
@@ -27,8 +27,7 @@ const STEP_FAILED: u8 = 1;
 pub struct Stage<'a> {
     pub worktree: PathBuf,
     pub task: String,
-    pub attempt: u32,
-    pub resumed: bool,
+    pub cue: Cue,
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
 }
@@ -42,7 +41,7 @@ pub fn run(script: &str, prompt: &str, stage: Stage<'_>) -> u8 {
             return BAD_SCRIPT;
         }
     };
-    let (scene, steps) = script.choose(prompt, stage.attempt, stage.resumed);
+    let (scene, steps) = script.choose(prompt, &stage.cue);
     let mut player = Player::new(stage, prompt);
     for (number, step) in steps.iter().enumerate() {
         match player.play(step, (scene, number)) {
@@ -74,8 +73,12 @@ pub fn program(script: &Path) -> ExitCode {
     let stage = Stage {
         worktree: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         task: variable("BATON_TASK_ID"),
-        attempt: variable(ATTEMPT_NUMBER).parse().unwrap_or(1),
-        resumed: variable("BATON_RESUME") == "1",
+        cue: Cue {
+            attempt: variable(ATTEMPT_NUMBER).parse().unwrap_or(1),
+            resumed: variable("BATON_RESUME") == "1",
+            step: variable("BATON_STEP"),
+            visit: variable("BATON_STEP_VISIT").parse().unwrap_or(1),
+        },
         out: &mut io::stdout(),
         err: &mut err,
     };

@@ -32,7 +32,29 @@ struct Scene {
     attempt: Option<u32>,
     #[serde(default)]
     resumed: Option<bool>,
+    /// The step of a recipe.
+    #[serde(default)]
+    step: Option<String>,
+    #[serde(default)]
+    visit: Option<u32>,
     steps: Vec<Step>,
+}
+
+/// When it is: what the agent's environment says of the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cue {
+    pub attempt: u32,
+    pub resumed: bool,
+    /// The step of a recipe; empty outside of one.
+    pub step: String,
+    /// How often the step was entered, this time included.
+    pub visit: u32,
+}
+
+impl Default for Cue {
+    fn default() -> Self {
+        Self { attempt: 1, resumed: false, step: String::new(), visit: 1 }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -123,11 +145,13 @@ impl Script {
     }
 
     /// The first scene that fits, with its number; none for `otherwise`.
-    pub fn choose(&self, prompt: &str, attempt: u32, resumed: bool) -> (Option<usize>, &[Step]) {
+    pub fn choose(&self, prompt: &str, cue: &Cue) -> (Option<usize>, &[Step]) {
         let fits = |scene: &Scene| {
             prompt.contains(&scene.when)
-                && scene.attempt.is_none_or(|number| number == attempt)
-                && scene.resumed.is_none_or(|wanted| wanted == resumed)
+                && scene.attempt.is_none_or(|number| number == cue.attempt)
+                && scene.resumed.is_none_or(|wanted| wanted == cue.resumed)
+                && scene.step.as_ref().is_none_or(|wanted| *wanted == cue.step)
+                && scene.visit.is_none_or(|number| number == cue.visit)
         };
         match self.scripts.iter().position(fits) {
             Some(number) => (Some(number), &self.scripts[number].steps),

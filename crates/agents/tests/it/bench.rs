@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_agents::command::CommandAgent;
-use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits};
+use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
 use baton_agents::ended::Ended;
 use baton_agents::environment::Environment;
 use baton_agents::tree::Tree;
@@ -56,6 +56,7 @@ impl Bench {
             prompt: "the prompt".to_owned(),
             environment: Environment::allowed(std::env::vars_os(), &[]),
             limits: Limits { grace: Duration::from_millis(200), ..Limits::default() },
+            session: SessionSetup::default(),
             log_path: self.path("attempt.log"),
         }
     }
@@ -73,6 +74,18 @@ impl Bench {
         let path = self.path("script.json");
         fs::write(&path, script).unwrap();
         self.launch(&[env!("CARGO_BIN_EXE_scripted-agent"), path.to_str().unwrap()])
+    }
+
+    /// The fake agent that speaks the Agent Client Protocol.
+    pub fn acp(&self, script: &str) -> Launch {
+        let path = self.path("acp.json");
+        fs::write(&path, script).unwrap();
+        self.launch(&[env!("CARGO_BIN_EXE_fake-acp-agent"), path.to_str().unwrap()])
+    }
+
+    /// The same with these steps for its only prompt.
+    pub fn acp_steps(&self, steps: &str) -> Launch {
+        self.acp(&format!(r#"{{"turns": [{steps}]}}"#))
     }
 
     pub fn log(&self) -> String {
@@ -123,9 +136,22 @@ pub async fn run(launch: Launch) -> Ran {
 
 /// Runs an agent, and cancels it as soon as an event is the one that was waited for.
 pub async fn run_until(launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+    drive(&CommandAgent::new(clock()), launch, is_awaited).await
+}
+
+/// The same with any driver.
+pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+    drive_within(DEADLINE, agent, launch, is_awaited).await
+}
+
+pub async fn drive_within(
+    deadline: Duration,
+    agent: &dyn Driver,
+    launch: Launch,
+    is_awaited: impl Fn(&Event) -> bool,
+) -> Ran {
     let (sender, mut receiver) = mpsc::channel(EVENTS_MAX);
     let (cancel, cancelled) = watch::channel(false);
-    let agent = CommandAgent::new(clock());
     let watching = async {
         let mut events = Vec::new();
         while let Some(event) = receiver.recv().await {
@@ -137,7 +163,7 @@ pub async fn run_until(launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> R
         events
     };
     let both = async { tokio::join!(agent.run(launch, sender, cancelled), watching) };
-    let (ended, events) = tokio::time::timeout(DEADLINE, both).await.expect("the agent ends in time");
+    let (ended, events) = tokio::time::timeout(deadline, both).await.expect("the agent ends in time");
     Ran { ended, events }
 }
 

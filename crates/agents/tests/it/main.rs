@@ -7,10 +7,17 @@
     reason = "a test that cannot go on has failed, in its helpers too"
 )]
 
+mod acp;
+mod acp_asking;
+mod acp_resume;
 mod bench;
 mod bounds;
 mod endings;
+mod model;
 mod orphans;
+mod probes;
+mod real;
 mod reports;
 mod scripted;
+mod streams;
 mod trees;

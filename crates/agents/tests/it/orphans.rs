@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use baton_agents::command::CommandAgent;
-use baton_agents::driver::{Driver, Event, Launch, Limits};
+use baton_agents::driver::{Driver, Event, Launch, Limits, SessionSetup};
 use baton_agents::environment::Environment;
 use baton_agents::identity::{ProcessIdentity, Sighting};
 use baton_agents::tree::end_orphans;
@@ -37,6 +37,7 @@ fn drives_an_agent_until_it_is_killed() {
         prompt: String::new(),
         environment: Environment::allowed(std::env::vars_os(), &[]),
         limits: Limits::default(),
+        session: SessionSetup::default(),
         log_path: folder.join("attempt.log"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use baton_agents::driver::Launch;
 use baton_agents::ended::Exit;
-use baton_agents::scripted::{Script, Stage};
+use baton_agents::scripted::{Cue, Script, Stage};
 use baton_core::attempt::AttemptResult;
 
 use crate::bench::{Bench, run};
@@ -99,8 +99,7 @@ fn play(script: &str, prompt: &str, attempt: u32, resumed: bool) -> (String, Str
     let stage = Stage {
         worktree: std::env::temp_dir(),
         task: "TASK-00000001".to_owned(),
-        attempt,
-        resumed,
+        cue: Cue { attempt, resumed, ..Cue::default() },
         out: &mut out,
         err: &mut err,
     };
@@ -164,4 +163,28 @@ fn a_bad_script_is_refused_with_the_place() {
         assert!(err.contains(message), "{err}");
         assert_eq!((out.as_str(), exit), ("", 2));
     }
+}
+
+#[test]
+fn a_scene_can_be_for_one_step_of_a_recipe_and_one_visit_of_it() {
+    let script = r#"{"scripts": [
+        {"step": "review", "visit": 2, "steps": [{"say": "again"}]},
+        {"step": "review", "steps": [{"say": "first"}]}
+    ], "otherwise": [{"say": "something else"}]}"#;
+    let said = |step: &str, visit| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let stage = Stage {
+            worktree: std::env::temp_dir(),
+            task: "TASK-00000001".to_owned(),
+            cue: Cue { step: step.to_owned(), visit, ..Cue::default() },
+            out: &mut out,
+            err: &mut err,
+        };
+        baton_agents::scripted::run(script, "prompt", stage);
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(
+        [said("review", 1), said("review", 2), said("fix", 1)],
+        ["first\n", "again\n", "something else\n"]
+    );
 }

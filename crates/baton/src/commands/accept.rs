@@ -1,5 +1,6 @@
 //! `baton accept`
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use baton_core::command::Command;
@@ -8,6 +9,7 @@ use baton_core::recycle::RecycleReason;
 use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_engine::graph_view;
 use serde_json::json;
 
 use crate::cli::Accept;
@@ -30,7 +32,7 @@ struct Outcome {
 pub async fn run(office: &Office, accept: Accept) -> Result<String, Fault> {
     let tasks = chosen(office, &accept).await?;
     if accept.dry_run {
-        return preview(office, &tasks).await;
+        return preview(office, &accept, &tasks).await;
     }
     let engine = office.engine(None).await?;
     let acceptor = Acceptor::new(engine.shop.clone());
@@ -42,9 +44,16 @@ pub async fn run(office: &Office, accept: Accept) -> Result<String, Fault> {
         } else if is_burned(&task) && accept.all && !accept.force {
             outcome.burned.push(task);
         } else {
-            match acceptor.accept(task.id(), accept.force, office.actor()).await? {
-                Accepted::Done { .. } => outcome.accepted.push(task),
-                Accepted::Conflicted { files } => outcome.conflicted.push((task, files)),
+            match acceptor.accept(task.id(), accept.force, office.actor()).await {
+                Ok(Accepted::Done { .. }) => outcome.accepted.push(task),
+                Ok(Accepted::Conflicted { files }) => outcome.conflicted.push((task, files)),
+                Err(error) => {
+                    // What was done before it stays done, and is told.
+                    if !outcome.accepted.is_empty() {
+                        output::talk(outcome.print(office)?.trim_end());
+                    }
+                    return Err(error.into());
+                }
             }
         }
     }
@@ -114,16 +123,76 @@ impl Outcome {
     }
 }
 
-/// What would start if these were accepted now.
-async fn preview(office: &Office, tasks: &[Task]) -> Result<String, Fault> {
-    let mut text = String::new();
-    let mut starts = Vec::new();
+/// What would come of it, without doing any of it.
+async fn preview(office: &Office, accept: &Accept, tasks: &[Task]) -> Result<String, Fault> {
+    let context = office.desk.context(office.actor()).await?;
+    let (mut accepted, mut rows) = (Vec::new(), Vec::new());
     for task in tasks {
-        let next = office.desk.would_start(task.id()).await?;
-        let names: Vec<String> = next.iter().map(ToString::to_string).collect();
-        let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        let _ = writeln!(text, "{}  would start {what}", task.id());
-        starts.push(json!({ "task_id": task.id(), "would_start": names }));
+        let fate = if is_burned(task) && accept.recycle {
+            Fate::Recycled
+        } else if is_burned(task) && accept.all && !accept.force {
+            Fate::BurnedOut
+        } else {
+            match task.apply(Command::Accept { force: accept.force }, &context) {
+                Ok(_) => Fate::Accepted,
+                Err(refusal) => Fate::Refused(refusal.to_string()),
+            }
+        };
+        if fate == Fate::Accepted {
+            accepted.push(task.id());
+        }
+        rows.push((task, fate));
     }
-    if office.is_json { output::json(&json!({ "preview": starts })) } else { Ok(text) }
+    let starts: BTreeMap<TaskId, Vec<TaskId>> =
+        graph_view::would_start(&office.desk, &accepted).await?.into_iter().collect();
+    if office.is_json {
+        let preview: Vec<_> = rows
+            .iter()
+            .map(|(task, fate)| {
+                let starts = starts.get(&task.id()).cloned().unwrap_or_default();
+                json!({ "task_id": task.id(), "would_be": fate.word(), "would_start": starts })
+            })
+            .collect();
+        return output::json(&json!({ "preview": preview }));
+    }
+    let mut text = String::new();
+    for (task, fate) in rows {
+        let _ = write!(text, "{}  would be {}", task.id(), fate.word());
+        match fate {
+            Fate::Accepted => {
+                let names: Vec<String> =
+                    starts.get(&task.id()).into_iter().flatten().map(ToString::to_string).collect();
+                let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+                let _ = writeln!(text, " and start {what}");
+            }
+            Fate::Refused(why) => {
+                let _ = writeln!(text, ": {why}");
+            }
+            Fate::Recycled | Fate::BurnedOut => text.push('\n'),
+        }
+    }
+    if text.is_empty() {
+        text.push_str("Nothing waits to be accepted.\n");
+    }
+    Ok(text)
+}
+
+/// What would become of one task.
+#[derive(Debug, PartialEq, Eq)]
+enum Fate {
+    Accepted,
+    Recycled,
+    BurnedOut,
+    Refused(String),
+}
+
+impl Fate {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Recycled => "recycled",
+            Self::BurnedOut => "reported as burned out",
+            Self::Refused(_) => "refused",
+        }
+    }
 }

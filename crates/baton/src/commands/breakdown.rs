@@ -4,17 +4,22 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-use baton_core::breakdown::{Plan, PlanDraft};
+use baton_core::breakdown::Plan;
 use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::refusal::Refusal;
 use baton_core::state::Queue;
+use baton_engine::error::EngineError;
 use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
 use super::task::show;
 use crate::cli::BreakdownCommand;
-use crate::fault::Fault;
+use crate::editor;
+use crate::fault::{Fault, UNREACHABLE};
 use crate::office::Office;
 use crate::output;
+use crate::plan_text;
 
 pub async fn run(office: &Office, command: BreakdownCommand) -> Result<String, Fault> {
     match command {
@@ -40,8 +45,7 @@ pub async fn run(office: &Office, command: BreakdownCommand) -> Result<String, F
         }
         BreakdownCommand::Edit { task, file } => {
             let id = office.task(&task).await?;
-            let draft = read_plan(&file)?;
-            let plan = office.desk.submit_plan(id, draft, office.actor()).await?;
+            let plan = edit(office, id, file.as_deref()).await?;
             let next = format!("Approve it: baton breakdown approve {id}\n");
             if office.is_json { output::json(&plan) } else { Ok(plan_text(&plan) + "\n" + &next) }
         }
@@ -89,15 +93,57 @@ fn plan_text(plan: &Plan) -> String {
     text + "\n"
 }
 
-fn read_plan(file: &Path) -> Result<PlanDraft, Fault> {
-    let hint = "a plan looks like {\"items\": [{\"title\": \"First part\"}]}";
-    let mut text = String::new();
-    let read = if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).map(|_| ())
-    } else {
-        std::fs::read_to_string(file).map(|read| text = read)
+/// Takes a plan from wherever it comes. A text that cannot be used is not lost: it is in the file that is named.
+async fn edit(office: &Office, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault> {
+    let breakdown = office.desk.task(id).await?.value;
+    if !breakdown.is_breakdown() {
+        return Err(EngineError::from(Refusal::NotBreakdown { task: id }).into());
+    }
+    let kept = office.place.state_dir.join("edits").join(format!("{id}.yml"));
+    let (path, text) = match file {
+        Some(file) if file == Path::new("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable(file, &error))?;
+            keep(&kept, &text)?;
+            (kept.clone(), text)
+        }
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
+            (file.to_owned(), text)
+        }
+        None => {
+            // An edit that failed before is gone on with.
+            if !kept.exists() {
+                let plan = office.desk.plan(id).await?;
+                keep(&kept, &plan_text::write(id, breakdown.spec().title.as_str(), plan.as_ref()))?;
+            }
+            (kept.clone(), editor::edit(&kept)?)
+        }
     };
-    read.map_err(|error| Fault::usage(format!("{} cannot be read: {error}", file.display()), hint))?;
-    serde_json::from_str(&text)
-        .map_err(|error| Fault::usage(format!("{} is no plan: {error}", file.display()), hint))
+    let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
+    let place = path.display();
+    let draft = plan_text::read(&text).map_err(|bad| {
+        Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
+    })?;
+    let plan = office.desk.submit_plan(id, draft, office.actor()).await.map_err(|error| match error {
+        EngineError::Plan(faults) => Fault::usage(format!("{place} cannot be used:\n{faults}"), &again),
+        error => error.into(),
+    })?;
+    // It is in the store now. That it was never kept here is as good.
+    let _ = std::fs::remove_file(kept);
+    Ok(plan)
+}
+
+fn keep(path: &Path, text: &str) -> Result<(), Fault> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| Fault {
+        message: format!("{} cannot be written: {error}", path.display()),
+        hint: "check that you may write there".to_owned(),
+        code: UNREACHABLE,
+    })
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Fault {
+    let hint = "name a file that holds a plan, or - for standard input";
+    Fault::usage(format!("{} cannot be read: {error}", file.display()), hint)
 }

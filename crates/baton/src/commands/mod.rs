@@ -3,7 +3,9 @@
 mod accept;
 mod breakdown;
 mod demo;
+mod loop_command;
 mod question;
+mod recipe;
 mod task;
 mod up;
 mod verdict;
@@ -33,8 +35,8 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
         return runtime.block_on(demo::run(headless, folder));
     }
     runtime.block_on(async {
-        let office = Office::open(&common)?;
-        let printed = dispatch(&office, command).await;
+        let office = Office::open(&common).await?;
+        let printed = Box::pin(dispatch(&office, command)).await;
         office.close().await?;
         printed
     })
@@ -44,12 +46,16 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         Command::Task(command) => task::run(office, command).await,
         Command::Accept(accept) => accept::run(office, accept).await,
-        Command::Up { agents } => up::run(office, agents).await,
+        // The longest of all commands, and the largest.
+        Command::Up(options) => Box::pin(up::run(office, options)).await,
         Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
         Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
         Command::Breakdown(command) => breakdown::run(office, command).await,
-        Command::Questions => question::list(office).await,
-        Command::Answer { question, text } => question::answer(office, &question, &text).await,
+        Command::Questions(asked) => question::list(office, &asked).await,
+        Command::Answer(answer) => question::answer(office, answer).await,
+        Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
+        Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
+        Command::Recipe(command) => recipe::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         // Never get here: one needs no repository, the other is its own program from `main` on.
         Command::Demo { .. } | Command::ScriptedAgent { .. } => Ok(String::new()),

@@ -14,17 +14,19 @@ use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
 use crate::cli::TaskCommand;
+use crate::commands::recipe;
 use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;
 
 pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault> {
     match command {
-        TaskCommand::Add { title, description, task_type, priority, depends_on, session } => {
+        TaskCommand::Add { title, description, task_type, priority, depends_on, session, recipe } => {
             let title = Office::said(&title, "the title")?;
             let session: SessionId = session.parse().map_err(|error: BadId| {
                 Fault::usage(error.to_string(), "choose another name with --session")
             })?;
+            let recipe = recipe.map(|id| recipe::find(office, &id)).transpose()?;
             let mut waits_on = Vec::new();
             for task in &depends_on {
                 waits_on.push(office.task(task).await?);
@@ -38,7 +40,7 @@ pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault>
                 description: description.clone(),
                 priority,
                 role: Role::implement(),
-                recipe: None,
+                recipe: recipe.as_ref().map(|recipe| recipe.id().clone()),
                 purpose: Purpose::Work,
                 depth: Depth::Original,
                 created_at,
@@ -82,17 +84,34 @@ pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault>
     }
 }
 
-/// The log of the last attempt that left one.
+/// The log of the last attempt that left one: one file for each time an agent was put to work in it.
 async fn log(office: &Office, id: TaskId) -> Result<String, Fault> {
     let engine = office.engine(None).await?;
     let view = TaskView::load(&office.desk, id).await?;
     for record in view.attempts.iter().rev() {
-        let path = engine.shop.attempt_folder(record.attempt.id).join(LOG_FILE);
-        if let Ok(text) = std::fs::read_to_string(&path) {
-            return Ok(text);
+        let folder = engine.shop.attempt_folder(record.attempt.id);
+        let mut logs: Vec<(usize, String)> = std::fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.starts_with(LOG_FILE))
+            .map(|name| (name.len(), name))
+            .collect();
+        // The first has no number, and the tenth comes after the ninth.
+        logs.sort();
+        let texts: Vec<String> =
+            logs.iter().filter_map(|(_, name)| std::fs::read_to_string(folder.join(name)).ok()).collect();
+        if !texts.is_empty() {
+            return Ok(texts.concat());
         }
     }
-    Ok(format!("{id} has no log here: no attempt at it has run on this machine.\n"))
+    let why = if view.attempts.is_empty() {
+        "no attempt at it has run yet"
+    } else {
+        "its attempts ran on another machine, or their logs were removed by [retention]"
+    };
+    Ok(format!("{id} has no log here: {why}.\n"))
 }
 
 async fn diff(office: &Office, id: TaskId) -> Result<String, Fault> {
@@ -203,6 +222,12 @@ fn description(view: &TaskView) -> String {
     if !view.waiting_on.is_empty() {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
+    }
+    if !view.dead_edges.is_empty() {
+        text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
+        for edge in &view.dead_edges {
+            let _ = writeln!(text, "  {}", edge.reason);
+        }
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
         let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());

@@ -1,42 +1,105 @@
-//! `baton up`: agents at work on this repository, until Ctrl-C.
+//! `baton up`: agents at work on this repository, and the server beside them, until Ctrl-C.
 
 use std::fs::File;
+use std::net::SocketAddr;
 
+use baton_engine::ids::Ids;
 use baton_engine::settings::Settings;
+use baton_server::guard::{Guard, Token};
+use baton_server::serve::Server;
+use baton_server::state::App;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::cli::Up;
 use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
+use crate::server_file::{self, ServerFile};
 
-pub async fn run(office: &Office, agents: Option<u32>) -> Result<String, Fault> {
+pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
+    output::show_logs();
     let _alone = only_one(office)?;
-    let engine = office.engine(agents).await?;
+    let server = bind(options.listen).await?;
+    let token = token_for(server.address(), options.token)?;
+    let engine = office.engine(options.agents).await?;
+    let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
     announce(&engine.shop.settings);
-    let (stop, shutdown) = watch::channel(false);
+    announce_server(server.address(), token.is_some(), &file);
+
+    let (stop, stopping) = watch::channel(false);
+    // Streams end last, so that they can tell what the engine's end brought about.
+    let (end, ending) = watch::channel(false);
+    let guard = Guard::new(server.address(), token);
+    let app = App::new(engine.shop.clone(), office.person().to_owned(), guard, ending);
     let signals = async {
-        let interrupted = wait_for_signal().await;
+        let heard = wait_for_signal().await;
         output::talk("Stopping: agents are ended, their tasks go back to the queue.");
-        // The engine is gone already when nobody listens.
-        let _ = stop.send(true);
-        interrupted
+        heard
     };
-    tokio::pin!(signals);
-    let working = engine.run(shutdown);
-    tokio::pin!(working);
+    let working = async {
+        let worked = Box::pin(engine.run(stopping.clone())).await;
+        // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
+        let _ = stop.send(true);
+        let _ = end.send(true);
+        worked
+    };
+    let serving = server.run(app, stopping.clone());
+    let stopped = async {
+        let (worked, ()) = tokio::join!(working, serving);
+        worked
+    };
+    // On the heap: it holds the state of everything that runs all day.
+    let mut stopped = Box::pin(stopped);
     tokio::select! {
-        worked = &mut working => worked?,
-        interrupted = &mut signals => {
-            interrupted?;
-            working.await?;
+        worked = &mut stopped => worked?,
+        heard = signals => {
+            let _ = stop.send(true);
+            heard?;
+            stopped.await?;
         }
     }
     Ok(String::new())
 }
 
+async fn bind(listen: SocketAddr) -> Result<Server, Fault> {
+    Server::bind(listen).await.map_err(|error| Fault {
+        hint: if error.kind() == std::io::ErrorKind::AddrInUse {
+            format!(
+                "another program listens there, perhaps baton up in another repository; choose another port, or any \
+                 free one: baton up --listen {}:0",
+                listen.ip()
+            )
+        } else {
+            "choose an address of this machine: baton up --listen 127.0.0.1:5678".to_owned()
+        },
+        message: format!("the server cannot listen at {listen}: {error}"),
+        code: FAILED,
+    })
+}
+
+/// Off loopback there is always one. It is written to the server file and never printed.
+fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, Fault> {
+    match given {
+        Some(text) if text.len() < Token::LEN_MIN => Err(Fault::usage(
+            format!("the token is shorter than {} characters", Token::LEN_MIN),
+            "choose a longer one, or leave it out and take the one in the server file",
+        )),
+        Some(text) => Ok(Some(Token::new(text))),
+        None if address.ip().is_loopback() => Ok(None),
+        None => Ok(Some(Token::new(Ids::secret()))),
+    }
+}
+
+fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
+    output::talk(&format!("Listening at {}", server_file::url(address)));
+    if needs_token {
+        output::talk(&format!("Clients need the token in {}", file.path().display()));
+    }
+}
+
 /// One engine for a store on one machine: the second would take back what the first one runs.
-fn only_one(office: &Office) -> Result<File, Fault> {
+pub fn only_one(office: &Office) -> Result<File, Fault> {
     let path = office.place.state_dir.join(format!("{}.up", office.place.namespace));
     let failed = |error: std::io::Error| Fault {
         message: format!("{} cannot be locked: {error}", path.display()),

@@ -30,6 +30,8 @@ impl Checker {
         let id = self.name(&top.field("id"), draft.id);
         let label = self.text(&top.field("label"), draft.label, TEXT_BYTES_MAX);
         let description = self.text(&top.field("description"), draft.description, TEXT_BYTES_MAX);
+        let takes_task =
+            draft.takes_task.and_then(|takes| self.shaped(&top.field("takes_task"), takes, "true or false"));
         let guardrails = draft.guardrails.and_then(|given| self.guardrails(&top.field("guardrails"), given));
         let step_drafts = self.required(&top.field("steps"), draft.steps, "a mapping of steps");
         self.steps =
@@ -43,6 +45,7 @@ impl Checker {
             label: label?,
             description: description?,
             initial_step: initial_step?,
+            takes_task: takes_task.unwrap_or(false),
             steps: steps?,
             guardrails: guardrails.unwrap_or_default(),
         })

@@ -24,6 +24,9 @@ impl Checker {
         let prompt = self.text(&here.field("prompt"), draft.prompt, PROMPT_BYTES_MAX);
         let outcomes = self.outcomes(&here.field("outcomes"), draft.outcomes);
         let transitions = self.transitions(here, raw, draft.on_outcome, outcomes.as_deref());
+        let default_outcome = draft.default_outcome.and_then(|name| {
+            self.listed_outcome(&here.field("default_outcome"), Some(name), outcomes.as_deref())
+        });
         let fresh = draft.fresh.and_then(|fresh| self.shaped(&here.field("fresh"), fresh, "true or false"));
         let role = draft.role.and_then(|role| self.name(&here.field("role"), Some(role)));
         let model =
@@ -33,6 +36,7 @@ impl Checker {
             name: name?,
             prompt: prompt?,
             transitions: transitions?,
+            default_outcome,
             fresh: fresh.unwrap_or(false),
             role,
             model: model.map(String::from),
@@ -151,15 +155,16 @@ impl Checker {
         let draft = self.shaped(at, given, "a mapping with question, yes and, where wanted, no")?;
         self.unknown_keys(at, &draft.extra, GateDraft::KEYS);
         let question = self.text(&at.field("question"), draft.question, TEXT_BYTES_MAX);
-        let yes = self.gate_outcome(&at.field("yes"), draft.yes, outcomes);
-        let no = draft.no.and_then(|no| self.gate_outcome(&at.field("no"), Some(no), outcomes));
+        let yes = self.listed_outcome(&at.field("yes"), draft.yes, outcomes);
+        let no = draft.no.and_then(|no| self.listed_outcome(&at.field("no"), Some(no), outcomes));
         if yes.is_some() && yes == no {
             self.fault(&at.field("no"), FaultKind::Duplicate, "YES and NO stand for the same outcome");
         }
         Some(Gate { question: question?, yes: yes?, no })
     }
 
-    fn gate_outcome(
+    /// A name that has to be among the step's outcomes.
+    fn listed_outcome(
         &mut self,
         at: &Place,
         given: Option<Loose<String>>,
@@ -171,7 +176,7 @@ impl Checker {
         {
             let near = nearest(&name, outcomes.iter().map(String::as_str));
             let message = format!("\"{name}\" is not one of the step's outcomes");
-            self.faults.push(at.fault(FaultKind::UnknownGateOutcome, message).hinting(near));
+            self.faults.push(at.fault(FaultKind::UnknownOutcome, message).hinting(near));
         }
         name.parse().ok()
     }

@@ -71,7 +71,7 @@ macro_rules! draft {
         }
 
         impl $type {
-            pub(super) const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
         }
     };
 }
@@ -83,6 +83,7 @@ draft!(
         label: String,
         description: String,
         initial_step: String,
+        takes_task: bool,
         steps: InOrder<Loose<StepDraft>>,
         guardrails: GuardrailsDraft,
     }
@@ -93,6 +94,7 @@ draft!(
         prompt: String,
         outcomes: Vec<Loose<String>>,
         on_outcome: InOrder<Loose<TransitionDraft>>,
+        default_outcome: String,
         fresh: bool,
         role: String,
         model: String,
@@ -133,6 +135,7 @@ impl From<Recipe> for RecipeDraft {
             label: fits(recipe.label.into()),
             description: fits(recipe.description.into()),
             initial_step: fits(recipe.initial_step.into()),
+            takes_task: recipe.takes_task.then_some(Loose::Fits(true)),
             steps: fits(InOrder(steps.collect())),
             guardrails: fits(GuardrailsDraft {
                 max_step_visits: fits(recipe.guardrails.max_step_visits.into()),
@@ -155,6 +158,7 @@ impl From<Step> for StepDraft {
             outcomes: fits(outcomes.collect()),
             on_outcome: fits(InOrder(on_outcome.collect())),
             prompt: fits(step.prompt.into()),
+            default_outcome: step.default_outcome.map(|name| Loose::Fits(name.into())),
             fresh: step.fresh.then_some(Loose::Fits(true)),
             role: step.role.map(|role| Loose::Fits(role.into())),
             model: step.model.map(Loose::Fits),

@@ -28,7 +28,8 @@ pub enum FaultKind {
     /// A transition has none of its three forms, or more than one.
     NotOneForm,
     BadExitReason,
-    UnknownGateOutcome,
+    /// A gate or a default names an outcome the step does not have.
+    UnknownOutcome,
     UnreachableStep,
     /// From there the run could only be ended by a guardrail.
     NoWayToExit,

@@ -40,6 +40,7 @@ pub struct Recipe {
     label: NonBlank,
     description: NonBlank,
     initial_step: StepName,
+    takes_task: bool,
     /// In the file's order.
     steps: Vec<Step>,
     guardrails: Guardrails,
@@ -67,6 +68,11 @@ impl Recipe {
         &self.initial_step
     }
 
+    /// Whether a run works on a task of the queue, rather than on one made for it.
+    pub fn takes_task(&self) -> bool {
+        self.takes_task
+    }
+
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -87,6 +93,7 @@ pub struct Step {
     prompt: NonBlank,
     /// I11: one list for both, so that an outcome without a transition cannot be written down.
     transitions: Vec<(OutcomeName, Transition)>,
+    default_outcome: Option<OutcomeName>,
     fresh: bool,
     role: Option<Role>,
     model: Option<String>,
@@ -119,6 +126,11 @@ impl Step {
 
     pub fn transition(&self, outcome: &OutcomeName) -> Option<&Transition> {
         self.transitions.iter().find(|(name, _)| name == outcome).map(|(_, transition)| transition)
+    }
+
+    /// What counts as reported when the agent reports nothing. Without it, silence is a mistake.
+    pub fn default_outcome(&self) -> Option<&OutcomeName> {
+        self.default_outcome.as_ref()
     }
 
     /// Whether the step wants an agent session of its own, without what was said before.

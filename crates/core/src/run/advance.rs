@@ -53,6 +53,10 @@ pub enum Resume {
     AwaitGate {
         question: NonBlank,
     },
+    /// Settle its task by this reason, and exit.
+    Settle {
+        reason: ExitReason,
+    },
     Nothing,
 }
 

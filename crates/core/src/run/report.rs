@@ -2,8 +2,7 @@
 //!
 //! A report is a claim. Where Baton saw something else, the agent is told what, and asked once more.
 
-use super::Advance;
-use crate::outcome::{NO_TASKS, Outcome};
+use crate::outcome::{COMMITTED, COMPLETE, NO_TASKS, Outcome};
 use crate::reminder::{OutcomeMistake, reminder};
 use crate::text::{NonBlank, OutcomeName};
 
@@ -45,7 +44,41 @@ impl Observed {
     }
 }
 
+/// What git shows of a piece of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// I15: counted by Baton.
+    pub commits: u32,
+    /// Changed and in no commit yet.
+    pub uncommitted: u32,
+    /// Changed in all, whoever committed it.
+    pub files_changed: u32,
+}
+
 impl Contradiction {
+    /// What git says against an outcome that claims work.
+    pub fn in_git(outcome: &Outcome, seen: Seen) -> Option<Self> {
+        match outcome.name.as_str() {
+            COMMITTED if seen.commits == 0 && seen.files_changed == 0 => Some(Self {
+                claimed: NonBlank::fixed("you committed the change"),
+                seen: match seen.uncommitted {
+                    0 => NonBlank::fixed("the branch has no new commit, and nothing has changed"),
+                    count => NonBlank::led_by(
+                        "the branch has no new commit: ",
+                        &format!("{count} changed file(s) are in none"),
+                    ),
+                },
+            }),
+            COMPLETE if seen == Seen::default() => Some(Self {
+                claimed: NonBlank::fixed("the work is done"),
+                seen: NonBlank::fixed(
+                    "nothing has changed in the worktree, and the branch has no new commit",
+                ),
+            }),
+            _ => None,
+        }
+    }
+
     fn ready_work(ready_count: u32) -> Self {
         let tasks = if ready_count == 1 { "task is" } else { "tasks are" };
         Self {
@@ -57,11 +90,12 @@ impl Contradiction {
         }
     }
 
-    pub(super) fn ask_again(&self, outcome: &Outcome, allowed: &[OutcomeName]) -> Advance {
+    /// What to say to people, and what to the agent.
+    pub(super) fn ask_again(&self, outcome: &Outcome, allowed: &[OutcomeName]) -> (String, String) {
         let Self { claimed, seen } = self;
         let error = format!("you reported \"{}\" ({claimed}), but {seen}", outcome.name);
         let mend = "Look again and do what is left, then report how the step really ended.";
         let text = reminder(&error, mend, allowed);
-        Advance::Remind { error, text }
+        (error, text)
     }
 }

@@ -1,6 +1,6 @@
 //! What others may know of a run. Only its own transitions change it.
 
-use super::{Run, RunState};
+use super::{Memory, Origin, Run, RunState};
 use crate::id::{RunId, SessionId, TaskId};
 use crate::text::{RecipeId, StepName};
 
@@ -19,6 +19,14 @@ impl Run {
 
     pub fn task(&self) -> Option<TaskId> {
         self.task
+    }
+
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     pub fn step(&self) -> &StepName {
@@ -46,6 +54,11 @@ impl Run {
 
     pub fn was_reminded(&self) -> bool {
         self.reminded
+    }
+
+    /// Whether nothing more can come of it.
+    pub fn has_exited(&self) -> bool {
+        matches!(self.state, RunState::Exited { .. })
     }
 
     pub fn state(&self) -> &RunState {

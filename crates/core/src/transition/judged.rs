@@ -1,10 +1,11 @@
 //! From a claim to the end of its attempt: what the guard decided becomes the task's next state.
 
-use crate::attempt::{Attempt, AttemptEnd};
+use crate::ask_cycle::AskCycle;
+use crate::attempt::{Attempt, AttemptEnd, AttemptResult};
 use crate::attempt_record::Closing;
 use crate::effect::{Effect, Notice};
 use crate::event::EventBody;
-use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown};
+use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
 use crate::id::AttemptId;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
 use crate::refusal::Refusal;
@@ -25,7 +26,7 @@ impl Step<'_> {
         if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
             return Err(Refusal::SplitByHand { task });
         }
-        if !self.before.state.is_claimable() {
+        if !self.before.state.is_claimable() || self.before.ledger.is_held {
             return Err(Refusal::NotReleased { task });
         }
         if open_blockers > 0 {
@@ -41,9 +42,11 @@ impl Step<'_> {
     pub(super) fn settle(&mut self, attempt: Attempt, end: AttemptEnd) {
         let Judgement { verdict, output } = match self.before.spec.purpose {
             Purpose::Work => judge(self.before.spec.task_type, &end),
+            Purpose::Run => judge_run(&end),
             Purpose::Breakdown { .. } => judge_breakdown(&end),
         };
         let id = attempt.id;
+        let is_answered = self.was_answered(&end.reported.result);
         self.task.ledger.is_ahead = false;
         if !output.trim().is_empty() {
             self.task.ledger.output = Some(output);
@@ -52,6 +55,33 @@ impl Step<'_> {
         self.say(EventBody::AttemptEnded { task: self.task.id(), attempt: id, end: Box::new(end.clone()) });
         let at = self.task.updated_at;
         self.close_attempt(attempt, Closing::Ended { at, end: Box::new(end) });
+        let asked = self.before.ledger.asking.as_ref().and_then(AskCycle::pending).cloned();
+        match (verdict, asked) {
+            // The answer outran the end of the attempt that wanted it.
+            (Verdict::Await { .. }, None) if is_answered => self.resume(Some(id)),
+            (Verdict::Fail { error }, Some(_)) => {
+                self.withdraw_question(NonBlank::fixed("the attempt that asked it failed"));
+                self.fail(id, error);
+            }
+            // However the attempt ended, what it asked is still to be answered before anybody goes on.
+            (_, Some(question)) => {
+                let asked_at = self.before.ledger.asked_at.unwrap_or(at);
+                self.wait_on(question, asked_at, id);
+            }
+            (verdict, None) => self.carry_out(id, verdict),
+        }
+    }
+
+    /// Whether the human answered what the attempt ended with before it had ended.
+    fn was_answered(&self, result: &AttemptResult) -> bool {
+        let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
+            return false;
+        };
+        let question = question.clone().with_id(self.context.fresh.question);
+        cycle.is_unheard() && cycle.recall(&question).is_some()
+    }
+
+    fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {
         match verdict {
             Verdict::Done => self.done(id),
             Verdict::Provisional { mark, question } => self.provisional(id, mark, question),
@@ -68,11 +98,20 @@ impl Step<'_> {
         let at = self.task.updated_at;
         self.close_attempt(attempt, Closing::Lost { at });
         self.effect(Effect::StopAgent { attempt: id });
-        self.requeue(id, RequeueReason::LeaseExpired);
+        match self.before.pending_question().cloned() {
+            // A question outlives the agent that asked it.
+            Some(question) => {
+                let (task, reason) = (self.task.id(), RequeueReason::LeaseExpired);
+                self.say(EventBody::TaskRequeued { task, attempt: id, reason });
+                self.wait_on(question, self.before.ledger.asked_at.unwrap_or(at), id);
+            }
+            None => self.requeue(id, RequeueReason::LeaseExpired),
+        }
     }
 
     fn done(&mut self, attempt: AttemptId) {
         self.task.state = TaskState::Done { accepted_by: AcceptedBy::Output };
+        self.close_asking();
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: AcceptedBy::Output });
         self.effect(Effect::RetireWorktree { attempt });
     }

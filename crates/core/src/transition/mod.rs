@@ -3,6 +3,7 @@
 //! The `match` here is the whole machine. Straight-line work is in the files beside it; the table of
 //! what may follow what, which the diagrams are drawn from, is [`table`].
 
+mod asking;
 mod judged;
 mod reply;
 mod step;
@@ -28,7 +29,21 @@ impl Task {
                 Command::Claim { attempt, agent, open_blockers },
             ) => step.claim(attempt, agent, open_blockers)?,
             (State::Breakdown { .. }, Command::Release) => step.release()?,
+            (State::Incoming, Command::Release) if self.ledger.is_held => step.let_go()?,
+            (State::Incoming | State::Provisional(_), Command::MarkFailed { reason }) => {
+                step.mark_failed(reason)?;
+            }
             (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
+
+            (State::Claimed { attempt: live }, Command::Start { attempt, cycle, owner }) => {
+                step.fence(attempt, Some(live.id))?;
+                step.start(attempt, cycle, owner)?;
+            }
+            (State::Claimed { .. }, Command::Ask { owner, question }) => {
+                step.ask_for_agent(&owner, question)?;
+            }
+            // Whoever asks here was the owner once; its turn to ask is over (I6).
+            (_, Command::Ask { owner, .. }) => return Err(step.nobody_may_ask(&owner)),
 
             (State::Claimed { attempt: live }, Command::Settle { attempt, end }) => {
                 step.fence(attempt, Some(live.id))?;
@@ -39,16 +54,31 @@ impl Task {
                 step.expire_lease(live.clone());
             }
             // Whatever an attempt sends after its task moved on is stale, not wrong.
-            (_, Command::Settle { attempt, .. } | Command::ExpireLease { attempt }) => {
+            (
+                _,
+                Command::Start { attempt, .. }
+                | Command::Settle { attempt, .. }
+                | Command::ExpireLease { attempt },
+            ) => {
                 step.fence(attempt, None)?;
             }
 
+            (State::Claimed { .. }, Command::Reply { question, answer, answered_by })
+                if self.pending_question().is_some() =>
+            {
+                step.reply_to_agent(question, &answer, answered_by)?;
+            }
+            (State::Claimed { attempt }, Command::FailClosed { question, reason })
+                if self.pending_question().is_some() =>
+            {
+                step.fail_closed_at_work(attempt.clone(), question, reason)?;
+            }
             (State::AwaitingResponse { waiting }, Command::Reply { question, answer, answered_by }) => {
-                step.reply(&waiting.question, waiting.after, question, answer, answered_by)?;
+                step.reply(&waiting.question, waiting.after, question, &answer, answered_by)?;
             }
             (State::Blocked { waiting }, Command::Reply { question, answer, answered_by }) => {
                 let pending = waiting.question.question();
-                step.reply(pending, waiting.after, question, answer, answered_by)?;
+                step.reply(pending, waiting.after, question, &answer, answered_by)?;
             }
             (State::AwaitingResponse { waiting }, Command::FailClosed { question, reason }) => {
                 step.fail_closed(&waiting.question, question, reason)?;
@@ -65,6 +95,7 @@ impl Task {
             }
             (State::Provisional(work), Command::ApprovePlan) => step.approve_plan(work)?,
 
+            (State::Incoming, Command::Replace { by }) => step.split_into(by)?,
             (State::Recycled { replaced_by }, Command::Replace { by }) => step.replace(replaced_by, by)?,
             (State::Failed { .. }, Command::Retry) => step.retry()?,
             (

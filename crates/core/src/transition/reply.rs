@@ -21,13 +21,11 @@ impl Step<'_> {
         pending: &Question,
         after: Option<AttemptId>,
         question: QuestionId,
-        answer: NonBlank,
+        answer: &NonBlank,
         answered_by: AnsweredBy,
     ) -> Result<(), Refusal> {
         self.is_pending(pending, question)?;
-        if pending.kind().is_human_only() && answered_by.is_automatic() {
-            return Err(Refusal::HumanOnly { question });
-        }
+        let answer = self.take_answer(question, answer, &answered_by)?;
         let choice = match pending.kind() {
             QuestionKind::Escalation => Some(read_choice(question, &answer)?),
             QuestionKind::Clarification
@@ -76,7 +74,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    fn is_pending(&self, pending: &Question, asked: QuestionId) -> Result<(), Refusal> {
+    pub(super) fn is_pending(&self, pending: &Question, asked: QuestionId) -> Result<(), Refusal> {
         if pending.id == asked {
             Ok(())
         } else {
@@ -85,7 +83,7 @@ impl Step<'_> {
     }
 
     /// Back to the queue, ahead of other work, with history, worktree and agent session kept.
-    fn resume(&mut self, after: Option<AttemptId>) {
+    pub(super) fn resume(&mut self, after: Option<AttemptId>) {
         self.task.ledger.is_ahead = true;
         self.task.ledger.resumes = after;
         self.send_home();
@@ -94,7 +92,7 @@ impl Step<'_> {
     /// The human wants smaller tasks and writes them; no agent breaks down a second time (I14).
     fn split_by_hand(&mut self) {
         match self.before.spec.purpose {
-            Purpose::Work => self.recycle_into(RecycleReason::TooLarge, true),
+            Purpose::Work | Purpose::Run => self.recycle_into(RecycleReason::TooLarge, true),
             Purpose::Breakdown { .. } => self.task.state = TaskState::Breakdown { released: false },
         }
     }

@@ -1,6 +1,7 @@
 //! One transition in the making: the task as it will be, and what is to be said and done about it.
 
 use crate::actor::Actor;
+use crate::ask_cycle::AskCycle;
 use crate::attempt::Attempt;
 use crate::attempt_record::{AttemptRecord, Closing};
 use crate::command::Context;
@@ -13,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::state::{StateName, TaskState, Waiting};
 use crate::task::{Purpose, Task};
 use crate::text::{AgentName, NonBlank};
+use crate::time::Timestamp;
 
 /// What a command does, as values. The store writes it in one transaction; the engine then carries out the effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +103,7 @@ impl<'a> Step<'a> {
     /// The queue a task goes back to: work to be done, or work to be planned.
     pub(super) fn send_home(&mut self) {
         self.task.state = match self.task.spec.purpose {
-            Purpose::Work => TaskState::Incoming,
+            Purpose::Work | Purpose::Run => TaskState::Incoming,
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: true },
         };
     }
@@ -125,6 +127,12 @@ impl<'a> Step<'a> {
 
     fn record_question(&mut self, draft: Draft) -> Question {
         let question = draft.with_id(self.context.fresh.question);
+        self.announce(&question);
+        question
+    }
+
+    /// The question goes into the inbox, and whoever wants to hear of it does.
+    pub(super) fn announce(&mut self, question: &Question) {
         let spec = &self.task.spec;
         self.questions.push(QuestionRecord {
             question: question.clone(),
@@ -142,7 +150,12 @@ impl<'a> Step<'a> {
         if let Some(at) = question.draft.expires_at {
             self.effect(Effect::ScheduleTimer { timer: Timer::QuestionExpires(question.id), at });
         }
-        question
+    }
+
+    /// I1: the task waits on a question that is in the inbox already.
+    pub(super) fn wait_on(&mut self, question: Question, asked_at: Timestamp, after: AttemptId) {
+        let after = Some(after);
+        self.task.state = TaskState::AwaitingResponse { waiting: Waiting { question, asked_at, after } };
     }
 
     /// The question the task waited on is settled, one way or the other.
@@ -158,7 +171,7 @@ impl<'a> Step<'a> {
             | TaskState::Recycled { .. }
             | TaskState::Done { .. }
             | TaskState::Failed { .. }
-            | TaskState::Cancelled { .. } => self.task.updated_at,
+            | TaskState::Cancelled { .. } => self.task.ledger.asked_at.unwrap_or(self.task.updated_at),
         };
         if question.draft.expires_at.is_some() {
             self.effect(Effect::CancelTimer { timer: Timer::QuestionExpires(question.id) });
@@ -173,7 +186,7 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn withdraw_question(&mut self, reason: NonBlank) {
-        if let Some(question) = self.before.state.pending_question() {
+        if let Some(question) = self.before.pending_question() {
             let at = self.task.updated_at;
             self.close_question(question, QuestionState::Withdrawn { at, reason: reason.clone() });
             self.say(EventBody::QuestionWithdrawn {
@@ -182,6 +195,7 @@ impl<'a> Step<'a> {
                 question: question.id,
                 reason,
             });
+            self.task.ledger.asking = self.task.ledger.asking.as_ref().map(AskCycle::withdraw);
         }
     }
 

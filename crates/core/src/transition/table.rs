@@ -10,8 +10,14 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Incoming | S::NeedsContinuation | S::Breakdown, C::Claim) => &[S::Claimed],
 
         (S::Breakdown, C::Release) => &[S::Breakdown],
+        // Held back until a human has let it go.
+        (S::Incoming, C::Release) => &[S::Incoming],
+        (S::Incoming | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
+        // The agent asks while it works, and may be answered then.
+        (S::Claimed, C::Start | C::Ask | C::Reply) => &[S::Claimed],
+        (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
             S::Done,
             S::Provisional,
@@ -22,7 +28,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             S::Breakdown,
             S::Failed,
         ],
-        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown],
+        (S::Claimed, C::ExpireLease) => &[S::Incoming, S::Breakdown, S::AwaitingResponse],
 
         (S::AwaitingResponse, C::Reply) => &[S::Incoming, S::Breakdown, S::Recycled, S::Cancelled],
         (S::AwaitingResponse, C::FailClosed) => &[S::Failed],
@@ -33,7 +39,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Provisional, C::Recycle) => &[S::Recycled, S::AwaitingResponse],
         (S::Provisional, C::ReportConflict) => &[S::Incoming, S::AwaitingResponse],
 
-        (S::Recycled, C::Replace) => &[S::Recycled],
+        (S::Incoming | S::Recycled, C::Replace) => &[S::Recycled],
         (S::Failed, C::Retry) => &[S::Incoming, S::Breakdown],
 
         (

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::attempt_record::Closing;
 use crate::command::CommandName;
-use crate::effect::Effect;
+use crate::effect::{Effect, Notice};
 use crate::event::EventBody;
 use crate::id::{AttemptId, TaskId};
 use crate::question::{Draft, QuestionKind};
@@ -49,6 +49,7 @@ impl Step<'_> {
     fn end_done(&mut self, attempt: Option<AttemptId>, accepted_by: AcceptedBy) {
         self.say(EventBody::TaskDone { task: self.task.id(), accepted_by: accepted_by.clone() });
         self.task.state = TaskState::Done { accepted_by };
+        self.close_asking();
         self.retire(attempt);
     }
 
@@ -174,10 +175,41 @@ impl Step<'_> {
             Purpose::Breakdown { by_hand: true, .. } => {
                 return Err(Refusal::SplitByHand { task: self.before.id() });
             }
-            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work => {}
+            Purpose::Breakdown { by_hand: false, .. } | Purpose::Work | Purpose::Run => {}
         }
         self.say(EventBody::BreakdownReleased { task: self.task.id() });
         self.task.state = TaskState::Breakdown { released: true };
+        Ok(())
+    }
+
+    /// Held back until now; from here on an agent may claim it.
+    pub(super) fn let_go(&mut self) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        self.task.ledger.is_held = false;
+        self.task.ledger.is_ahead = true;
+        self.say(EventBody::TaskLetGo { task: self.task.id() });
+        Ok(())
+    }
+
+    pub(super) fn mark_failed(&mut self, reason: NonBlank) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        if let TaskState::Provisional(work) = &self.before.state {
+            self.retire(work.attempt);
+        }
+        self.say(EventBody::TaskFailed { task: self.task.id(), error: reason.clone() });
+        self.effect(Effect::Notify { about: Notice::Failed(self.task.id()) });
+        self.task.state = TaskState::Failed { error: reason };
+        Ok(())
+    }
+
+    /// The human approved a plan for it before anybody worked on it: its subtasks stand in for it.
+    pub(super) fn split_into(&mut self, by: Vec<TaskId>) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        if by.is_empty() || by.contains(&self.before.id()) {
+            return Err(Refusal::BadReplacement { task: self.before.id() });
+        }
+        self.say(EventBody::TaskReplaced { task: self.task.id(), replaced_by: by.clone() });
+        self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Tasks(by) };
         Ok(())
     }
 
@@ -233,6 +265,7 @@ impl Step<'_> {
     pub(super) fn end_cancelled(&mut self, reason: Option<NonBlank>) {
         self.say(EventBody::TaskCancelled { task: self.task.id(), reason: reason.clone() });
         self.task.state = TaskState::Cancelled { by: self.context.actor.clone(), reason };
+        self.close_asking();
     }
 
     fn retire(&mut self, attempt: Option<AttemptId>) {

@@ -10,7 +10,7 @@ use baton_core::command::{Command, CommandName};
 use baton_core::effect::{Effect, Notice, Timer};
 use baton_core::event::{Event, EventBody};
 use baton_core::exit_reason::ExitReason;
-use baton_core::id::{CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::owner_token::OwnerToken;
 use baton_core::phase::PhaseStart;
 use baton_core::phase_loop::{FreshCycle, PhaseLoop};
@@ -72,11 +72,13 @@ fn other_events() -> Vec<EventBody> {
         EventBody::RunStarted {
             run,
             recipe: "implement-and-review".parse().unwrap(),
+            label: text("Implement & Review"),
             session: session.clone(),
             task: Some(task),
             step: step("implement"),
             step_count: 1,
         },
+        EventBody::RunBound { run, session: session.clone(), task },
         EventBody::StepStarted { run, session: session.clone(), step: step("code-review"), step_count: 2 },
         EventBody::StepLeft {
             run,
@@ -91,10 +93,19 @@ fn other_events() -> Vec<EventBody> {
             step: step("fix"),
             error: text("no outcome"),
         },
+        EventBody::RunStopping { run, session: session.clone() },
         EventBody::RunExited {
             run,
             session: session.clone(),
             reason: ExitReason::new("no-tasks-available").unwrap(),
+            error: None,
+        },
+        EventBody::AgentStarted { task, attempt: AttemptId::from_bits(0xE) },
+        EventBody::AnswerQueued { session: session.clone(), task: Some(task), text: text("YES") },
+        EventBody::EffectGivenUp {
+            effect: Box::new(Effect::Notify { about: Notice::Failed(task) }),
+            tries: 8,
+            error: text("nobody listens"),
         },
         EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
         EventBody::IntakePaused {
@@ -143,6 +154,12 @@ const fn number(body: &EventBody) -> usize {
         EventBody::PhaseHandedOff { .. } => 31,
         EventBody::IntakePaused { .. } => 32,
         EventBody::IntakeResumed { .. } => 33,
+        EventBody::RunBound { .. } => 34,
+        EventBody::RunStopping { .. } => 35,
+        EventBody::AgentStarted { .. } => 36,
+        EventBody::AnswerQueued { .. } => 37,
+        EventBody::EffectGivenUp { .. } => 38,
+        EventBody::TaskLetGo { .. } => 39,
     }
 }
 
@@ -160,9 +177,12 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..34).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..40).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"dependents_rewired","from":"TASK-0000000a","to":["TASK-0000000b"]}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"effect":{"about":{"failed":"TASK-0000000a"},"effect":"notify"},"error":"nobody listens","event":"effect_given_up","tries":8}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_resumed"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"message_posted","session":"session","task":"TASK-0000000a","text":"Fix it"}
@@ -172,8 +192,10 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_submitted","plan":{"items":[{"title":"first part"}]},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_stopping","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"session_opened","project":"PROJ-0000000d","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_left","from":"implement","outcome":"complete","run":"RUN-0000000c","session":"session","to":"code-review"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"step_started","run":"RUN-0000000c","session":"session","step":"code-review","step_count":2}
@@ -207,19 +229,21 @@ fn lines(forms: BTreeMap<String, Value>) -> String {
 #[test]
 fn the_forms_of_events_are_stable() {
     insta::assert_snapshot!(lines(examples().0), @r#"
+    {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"end":{"reported":{"output":"","result":"COMPLETE"},"verified":{"checks":[],"commits":0,"cost_micro_usd":0,"deletions":0,"duration_ms":0,"files_changed":0,"input_tokens":0,"insertions":0,"output_tokens":0,"turns":5,"turns_max":50,"uncommitted_changes":false}},"event":"attempt_ended","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"breakdown_released","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"plan_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
     {"answer":"SPLIT","answered_by":{"by":"human","name":"mia"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_answered","question":"Q-000000f1","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_asked","question":{"id":"Q-000000f1","kind":"clarification","options":["YES","NO"],"text":"YES/NO: Do you permit code changes for this task?\nThe agent stopped without saying what it needs. YES sends it back with permission to change code; NO sends it back to finish without changing any. You may also write what it should know."},"session":"session","task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_withdrawn","question":"Q-000000f1","reason":"nobody was there","session":"session","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"question_withdrawn","question":"Q-000000f1","reason":"the attempt that asked it failed","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_cancelled","reason":null,"task":"TASK-0000000a"}
     {"agent":"scripted","at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000007","by":{"kind":"human","name":"mia"},"event":"task_claimed","resumes":null,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"detail":"src/login.rs","event":"task_conflicted","task":"TASK-0000000a"}
     {"after":"ATT-0000000000000001","at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_continues","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"depends_on":[],"event":"task_created","spec":{"created_at":"1970-01-01T00:00:01.000Z","depth":1,"description":"It fails on Mondays.","id":"TASK-000000f2","priority":"P2","purpose":{"by_hand":true,"purpose":"breakdown","reason":"too_large","replaces_task_id":"TASK-0000000a"},"role":"breakdown","session_id":"session","task_type":"IMPLEMENTATION","title":"Re-breakdown: Fix the login"}}
     {"accepted_by":{"by":"output"},"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_done","task":"TASK-0000000a"}
-    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"no such file","event":"task_failed","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"error":"it does not work","event":"task_failed","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_let_go","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_provisional","mark":{"mark":"plan"},"question":null,"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","breakdown":"TASK-000000f2","by":{"kind":"human","name":"mia"},"event":"task_recycled","reason":"too_large","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_rejected","reason":"the tests are missing","task":"TASK-0000000a"}
@@ -232,7 +256,7 @@ fn the_forms_of_events_are_stable() {
 #[test]
 fn the_forms_of_effects_are_stable() {
     insta::assert_snapshot!(lines(examples().1), @r#"
-    {"about":{"question":"Q-000000f1"},"effect":"notify"}
+    {"about":{"failed":"TASK-0000000a"},"effect":"notify"}
     {"attempt":"ATT-0000000000000001","effect":"retire_worktree"}
     {"attempt":"ATT-0000000000000007","effect":"start_agent","task":"TASK-0000000a"}
     {"attempt":"ATT-0000000000000001","effect":"stop_agent"}

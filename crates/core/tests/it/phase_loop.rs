@@ -189,7 +189,7 @@ fn i7_passing_the_gate_closes_hands_off_and_opens_in_one_value() {
         [(Phase::Plan, Phase::Execute), (Phase::Execute, Phase::Review), (Phase::Review, Phase::Plan)]
     {
         let asked = asking(&in_phase(phase), question(1, QuestionKind::Gate)).unwrap();
-        assert_eq!(asked.pending().unwrap().text().as_str(), phase.gate_text().unwrap());
+        assert!(asked.pending().unwrap().text().as_str().starts_with(phase.gate_text().unwrap()));
         let answered = asked.answer_gate(id(1), &text("YES"), ada(), results(phase), fresh(2)).unwrap();
         let GateAnswered::HandedOff(handed_off) = answered else { panic!("{answered:?}") };
         let HandedOff { next, closed, handoff } = *handed_off;
@@ -318,5 +318,5 @@ fn nobody_asks_or_answers_before_the_first_start() {
 
 #[test]
 fn an_idle_loop_is_stored_in_a_stable_form() {
-    insta::assert_snapshot!(serde_json::to_string(&idle()).unwrap(), @r#"{"session":"sess_1","iteration":0,"phase":"hub","summary":{"iterations":0,"tasks_completed":0,"tasks_failed":0,"tasks_discovered":0,"duplicates_skipped":0}}"#);
+    insta::assert_snapshot!(serde_json::to_string(&idle()).unwrap(), @r#"{"session":"sess_1","iteration":0,"phase":"hub","summary":{"iterations":0,"tasks_completed":0,"tasks_failed":0,"tasks_discovered":0,"duplicates_skipped":0},"work":{"phase":"hub"}}"#);
 }

@@ -3,7 +3,7 @@
 use baton_core::asking_text::asks;
 use baton_core::attempt::{AttemptResult, BlockReason, ResultKind};
 use baton_core::fallback::Fallback;
-use baton_core::guard::{Judgement, Verdict, judge, judge_breakdown};
+use baton_core::guard::{Judgement, Verdict, judge, judge_breakdown, judge_run};
 use baton_core::state::Mark;
 use baton_core::task_type::{Deliverable, TaskType};
 use proptest::prelude::*;
@@ -84,6 +84,22 @@ fn every_pair_of_type_and_result_ends_as_promised() {
                 COLUMNS.iter().map(|column| letter(&verdict(task_type, result, *column).verdict)).collect();
             assert_eq!(row, promised(task_type.deliverable(), result), "{task_type} × {result:?}");
         }
+    }
+}
+
+/// A task made for a run: with commits it is judged as code, without as output. Nothing it wrote is passed over.
+#[test]
+fn a_task_made_for_a_run_is_judged_by_what_is_there() {
+    for result in ResultKind::ALL {
+        let row: String = COLUMNS
+            .iter()
+            .map(|&(output, commits, turns)| {
+                let end = ended(result, output, evidence(commits, turns));
+                letter(&judge_run(&end).verdict)
+            })
+            .collect();
+        let (output, code) = (promised(Deliverable::Output, result), promised(Deliverable::Code, result));
+        assert_eq!(row, format!("{}{}{}", &output[..3], &code[3..5], &output[5..]), "{result:?}");
     }
 }
 

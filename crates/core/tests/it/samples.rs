@@ -6,7 +6,8 @@ use baton_core::attempt::{
     AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
 };
 use baton_core::command::{Command, CommandName, Context, Fresh};
-use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::owner_token::OwnerToken;
 use baton_core::priority::Priority;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::recycle::{Depth, RecycleReason};
@@ -139,6 +140,21 @@ pub fn settle(number: u64, end: AttemptEnd) -> Command {
     Command::Settle { attempt: AttemptId::from_bits(number), end }
 }
 
+/// The secret of the attempt of this number, digested.
+pub fn owner(number: u8) -> OwnerToken {
+    OwnerToken::from_digest([number; OwnerToken::BYTES])
+}
+
+pub fn start(number: u8) -> Command {
+    let attempt = AttemptId::from_bits(u64::from(number));
+    Command::Start { attempt, cycle: CycleId::from_bits(u64::from(number)), owner: owner(number) }
+}
+
+pub fn ask(number: u8) -> Command {
+    let question = Draft::new(QuestionKind::Clarification, text("Which port should it use?"));
+    Command::Ask { owner: owner(number), question }
+}
+
 /// One attempt from claim to end.
 pub fn attempt(number: u64, end: AttemptEnd) -> [Command; 2] {
     [claim(number), settle(number, end)]
@@ -166,18 +182,34 @@ fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
 
+/// At work: just claimed, started, asking, and answered.
+fn claimed_tasks() -> Vec<Task> {
+    let claimed = work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)]));
+    let mut tasks: Vec<Task> = claimed.collect();
+    for task in code_tasks().into_iter().chain([breakdown_task()]) {
+        let at_work = drive(task, [claim(1), start(1)]);
+        let asking = drive(at_work.clone(), [ask(1)]);
+        let question = asking.pending_question().unwrap().id;
+        let answered_by = AnsweredBy::human("mia");
+        let answered = drive(asking.clone(), [Command::Reply { question, answer: text("80"), answered_by }]);
+        tasks.extend([at_work, asking, answered]);
+    }
+    tasks
+}
+
 /// Tasks in `state`, in as many varieties as lead to different answers.
 pub fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));
     let tasks: Vec<Task> = match state {
-        StateName::Incoming => work_tasks(),
+        StateName::Incoming => {
+            let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+            work_tasks().into_iter().chain([held]).collect()
+        }
         StateName::Breakdown => {
             vec![Task::create(breakdown_spec(false)), Task::create(breakdown_spec(true)), breakdown_task()]
         }
-        StateName::Claimed => {
-            work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)])).collect()
-        }
+        StateName::Claimed => claimed_tasks(),
         StateName::NeedsContinuation => {
             let limit = || ended(ResultKind::TurnLimit, "", evidence(1, 50));
             code_tasks().into_iter().map(|task| drive(task, attempt(1, limit()))).collect()
@@ -264,7 +296,7 @@ pub fn in_state(state: StateName) -> Vec<Task> {
 pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
     let stranger = AttemptId::from_bits(999);
     let live = task.state().live_attempt().map_or(stranger, |attempt| attempt.id);
-    let pending = task.state().pending_question().map_or(QuestionId::from_bits(9), |question| question.id);
+    let pending = task.pending_question().map_or(QuestionId::from_bits(9), |question| question.id);
     match name {
         CommandName::Claim => {
             let waiting = Command::Claim {
@@ -274,6 +306,8 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             };
             vec![claim(7), waiting]
         }
+        CommandName::Start => vec![start(1), start(2)],
+        CommandName::Ask => vec![ask(1), ask(2)],
         CommandName::Settle => {
             let mine = ends().into_iter().map(|end| Command::Settle { attempt: live, end });
             let late =
@@ -284,7 +318,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![Command::ExpireLease { attempt: live }, Command::ExpireLease { attempt: stranger }]
         }
         CommandName::Reply => {
-            let answers = ["SPLIT", "RETRY", "CANCEL", "Port 80, please."];
+            let answers = ["SPLIT", "RETRY", "CANCEL", "YES", "Port 80, please."];
             let sources = [AnsweredBy::human("mia"), AnsweredBy::Queued, AnsweredBy::Expiry];
             let mut replies = Vec::new();
             for question in [pending, QuestionId::from_bits(9)] {
@@ -307,6 +341,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
         CommandName::Release => vec![Command::Release],
+        CommandName::MarkFailed => vec![Command::MarkFailed { reason: text("it does not work") }],
         CommandName::SubmitPlan => vec![Command::SubmitPlan],
         CommandName::ApprovePlan => vec![Command::ApprovePlan],
         CommandName::Replace => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::actor::Actor;
 use baton_core::attempt::ResultKind;
 use baton_core::command::{Command, CommandName};
-use baton_core::id::AttemptId;
+use baton_core::id::{AttemptId, CycleId, QuestionId};
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::refusal::Refusal;
 use baton_core::state::{Mark, Queue, StateName, Status, TaskState};
@@ -14,8 +14,8 @@ use baton_core::task_type::TaskType;
 use baton_core::transition::table::next_states;
 
 use crate::samples::{
-    ASKS, SAYS, actors, attempt, claim, commands, context, drive, ended, evidence, in_state, settle, spec,
-    text,
+    ASKS, SAYS, actors, ask, attempt, claim, commands, context, drive, ended, evidence, in_state, owner,
+    settle, spec, start, text,
 };
 
 /// Everything `command` leads to from `state`, over all samples and all actors.
@@ -66,20 +66,23 @@ fn the_lists_of_states_and_commands_are_complete() {
     for (place, command) in CommandName::ALL.into_iter().enumerate() {
         let expected = match command {
             CommandName::Claim => 0,
-            CommandName::Settle => 1,
-            CommandName::ExpireLease => 2,
-            CommandName::Reply => 3,
-            CommandName::FailClosed => 4,
-            CommandName::Accept => 5,
-            CommandName::Reject => 6,
-            CommandName::Recycle => 7,
-            CommandName::ReportConflict => 8,
-            CommandName::Release => 9,
-            CommandName::SubmitPlan => 10,
-            CommandName::ApprovePlan => 11,
-            CommandName::Replace => 12,
-            CommandName::Retry => 13,
-            CommandName::Cancel => 14,
+            CommandName::Start => 1,
+            CommandName::Ask => 2,
+            CommandName::Settle => 3,
+            CommandName::ExpireLease => 4,
+            CommandName::Reply => 5,
+            CommandName::FailClosed => 6,
+            CommandName::Accept => 7,
+            CommandName::Reject => 8,
+            CommandName::Recycle => 9,
+            CommandName::ReportConflict => 10,
+            CommandName::Release => 11,
+            CommandName::MarkFailed => 12,
+            CommandName::SubmitPlan => 13,
+            CommandName::ApprovePlan => 14,
+            CommandName::Replace => 15,
+            CommandName::Retry => 16,
+            CommandName::Cancel => 17,
         };
         assert_eq!(place, expected);
     }
@@ -116,6 +119,8 @@ fn the_reply_box_is_shown_exactly_while_a_question_is_pending() {
         for task in in_state(state) {
             let shown = task.state().status().shows_reply_ui();
             assert_eq!(shown, task.state().pending_question().is_some(), "{state}");
+            // Only an agent at work can have asked without its task waiting yet.
+            assert!(task.pending_question().is_none() || shown || state == StateName::Claimed);
             assert_eq!(shown, matches!(task.state().status(), Status::AwaitingResponse | Status::Blocked));
         }
     }
@@ -134,6 +139,13 @@ fn a_late_result_is_stale_whatever_became_of_the_task() {
     let end = || ended(ResultKind::Complete, SAYS, evidence(3, 10));
     for state in StateName::ALL {
         for task in in_state(state) {
+            let start = Command::Start {
+                attempt: AttemptId::from_bits(999),
+                cycle: CycleId::from_bits(9),
+                owner: owner(9),
+            };
+            let refusal = task.apply(start, &context(Actor::Baton)).unwrap_err();
+            assert!(matches!(refusal, Refusal::Stale { .. }), "{state}: {refusal:?}");
             let refusal = task.apply(settle(999, end()), &context(Actor::Baton)).unwrap_err();
             assert!(matches!(refusal, Refusal::Stale { .. }), "{state}: {refusal:?}");
         }
@@ -288,6 +300,7 @@ fn every_refusal_says_what_to_do_next() {
         "bad_replacement",
         "human_only",
         "is_plan",
+        "may_not_ask",
         "needs_human",
         "not_breakdown",
         "not_released",
@@ -302,4 +315,88 @@ fn every_refusal_says_what_to_do_next() {
         "wrong_state",
     }
     "#);
+}
+
+fn answer(task: &Task, said: &str) -> Command {
+    Command::Reply {
+        question: task.pending_question().unwrap().id,
+        answer: text(said),
+        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+    }
+}
+
+#[test]
+fn i6_only_the_attempt_at_work_asks_and_one_question_at_a_time() {
+    let at_work = drive(code_task(Depth::Original), [claim(1), start(1)]);
+    let refused = |task: &Task, number| match task.apply(ask(number), &context(Actor::Baton)).unwrap_err() {
+        Refusal::MayNotAsk { refusal, .. } => refusal.code(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(&at_work, 2), "not_owner");
+    let asking = drive(at_work, [ask(1)]);
+    assert_eq!(refused(&asking, 1), "question_pending");
+    let waiting = drive(asking, [settle(1, ended(ResultKind::Asked, "", evidence(0, 1)))]);
+    assert_eq!(refused(&waiting, 1), "cycle_closed");
+    assert_eq!(refused(&waiting, 7), "not_owner");
+    let again = drive(waiting.clone(), [answer(&waiting, "80"), claim(2), start(2)]);
+    assert_eq!(refused(&again, 1), "not_owner");
+    // Another question has another id.
+    let mut later = context(Actor::Baton);
+    later.fresh.question = QuestionId::from_bits(0x77);
+    assert!(again.apply(ask(2), &later).is_ok());
+}
+
+#[test]
+fn a_question_outlives_its_agent_however_that_ended() {
+    let asking = drive(code_task(Depth::Original), [claim(1), start(1), ask(1)]);
+    let question = asking.pending_question().unwrap().clone();
+    let lost = drive(asking.clone(), [Command::ExpireLease { attempt: AttemptId::from_bits(1) }]);
+    let ended = drive(asking, [settle(1, ended(ResultKind::Asked, "", evidence(0, 1)))]);
+    for task in [lost, ended] {
+        assert_eq!(task.state().pending_question(), Some(&question));
+        let again = drive(task.clone(), [answer(&task, "80"), claim(2)]);
+        assert_eq!(again.state().live_attempt().unwrap().resumes, Some(AttemptId::from_bits(1)));
+    }
+}
+
+#[test]
+fn an_answer_that_outruns_the_end_of_the_attempt_is_not_asked_for_again() {
+    let asking = drive(code_task(Depth::Original), [claim(1), start(1), ask(1)]);
+    let answered = drive(asking.clone(), [answer(&asking, "80")]);
+    assert_eq!(answered.pending_question(), None);
+    let ended = drive(answered, [settle(1, ended(ResultKind::Asked, "", evidence(0, 1)))]);
+    assert_eq!((ended.state().queue(), ended.ledger().tries), (Queue::Incoming, 0));
+    let again = drive(ended, [claim(2)]);
+    assert_eq!(again.state().live_attempt().unwrap().resumes, Some(AttemptId::from_bits(1)));
+}
+
+#[test]
+fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
+    let mut task = code_task(Depth::Original);
+    let queued = |task: &Task| Command::Reply {
+        question: task.pending_question().unwrap().id,
+        answer: text("80"),
+        answered_by: baton_core::answer_source::AnsweredBy::Queued,
+    };
+    for number in 1..=5 {
+        task = drive(task, [claim(number), start(number.try_into().unwrap())]);
+        task = drive(task, [settle(number, ended(ResultKind::Asked, "", evidence(0, 1)))]);
+        task = drive(task.clone(), [queued(&task)]);
+    }
+    task = drive(task, attempt(6, ended(ResultKind::Asked, "", evidence(0, 1))));
+    let refusal = task.apply(queued(&task), &context(Actor::Baton)).unwrap_err();
+    assert!(matches!(refusal, Refusal::AutomationStopped { limit: 5, .. }), "{refusal:?}");
+    let answered = drive(task.clone(), [answer(&task, "80")]);
+    assert_eq!(answered.ledger().automatic_in_a_row, 0);
+}
+
+#[test]
+fn a_held_task_waits_for_somebody_to_let_it_go() {
+    let held = Task::create_held(spec(TaskType::Implementation, Depth::Original));
+    assert!(!held.is_claimable());
+    assert!(matches!(human_does(&held, claim(1)), Err(Refusal::NotReleased { .. })));
+    assert!(matches!(held.apply(Command::Release, &context(Actor::Baton)), Err(Refusal::NotYours { .. })));
+    let let_go = human_does(&held, Command::Release).unwrap();
+    assert!(let_go.is_claimable() && human_does(&let_go, claim(1)).is_ok());
+    assert!(human_does(&let_go, Command::Release).is_err());
 }

@@ -139,7 +139,7 @@ impl World {
             Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
                 Some(self.tasks[&replaced].clone())
             }
-            Purpose::Breakdown { .. } | Purpose::Work => None,
+            Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => None,
         };
         let context = self.context(Actor::human("mia"));
         let approval = Approval {
@@ -185,7 +185,11 @@ impl World {
                     self.sessions.insert(session.id.clone(), Stored { version, value: session });
                 }
                 Record::Message(_) => {}
-                Record::Project(_) | Record::Plan(_) | Record::Run(_) | Record::Loop(_) => {
+                Record::Project(_)
+                | Record::Plan(_)
+                | Record::Run(_)
+                | Record::Loop(_)
+                | Record::Receipt(_) => {
                     panic!("this world has none of these")
                 }
             }

@@ -6,7 +6,8 @@ use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::attempt::AttemptEnd;
 use baton_core::command::Command;
-use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::refusal::Refusal;
@@ -124,6 +125,27 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
         TaskState::Claimed { attempt } if detail.is_multiple_of(11) => {
             world.command(id, Command::ExpireLease { attempt: attempt.id }, Actor::Baton)
         }
+        TaskState::Claimed { attempt } if detail.is_multiple_of(3) => {
+            // Its agent starts, or asks, or is answered; or somebody else tries to.
+            let owner =
+                crate::samples::owner((attempt.id.bits() % 251) as u8 + u8::from(detail.is_multiple_of(5)));
+            let command = match (task.ledger().asking.is_some(), task.pending_question()) {
+                (_, Some(question)) => Command::Reply {
+                    question: question.id,
+                    answer: text("80"),
+                    answered_by: AnsweredBy::human("mia"),
+                },
+                (true, None) if detail & 64 == 0 => {
+                    let question = Draft::new(QuestionKind::Clarification, text("Which port?"));
+                    Command::Ask { owner, question }
+                }
+                (true | false, None) => {
+                    let cycle = CycleId::from_bits(attempt.id.bits());
+                    Command::Start { attempt: attempt.id, cycle, owner }
+                }
+            };
+            world.command(id, command, Actor::Baton)
+        }
         TaskState::Claimed { attempt } => {
             let end = ends[detail as usize % ends.len()].clone();
             let settle = Command::Settle { attempt: attempt.id, end: end.clone() };
@@ -138,7 +160,10 @@ fn forward(world: &mut World, task: &Task, detail: u32, ends: &[AttemptEnd]) -> 
         }
         TaskState::AwaitingResponse { .. } | TaskState::Blocked { .. } => {
             let question = task.state().pending_question().unwrap().id;
-            let answer = text(["SPLIT", "RETRY", "RETRY", "CANCEL"][detail as usize % 4]);
+            let is_choice = task.state().pending_question().unwrap().kind() == QuestionKind::Escalation;
+            let answers =
+                if is_choice { ["SPLIT", "RETRY", "RETRY", "CANCEL"] } else { ["YES", "NO", "YES", "NO"] };
+            let answer = text(answers[detail as usize % 4]);
             let reply = Command::Reply { question, answer, answered_by: AnsweredBy::human("mia") };
             world.command(id, reply.clone(), human.clone())?;
             assert!(world.command(id, reply, human).is_err(), "the second answer was taken");
@@ -163,7 +188,7 @@ fn replaced_is_gone(world: &World, breakdown: &Task) -> bool {
         Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
             !matches!(world.tasks[&replaced].value.state(), TaskState::Recycled { .. })
         }
-        Purpose::Breakdown { .. } | Purpose::Work => false,
+        Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => false,
     }
 }
 
@@ -172,11 +197,14 @@ fn check_task(world: &World, task: &Task, pending: &[&QuestionRecord], open_atte
     let id = task.id();
     let status = task.state().status();
     // I1: exactly one pending question while it waits, and none otherwise.
-    let expected = usize::from(matches!(status, Status::AwaitingResponse | Status::Blocked));
-    assert_eq!(pending.len(), expected, "{id} is {status:?}");
+    // An agent at work may have asked; then there is one too.
+    let waits = matches!(status, Status::AwaitingResponse | Status::Blocked);
+    let at_work = matches!(task.state(), TaskState::Claimed { .. }) && task.pending_question().is_some();
+    assert_eq!(pending.len(), usize::from(waits || at_work), "{id} is {status:?}");
+    assert_eq!(waits, task.state().pending_question().is_some());
     for question in pending {
         assert!(!question.question.text().as_str().trim().is_empty());
-        assert_eq!(task.state().pending_question(), Some(&question.question));
+        assert_eq!(task.pending_question(), Some(&question.question));
     }
     // I2
     assert!(status != Status::Blocked || task.spec().task_type == TaskType::DangerousOp);

@@ -70,13 +70,27 @@ impl Worktrees {
         }
         let folder = self.folder_of(spec.attempt);
         let all = self.make_room(spec.attempt, &folder, all).await?;
-        let start = self.start(spec, &all).await?;
-        let base = self.record_base(spec, &start).await?;
-        let git_dir = self.register(&folder, &spec.place, &start).await?;
+        let (start, recorded) = self.start(spec, &all).await?;
+        let base = match recorded {
+            Some(base) => base,
+            None => self.record_base(spec, &start).await?,
+        };
+        let spare = match &spec.place {
+            Place::Task { branch, .. } => self.take_spare(&all, &folder, branch, &start).await?,
+            Place::Reading { .. } => None,
+        };
+        let is_filled = spare.is_some();
+        let git_dir = match spare {
+            Some(git_dir) => git_dir,
+            None => self.register(&folder, &spec.place, &start).await?,
+        };
         // The files are written without the lock, so that many worktrees can be filled at once.
         drop(lock);
         let made = Checkout { attempt: spec.attempt, folder, place: spec.place.clone(), base, git_dir };
-        self.fill(&made, &spec.setup).await?;
+        if !is_filled {
+            self.fill(&made).await?;
+        }
+        self.set_up(&made, &spec.setup).await?;
         own(&made)?;
         Ok(made)
     }
@@ -148,17 +162,43 @@ impl Worktrees {
         self.registrations().await
     }
 
-    /// The commit to start from, with the branch made and free to be checked out.
-    async fn start(&self, spec: &CheckoutSpec, all: &[Registration]) -> Result<CommitId, GitError> {
+    /// The commit to start from, with the branch made and free to be checked out; and the attempt's base, when it
+    /// could be recorded in the same step.
+    async fn start(
+        &self,
+        spec: &CheckoutSpec,
+        all: &[Registration],
+    ) -> Result<(CommitId, Option<CommitId>), GitError> {
         match &spec.place {
             Place::Task { branch, from } => {
                 for holder in all.iter().filter(|found| found.branch.as_deref() == Some(branch.as_str())) {
                     self.free(branch, holder).await?;
                 }
-                Ok(self.repository.ensure_branch(branch, from).await?.tip().clone())
+                if spec.resumes.is_none()
+                    && let Some(tip) = self.begin(spec.attempt, branch, from).await?
+                {
+                    return Ok((tip.clone(), Some(tip)));
+                }
+                Ok((self.repository.ensure_branch(branch, from).await?.tip().clone(), None))
             }
-            Place::Reading { branch } => self.repository.tip_of_existing(branch).await,
+            Place::Reading { branch } => Ok((self.repository.tip_of_existing(branch).await?, None)),
         }
+    }
+
+    /// The usual case, a task's first attempt, in two calls of git: the branch and the base are made together. None
+    /// when either is there already, or something is in the way that deserves a longer look.
+    async fn begin(
+        &self,
+        attempt: AttemptId,
+        branch: &BranchName,
+        from: &BranchName,
+    ) -> Result<Option<CommitId>, GitError> {
+        let tips = self.repository.tips(&[branch, from]).await?;
+        let (None, Some(tip)) = (tips.get(branch), tips.get(from)) else { return Ok(None) };
+        let base = hidden_ref("base", attempt);
+        let lines = format!("create refs/heads/{branch} {tip}\ncreate {base} {tip}\n");
+        let begun = self.repository.update_refs("begin the task's branch", &lines).await;
+        Ok(begun.is_ok().then(|| tip.clone()))
     }
 
     /// Takes a branch out of the hands of a worktree, unless the worktree is the human's.
@@ -197,22 +237,34 @@ impl Worktrees {
     }
 
     async fn register(&self, folder: &Path, place: &Place, start: &CommitId) -> Result<PathBuf, GitError> {
+        match place {
+            Place::Task { branch, .. } => self.register_at(folder, branch.as_str(), false).await,
+            Place::Reading { .. } => self.register_detached(folder, start).await,
+        }
+    }
+
+    /// A worktree on a commit, and on no branch; its files are not written yet.
+    pub(super) async fn register_detached(
+        &self,
+        folder: &Path,
+        start: &CommitId,
+    ) -> Result<PathBuf, GitError> {
+        self.register_at(folder, start.as_str(), true).await
+    }
+
+    async fn register_at(&self, folder: &Path, at: &str, is_detached: bool) -> Result<PathBuf, GitError> {
         let add = self.repository.call("make the worktree");
         // Forced, because we looked: git would also count a branch some dead rebase still speaks for.
         let add = add.args(["worktree", "add", "--quiet", "--no-checkout", "--force", "--force"]);
-        let add = match place {
-            Place::Task { branch, .. } => add.arg("--").arg(folder).arg(branch.as_str()),
-            Place::Reading { .. } => add.args(["--detach", "--"]).arg(folder).arg(start.as_str()),
-        };
-        add.run().await?;
+        let add = if is_detached { add.arg("--detach") } else { add };
+        add.arg("--").arg(folder).arg(at).run().await?;
         let lost = || GitError::Garbled { tried: "make the worktree", answer: "there is none".to_owned() };
         self.git_dir_of(folder).ok_or_else(lost)
     }
 
-    async fn fill(&self, made: &Checkout, setup: &Setup) -> Result<(), GitError> {
+    async fn fill(&self, made: &Checkout) -> Result<(), GitError> {
         let fill = self.repository.call_at("write the worktree's files", made.at());
-        fill.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await?;
-        self.set_up(made, setup).await
+        fill.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await.map(drop)
     }
 }
 

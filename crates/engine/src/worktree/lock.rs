@@ -38,7 +38,7 @@ impl RepositoryLock {
 }
 
 /// FNV-1a: the same in every build of Baton, so that two of them meet at the same file.
-fn fingerprint(path: &Path) -> u64 {
+pub(super) fn fingerprint(path: &Path) -> u64 {
     path.as_os_str()
         .as_bytes()
         .iter()

@@ -35,6 +35,7 @@ mod room;
 mod scratch;
 mod settle;
 mod setup;
+mod spare;
 mod talk;
 mod tree;
 mod vault;

@@ -12,12 +12,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use baton_core::git_name::CommitId;
 use baton_core::id::AttemptId;
 
 use super::error::GitError;
 use super::room::Worktrees;
 
 const REASON: &str = "Baton keeps this worktree for ";
+/// Of one that nobody owns yet.
+const REASON_SPARE: &str = "Baton keeps this worktree ready";
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registration {
@@ -25,6 +28,9 @@ pub(super) struct Registration {
     /// Where git keeps this worktree's HEAD and index; the first one, the repository's own, has none.
     pub git_dir: Option<PathBuf>,
     pub branch: Option<String>,
+    pub head: Option<CommitId>,
+    /// Made to the end, for whoever needs one next.
+    pub is_spare: bool,
     pub is_bare: bool,
     pub owner: Option<AttemptId>,
     pub is_locked: bool,
@@ -88,10 +94,13 @@ impl Worktrees {
 fn read_field(registration: &mut Registration, field: &str) {
     if let Some(branch) = field.strip_prefix("branch refs/heads/") {
         registration.branch = Some(branch.to_owned());
+    } else if let Some(head) = field.strip_prefix("HEAD ") {
+        registration.head = head.parse().ok();
     } else if field == "bare" {
         registration.is_bare = true;
     } else if let Some(reason) = field.strip_prefix("locked") {
         registration.is_locked = true;
+        registration.is_spare = reason.trim() == REASON_SPARE;
         registration.owner = reason.trim().strip_prefix(REASON).and_then(|id| id.parse().ok());
     }
 }
@@ -99,8 +108,17 @@ fn read_field(registration: &mut Registration, field: &str) {
 /// Makes the attempt the worktree's owner, in one step. This is the file `git worktree lock` writes; git has
 /// no command to change a reason without a moment in which the worktree is unlocked.
 pub(super) fn set_owner(git_dir: &Path, attempt: AttemptId) -> io::Result<()> {
+    lock(git_dir, &format!("{REASON}{attempt}"))
+}
+
+/// Calls a worktree whole that has no owner yet.
+pub(super) fn lock_as_spare(git_dir: &Path) -> io::Result<()> {
+    lock(git_dir, REASON_SPARE)
+}
+
+fn lock(git_dir: &Path, reason: &str) -> io::Result<()> {
     let new = git_dir.join("locked.baton");
-    fs::write(&new, format!("{REASON}{attempt}"))?;
+    fs::write(&new, reason)?;
     fs::rename(new, git_dir.join("locked"))
 }
 

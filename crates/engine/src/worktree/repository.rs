@@ -2,6 +2,7 @@
 //!
 //! Opening only looks. The one thing this file ever makes is a branch.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +88,20 @@ impl Repository {
         self.commit_at(&format!("refs/heads/{branch}")).await
     }
 
+    /// The commits these branches stand on, as far as they exist, in one call.
+    pub async fn tips(&self, branches: &[&BranchName]) -> Result<BTreeMap<BranchName, CommitId>, GitError> {
+        let look = self.call("look up branches");
+        let look = look.args(["for-each-ref", "--format=%(objectname) %(refname:strip=2)"]);
+        let out = look.args(branches.iter().map(|branch| format!("refs/heads/{branch}"))).run().await?;
+        let read = |line: &str| {
+            let (commit, name) = line.split_once(' ')?;
+            // A name also finds what lies under it as in a folder.
+            let branch = branches.iter().find(|branch| branch.as_str() == name)?;
+            Some(((*branch).clone(), commit.parse().ok()?))
+        };
+        Ok(String::from_utf8_lossy(&out).lines().filter_map(read).collect())
+    }
+
     pub(super) async fn tip_of_existing(&self, branch: &BranchName) -> Result<CommitId, GitError> {
         match self.tip(branch).await? {
             Some(tip) => Ok(tip),
@@ -104,21 +119,27 @@ impl Repository {
         look.args(["rev-parse", "--verify", "--quiet", &wanted]).find_commit().await
     }
 
+    /// The branch the human is on, unless it is one of Baton's: whoever looks at one task's work does not mean to build
+    /// the next project on it. It need not have a commit yet.
+    pub async fn current_branch(&self) -> Result<Option<BranchName>, GitError> {
+        let here = self.call_at("see which branch is checked out", At::Folder(&self.folder));
+        let current = symbolic(here, "HEAD", "refs/heads/").await?;
+        Ok(current.filter(|name| !name.starts_with("baton/")).and_then(|name| name.parse().ok()))
+    }
+
     /// The branch new work starts from unless the human names one: the one they are on; or else the remote's
     /// own choice, `main`, `master`, or the only one there is.
     pub async fn default_branch(&self) -> Result<BranchName, GitError> {
+        let current = self.current_branch().await?;
         let branches = self.branches().await?;
         if branches.is_empty() && self.commit_at("HEAD").await?.is_none() {
             return Err(GitError::NoCommits { path: self.folder.clone() });
         }
-        let here = self.call_at("see which branch is checked out", At::Folder(&self.folder));
-        let current = symbolic(here, "HEAD", "refs/heads/").await?;
-        // Whoever looks at one task's work does not mean to build the next project on it.
-        let current = current.filter(|name| !name.starts_with("baton/"));
         let remote = self.call("see which branch the remote prefers");
         let remote = symbolic(remote, "refs/remotes/origin/HEAD", "refs/remotes/origin/").await?;
         let usual = ["main", "master"].map(|name| Some(name.to_owned()));
         let known = |name: &String| branches.iter().find(|branch| branch.as_str() == name).cloned();
+        let current = current.map(|branch| branch.to_string());
         let found = [current, remote].into_iter().chain(usual).flatten().find_map(|name| known(&name));
         match (found, branches.as_slice()) {
             (Some(branch), _) => Ok(branch),
@@ -185,6 +206,9 @@ impl Repository {
 
     /// Whether every commit of `old` is in `new` too.
     pub(super) async fn is_ancestor(&self, old: &CommitId, new: &CommitId) -> Result<bool, GitError> {
+        if old == new {
+            return Ok(true);
+        }
         let tried = "compare two commits";
         let answer =
             self.call(tried).args(["merge-base", "--is-ancestor", old.as_str(), new.as_str()]).ask().await?;

@@ -3,6 +3,10 @@
 
 mod desk;
 mod fixture;
+mod pruner;
+mod rebreakdown;
+mod recipes;
 mod repo;
 mod rescue;
+mod works;
 mod worktree;

@@ -8,4 +8,5 @@ mod merge;
 mod random_trees;
 mod repository;
 mod retention;
+mod spare;
 mod vault;

@@ -12,6 +12,7 @@
     reason = "a measurement that cannot go on says so by ending"
 )]
 
+mod bodies;
 mod postgres;
 mod raw_postgres;
 mod raw_sqlite;

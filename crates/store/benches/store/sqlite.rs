@@ -5,6 +5,7 @@ use std::time::Duration;
 use baton_store::{SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
 
+use crate::bodies::Bodies;
 use crate::table::{head, line, p50_p99, per_second};
 use crate::{raw_sqlite, work};
 
@@ -13,6 +14,8 @@ const CYCLES: u32 = 20_000;
 const SMALL: u32 = 10_000;
 const FAN: u32 = 100_000;
 const CALLS: u32 = 1_000;
+/// Of the cycles, through the store and by hand in turn.
+const ROUNDS: u32 = 5;
 
 fn open(folder: &TempDir, name: &str) -> SqliteStore {
     SqliteStore::open(&folder.path().join(name), SqliteOptions::default()).unwrap()
@@ -50,9 +53,10 @@ pub async fn measure() {
 }
 
 async fn throughput(folder: &TempDir) {
-    let mut rates = Vec::new();
-    // In turn, three times over: the machine may be busier in one minute than in the next.
-    for round in 0..3 {
+    let bodies = Bodies::of_one_cycle(&folder.path().join("bodies.db")).await;
+    let mut least = [Duration::MAX; 2];
+    // In turn, several times over, and the best of each: the machine may be busier in one minute than in the next.
+    for round in 0..ROUNDS {
         let store = open(folder, &format!("cycles-{round}.db"));
         work::fill(&store, 0, CYCLES + CLIENTS, &[]).await;
         let ours = work::cycles(&store, CLIENTS, CYCLES).await;
@@ -61,16 +65,14 @@ async fn throughput(folder: &TempDir) {
         work::fill(&store, 0, CYCLES + CLIENTS, &[]).await;
         store.close().await.unwrap();
         let path = folder.path().join(format!("raw-{round}.db"));
-        let raw = raw_sqlite::cycles(&path, i64::from(CLIENTS), i64::from(CYCLES));
-        rates.push((per_second(CYCLES, ours), per_second(CYCLES, raw)));
+        let raw = raw_sqlite::cycles(&path, &bodies, i64::from(CLIENTS), i64::from(CYCLES));
+        least = [least[0].min(ours), least[1].min(raw)];
     }
-    rates.sort_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
-    let (ours, raw) = rates[1];
-    let what = format!("claim → done cycles, {CLIENTS} clients waiting");
+    let [ours, raw] = least.map(|took| per_second(CYCLES, took));
     line(
-        &what,
+        &format!("claim → done cycles, {CLIENTS} clients waiting, best of {ROUNDS}"),
         &format!("{ours:.0}/s"),
-        &format!("{raw:.0}/s raw"),
+        &format!("{raw:.0}/s raw: the same rows by hand, {CLIENTS} claims or settles to a commit"),
         &format!("{:.0} %", 100.0 * ours / raw),
         "≥ 60 %",
     );

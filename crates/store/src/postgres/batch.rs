@@ -174,7 +174,8 @@ impl Batch {
                 | Record::Question(_)
                 | Record::Plan(_)
                 | Record::Run(_)
-                | Record::Loop(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::Loop(_)
+                | Record::Receipt(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);

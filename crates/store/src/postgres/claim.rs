@@ -4,7 +4,6 @@
 //! nobody else holds, and writes what core makes of the claim.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
@@ -13,12 +12,11 @@ use baton_core::schedule::{Candidate, pick};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep;
 
 use super::batch::{Batch, Known, TaskFacts};
 use super::candidates::{Found, Seen, is_near, unaccepted_max, wanted};
 use super::connect::{Connector, Link};
-use super::fault::Fault;
+use super::line::Line;
 use super::lock::TAKE_TURN;
 use super::news::News;
 use super::pipeline::Pipeline;
@@ -30,8 +28,6 @@ use crate::lease::Lease;
 
 /// Requests in one transaction.
 const REQUESTS_MAX: usize = 256;
-const TRIES_MAX: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(2);
 
 const DOING: &str = "claiming";
 
@@ -43,15 +39,14 @@ pub(super) struct Job {
 }
 
 pub(super) struct Claimer {
-    connector: Connector,
+    line: Line,
     news: News,
     upkeep: Upkeep,
-    link: Option<Link>,
 }
 
 impl Claimer {
     pub(super) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
-        Self { connector, news, upkeep, link: None }
+        Self { line: Line::new(connector, DOING), news, upkeep }
     }
 
     pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
@@ -85,31 +80,14 @@ impl Claimer {
     }
 
     async fn try_hard(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Answer>, StoreError> {
-        let mut tries = 0;
         loop {
-            let link = match self.link.take() {
-                Some(link) if !link.is_closed() => link,
-                Some(_) | None => self.connector.link().await?,
-            };
-            tries += 1;
-            let failed = match self.attempt(&link, requests).await {
+            let link = self.line.link().await?;
+            match self.attempt(&link, requests).await {
                 Ok(answers) => {
-                    self.link = Some(link);
+                    self.line.written(link);
                     return Ok(answers);
                 }
-                Err(failed) => failed,
-            };
-            if link.run(DOING, "ROLLBACK").await.is_ok() {
-                self.link = Some(link);
-            }
-            match failed {
-                Failed::Sent(Fault::Broken(detail)) => return Err(StoreError::Unknown { detail }),
-                Failed::Unsent(Fault::Broken(_) | Fault::Again(_)) | Failed::Sent(Fault::Again(_))
-                    if tries < TRIES_MAX =>
-                {
-                    sleep(PAUSE * tries).await;
-                }
-                Failed::Unsent(fault) | Failed::Sent(fault) => return Err(fault.unwritten(DOING)),
+                Err(failed) => self.line.failed(link, failed).await?,
             }
         }
     }
@@ -117,7 +95,7 @@ impl Claimer {
     async fn attempt(&self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
         let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests)).await?;
         if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
-            link.query(DOING, TAKE_TURN, &[&format!("{}:claims", self.connector.schema())]).await?;
+            link.query(DOING, TAKE_TURN, &[&format!("{}:claims", self.line.schema())]).await?;
             seen.read_load_again(link).await?;
         }
         let mut batch = Batch::new(known(&seen.found));
@@ -128,7 +106,7 @@ impl Claimer {
         }
         let mut pipeline = Pipeline::new(link, DOING);
         write::rows(&mut pipeline, &batch.writes).await?;
-        let written = write::finish(pipeline, batch.known(), &batch.writes, self.connector.schema()).await?;
+        let written = write::finish(pipeline, batch.known(), &batch.writes, self.line.schema()).await?;
         self.news.reached(written.seq_before + batch.writes.events.len() as u64);
         self.upkeep.claimed(batch.writes.leases.len());
         Ok(answers)

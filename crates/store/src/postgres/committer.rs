@@ -4,16 +4,14 @@
 //! turns, so that one prepares its batch while the other's is being flushed.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::change::Change;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
-use tokio::time::sleep;
 
 use super::batch::{self, Batch};
 use super::connect::{Connector, Link};
 use super::edges;
-use super::fault::Fault;
+use super::line::Line;
 use super::lock::Wanted;
 use super::news::News;
 use super::pipeline::Pipeline;
@@ -25,9 +23,6 @@ use crate::error::StoreError;
 const CHANGES_MAX: usize = 256;
 /// Rows and edges in one transaction, for the same reason; a single change may have more.
 const PARTS_MAX: usize = 5_000;
-/// Times a batch is tried again when the server undid it because of somebody else's.
-const TRIES_MAX: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(2);
 
 const DOING: &str = "committing";
 
@@ -39,16 +34,15 @@ pub(super) struct Job {
 }
 
 pub(super) struct Committer {
-    connector: Connector,
+    line: Line,
     news: News,
     /// Wakes whoever frees dependents.
     unblocking: Arc<Notify>,
-    link: Option<Link>,
 }
 
 impl Committer {
     pub(super) fn new(connector: Connector, news: News, unblocking: Arc<Notify>) -> Self {
-        Self { connector, news, unblocking, link: None }
+        Self { line: Line::new(connector, DOING), news, unblocking }
     }
 
     /// Works until the last sender is gone and its last change is written.
@@ -102,39 +96,20 @@ impl Committer {
 
     /// Tries until the batch is written or judged, its fate is unknown, or there is no sense in trying.
     async fn try_hard(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
-        let mut tries = 0;
         loop {
-            let link = match self.link.take() {
-                Some(link) if !link.is_closed() => link,
-                Some(_) | None => self.connector.link().await?,
-            };
-            tries += 1;
-            let outcome = self.attempt(&link, changes).await;
-            let failed = match outcome {
+            let link = self.line.link().await?;
+            match self.attempt(&link, changes).await {
                 Ok(answers) => {
-                    self.link = Some(link);
+                    self.line.written(link);
                     return Ok(answers);
                 }
-                Err(failed) => failed,
-            };
-            // When even this fails the connection is dropped, and the transaction with it.
-            if link.run(DOING, "ROLLBACK").await.is_ok() {
-                self.link = Some(link);
-            }
-            match failed {
-                Failed::Sent(Fault::Broken(detail)) => return Err(StoreError::Unknown { detail }),
-                Failed::Unsent(Fault::Broken(_) | Fault::Again(_)) | Failed::Sent(Fault::Again(_))
-                    if tries < TRIES_MAX =>
-                {
-                    sleep(PAUSE * tries).await;
-                }
-                Failed::Unsent(fault) | Failed::Sent(fault) => return Err(fault.unwritten(DOING)),
+                Err(failed) => self.line.failed(link, failed).await?,
             }
         }
     }
 
     async fn attempt(&self, link: &Link, changes: &[&Change]) -> Result<Vec<Commit>, Failed> {
-        let schema = self.connector.schema();
+        let schema = self.line.schema();
         let is_searching = !changes.iter().all(|change| batch::is_self_contained(change));
         let turn = is_searching.then(|| edges::turn(schema));
         let known = Wanted::of(changes.iter().copied()).lock(link, turn).await?;

@@ -56,6 +56,9 @@ pub(super) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> 
     if let Some(session) = &filter.session {
         select.text("session = ?", session.to_string());
     }
+    if let Some(role) = &filter.role {
+        select.text("role = ?", role.to_string());
+    }
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));
     }

@@ -13,6 +13,7 @@ mod edges;
 mod fault;
 mod filter;
 mod groups;
+mod line;
 mod listen;
 mod lock;
 mod migrate;

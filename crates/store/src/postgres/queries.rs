@@ -9,6 +9,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -233,6 +234,10 @@ impl Store for PostgresStore {
         self.record("loop", session.as_str()).await
     }
 
+    async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
+        Ok(self.record("receipt", key.as_str()).await?.map(|stored| stored.value))
+    }
+
     async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {
         let sql = "SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq LIMIT $2";
         let rows = self.query("reading events", sql, &[&signed(seq), &i64::from(limit)]).await?;
@@ -249,9 +254,10 @@ impl Store for PostgresStore {
         self.inner.news.subscribe()
     }
 
-    async fn pending_effects(&self, limit: u32) -> Answer<Vec<PendingEffect>> {
-        let sql = "SELECT id, body FROM outbox ORDER BY id LIMIT $1";
-        let rows = self.query("reading effects", sql, &[&i64::from(limit)]).await?;
+    async fn pending_effects(&self, after: Option<EffectId>, limit: u32) -> Answer<Vec<PendingEffect>> {
+        let sql = "SELECT id, body FROM outbox WHERE id > $1 ORDER BY id LIMIT $2";
+        let after = after.map_or(0, |id| signed(id.bits()));
+        let rows = self.query("reading effects", sql, &[&after, &i64::from(limit)]).await?;
         rows.iter()
             .map(|row| {
                 let id = EffectId::from_bits(version(row, 0));

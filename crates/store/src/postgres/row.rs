@@ -62,12 +62,13 @@ impl RecordColumns {
             Record::Plan(plan) => Self { place: plan.submitted_at.ms(), ..Self::default() },
             Record::Run(run) => Self {
                 is_open: match run.state() {
-                    RunState::Working | RunState::AtGate { .. } => true,
+                    RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
                     RunState::Exited { .. } => false,
                 },
                 ..Self::default()
             },
             Record::Loop(_) => Self::default(),
+            Record::Receipt(receipt) => Self { place: receipt.at.ms(), ..Self::default() },
         }
     }
 }
@@ -84,5 +85,6 @@ pub(super) fn body(record: &Record) -> Result<String, StoreError> {
         Record::Plan(plan) => columns::body("plan", plan),
         Record::Run(run) => columns::body("run", run),
         Record::Loop(phase_loop) => columns::body("loop", phase_loop),
+        Record::Receipt(receipt) => columns::body("receipt", receipt),
     }
 }

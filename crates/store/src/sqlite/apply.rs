@@ -1,41 +1,40 @@
 //! A change inside the transaction: rows under their guards, then edges, events and effects.
 
 use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
-use baton_core::effect::Effect;
-use baton_core::event::Event;
+use baton_core::change::{EdgeChange, Guard, Record};
 use baton_core::question_record::QuestionRecord;
 use baton_core::run::RunState;
 use rusqlite::{Params, params};
 
 use super::batch::Batch;
-use super::edges;
 use super::fault::Fault;
 use super::put_task::{self, Written};
+use super::rendered::{Rendered, RenderedEvent, RenderedPut};
 use super::rows::{of_attempt, of_task, version};
 use super::unblock;
-use crate::columns::{body, is_pending, kind_and_key};
+use super::{edges, leases};
+use crate::columns::{is_pending, kind_and_key};
 use crate::commit::Conflict;
 
 /// Writes all of it, or fails half way: the caller undoes what a failed one has written. Returns the number of
 /// the last event.
-pub fn apply(batch: &mut Batch<'_>, change: Change) -> Result<u64, Fault> {
-    let Change { puts, edges, events, effects } = change;
+pub fn apply(batch: &mut Batch<'_>, change: &Rendered) -> Result<u64, Fault> {
+    let Rendered { puts, edges, events, effects } = change;
     let mut written = Written::default();
-    for put in &puts {
-        put_one(batch, put, &edges, &mut written)?;
+    for put in puts {
+        put_one(batch, put, edges, &mut written)?;
     }
-    for edge in &edges {
+    for edge in edges {
         edges::apply(batch, edge)?;
     }
     put_task::settle(batch, &written.held_back)?;
     for task in written.done {
         unblock::begin(batch, task)?;
     }
-    for event in &events {
+    for event in events {
         record(batch, event)?;
     }
-    for effect in &effects {
+    for effect in effects {
         post(batch, effect)?;
     }
     Ok(batch.counters.last_seq.cast_unsigned())
@@ -43,7 +42,7 @@ pub fn apply(batch: &mut Batch<'_>, change: Change) -> Result<u64, Fault> {
 
 fn put_one(
     batch: &mut Batch<'_>,
-    put: &Put,
+    put: &RenderedPut,
     edges: &[EdgeChange],
     written: &mut Written,
 ) -> Result<(), Fault> {
@@ -56,14 +55,14 @@ fn put_one(
             let next = guarded(batch, put, "SELECT version FROM projects WHERE id = ?1", [id])?;
             let sql = "INSERT INTO projects (id, version, created_ms, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, created_ms = ?3, body = ?4";
-            run(batch, sql, params![id, next, project.created_at.ms(), body("project", project)?])
+            run(batch, sql, params![id, next, project.created_at.ms(), put.body])
         }
         Record::Session(session) => {
             let id = session.id.as_str();
             let next = guarded(batch, put, "SELECT version FROM sessions WHERE id = ?1", [id])?;
             let sql = "INSERT INTO sessions (id, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, body("session", session)?])
+            run(batch, sql, params![id, next, put.body])
         }
         Record::Message(message) => {
             let (session, number) = (message.session_id.as_str(), message.number);
@@ -71,48 +70,55 @@ fn put_one(
             let next = guarded(batch, put, find, (session, number))?;
             let sql = "INSERT INTO messages (session, number, version, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (session, number) DO UPDATE SET version = ?3, body = ?4";
-            run(batch, sql, params![session, number, next, body("message", message)?])
+            run(batch, sql, params![session, number, next, put.body])
         }
         Record::Plan(plan) => {
             let id = of_task(plan.task_id);
             let next = guarded(batch, put, "SELECT version FROM plans WHERE task = ?1", [id])?;
             let sql = "INSERT INTO plans (task, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (task) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, body("plan", plan)?])
+            run(batch, sql, params![id, next, put.body])
         }
         Record::Run(recipe_run) => {
             let id = i64::from(recipe_run.id().bits());
             let next = guarded(batch, put, "SELECT version FROM runs WHERE id = ?1", [id])?;
             let is_open = match recipe_run.state() {
-                RunState::Working | RunState::AtGate { .. } => true,
+                RunState::Working | RunState::AtGate { .. } | RunState::Leaving { .. } => true,
                 RunState::Exited { .. } => false,
             };
             let sql = "INSERT INTO runs (id, version, is_open, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, is_open = ?3, body = ?4";
-            run(batch, sql, params![id, next, is_open, body("run", recipe_run)?])
+            run(batch, sql, params![id, next, is_open, put.body])
         }
         Record::Loop(phase_loop) => {
             let id = phase_loop.session().as_str();
             let next = guarded(batch, put, "SELECT version FROM loops WHERE session = ?1", [id])?;
             let sql = "INSERT INTO loops (session, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (session) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, body("loop", phase_loop)?])
+            run(batch, sql, params![id, next, put.body])
+        }
+        Record::Receipt(receipt) => {
+            let key = receipt.key.as_str();
+            let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;
+            let sql = "INSERT INTO receipts (key, version, body) VALUES (?1, ?2, ?3)
+                ON CONFLICT (key) DO UPDATE SET version = ?2, body = ?3";
+            run(batch, sql, params![key, next, put.body])
         }
     }
 }
 
-fn put_attempt(batch: &mut Batch<'_>, put: &Put, record: &AttemptRecord) -> Result<(), Fault> {
+fn put_attempt(batch: &mut Batch<'_>, put: &RenderedPut, record: &AttemptRecord) -> Result<(), Fault> {
     let id = of_attempt(record.attempt.id);
     let next = guarded_unless_owned(batch, put, "SELECT version FROM attempts WHERE id = ?1", [id])?;
     let sql =
         "INSERT INTO attempts (id, version, task, number, body) VALUES (?1, coalesce(?2, 1), ?3, ?4, ?5)
         ON CONFLICT (id) DO UPDATE SET version = coalesce(?2, version + 1), body = ?5";
-    let values = params![id, next, of_task(record.task_id), record.attempt.number, body("attempt", record)?];
+    let values = params![id, next, of_task(record.task_id), record.attempt.number, put.body];
     run(batch, sql, values)?;
-    if record.closing.is_some() { batch.drop_lease(id) } else { Ok(()) }
+    if record.closing.is_some() { leases::end(batch, id) } else { Ok(()) }
 }
 
-fn put_question(batch: &mut Batch<'_>, put: &Put, record: &QuestionRecord) -> Result<(), Fault> {
+fn put_question(batch: &mut Batch<'_>, put: &RenderedPut, record: &QuestionRecord) -> Result<(), Fault> {
     let id = i64::from(record.question.id.bits());
     let next = guarded_unless_owned(batch, put, "SELECT version FROM questions WHERE id = ?1", [id])?;
     let sql = "INSERT INTO questions (id, version, is_pending, asked_ms, task, session, body)
@@ -125,26 +131,25 @@ fn put_question(batch: &mut Batch<'_>, put: &Put, record: &QuestionRecord) -> Re
         record.asked_at.ms(),
         record.task_id.map(of_task),
         record.session_id.as_str(),
-        body("question", record)?,
+        put.body,
     ];
     run(batch, sql, values)
 }
 
-fn record(batch: &mut Batch<'_>, event: &Event) -> Result<(), Fault> {
+fn record(batch: &mut Batch<'_>, event: &RenderedEvent) -> Result<(), Fault> {
     batch.counters.last_seq += 1;
     let sql = "INSERT INTO events (seq, task, at_ms, body) VALUES (?1, ?2, ?3, ?4)";
-    let task = event.body.task().map(of_task);
-    run(batch, sql, params![batch.counters.last_seq, task, event.at.ms(), body("event", event)?])
+    run(batch, sql, params![batch.counters.last_seq, event.task, event.at_ms, event.body])
 }
 
-fn post(batch: &mut Batch<'_>, effect: &Effect) -> Result<(), Fault> {
+fn post(batch: &mut Batch<'_>, effect: &str) -> Result<(), Fault> {
     batch.counters.last_effect += 1;
     let sql = "INSERT INTO outbox (id, body) VALUES (?1, ?2)";
-    run(batch, sql, params![batch.counters.last_effect, body("effect", effect)?])
+    run(batch, sql, params![batch.counters.last_effect, effect])
 }
 
 /// Looks the row up and holds its guard against it. Returns the version it gets.
-fn guarded(batch: &Batch<'_>, put: &Put, find: &str, key: impl Params) -> Result<i64, Fault> {
+fn guarded(batch: &Batch<'_>, put: &RenderedPut, find: &str, key: impl Params) -> Result<i64, Fault> {
     let found = version(batch.conn, find, key)?;
     next_version(put, found)
 }
@@ -152,7 +157,7 @@ fn guarded(batch: &Batch<'_>, put: &Put, find: &str, key: impl Params) -> Result
 /// None for a row that another one guards: whatever is there, the statement itself counts on from it.
 fn guarded_unless_owned(
     batch: &Batch<'_>,
-    put: &Put,
+    put: &RenderedPut,
     find: &str,
     key: impl Params,
 ) -> Result<Option<i64>, Fault> {
@@ -162,7 +167,7 @@ fn guarded_unless_owned(
     }
 }
 
-pub fn next_version(put: &Put, found: Option<u64>) -> Result<i64, Fault> {
+pub fn next_version(put: &RenderedPut, found: Option<u64>) -> Result<i64, Fault> {
     let is_as_expected = match put.guard {
         Guard::New => found.is_none(),
         Guard::Version(expected) => found == Some(expected),

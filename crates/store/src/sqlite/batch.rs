@@ -1,12 +1,10 @@
 //! One transaction of the writer: the connection, the moment it began, and the numbers it counts with.
 
-use baton_core::schedule::Load;
-use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::rows::name;
+use super::running::Running;
 
 /// Read when the transaction begins and written when it ends, so that every change in between counts in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +21,18 @@ pub struct Batch<'c> {
     /// The store's clock when the transaction began.
     pub now: Timestamp,
     pub counters: Counters,
-    /// What runs, as the first claim found it and those after it added to it. Forgotten when a lease ends.
-    load: Option<Load>,
+    stored: Counters,
+    /// Read when the first lease begins or ends.
+    running: Option<Running>,
+}
+
+/// What is undone when a piece of work is not to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undoing {
+    /// The whole transaction, by whoever began it.
+    All,
+    /// What this piece has written, back to its savepoint.
+    Each,
 }
 
 /// A claimable task's place in the table of ready ones.
@@ -40,42 +48,55 @@ impl<'c> Batch<'c> {
     pub fn begin(conn: &'c Connection, now: Timestamp) -> Result<Self, Fault> {
         conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let counters = read_counters(conn)?;
-        Ok(Self { conn, now, counters, load: None })
+        Ok(Self { conn, now, counters, stored: counters, running: None })
     }
 
     pub fn commit(self) -> Result<Counters, Fault> {
-        if read_counters(self.conn)? != self.counters {
-            self.conn
-                .prepare_cached(
-                    "UPDATE counters SET last_seq = ?1, last_effect = ?2, ready = ?3, unaccepted = ?4",
-                )?
-                .execute((
-                    self.counters.last_seq,
-                    self.counters.last_effect,
-                    self.counters.ready,
-                    self.counters.unaccepted,
-                ))?;
+        if let Some(running) = &self.running {
+            running.write(self.conn)?;
+        }
+        if self.stored != self.counters {
+            let sql = "UPDATE counters SET last_seq = ?1, last_effect = ?2, ready = ?3, unaccepted = ?4";
+            let Counters { last_seq, last_effect, ready, unaccepted } = self.counters;
+            self.conn.prepare_cached(sql)?.execute((last_seq, last_effect, ready, unaccepted))?;
         }
         self.conn.prepare_cached("COMMIT")?.execute([])?;
         Ok(self.counters)
     }
 
-    /// Runs one piece of work that can be undone by itself. `work` says whether to keep what it did.
-    pub fn one<T>(&mut self, work: impl FnOnce(&mut Self) -> (bool, T)) -> Result<T, Fault> {
+    /// Runs one piece of work, which says whether to keep what it did. False when the whole transaction has to be
+    /// undone with it.
+    pub fn one(&mut self, undoing: Undoing, work: impl FnOnce(&mut Self) -> bool) -> Result<bool, Fault> {
+        match undoing {
+            Undoing::All => Ok(self.one_with_all(work)),
+            Undoing::Each => self.one_apart(work).map(|()| true),
+        }
+    }
+
+    fn one_with_all(&mut self, work: impl FnOnce(&mut Self) -> bool) -> bool {
+        let (before, changes) = (self.counters, self.conn.total_changes());
+        let is_kept = work(self);
+        if !is_kept {
+            self.counters = before;
+        }
+        // Most that fail do so at their first guard, with nothing written yet.
+        is_kept || self.conn.total_changes() == changes
+    }
+
+    fn one_apart(&mut self, work: impl FnOnce(&mut Self) -> bool) -> Result<(), Fault> {
         self.conn.prepare_cached("SAVEPOINT one")?.execute([])?;
-        let before = self.counters;
-        let (is_kept, result) = work(self);
+        let before = (self.counters, self.running.clone());
+        let is_kept = work(self);
         if self.conn.is_autocommit() {
             // SQLite undid the whole transaction itself, as it does when the disk is full.
-            return Ok(result);
+            return Ok(());
         }
         if !is_kept {
             self.conn.prepare_cached("ROLLBACK TO one")?.execute([])?;
-            self.counters = before;
-            self.load = None;
+            (self.counters, self.running) = before;
         }
         self.conn.prepare_cached("RELEASE one")?.execute([])?;
-        Ok(result)
+        Ok(())
     }
 
     /// Puts a task among the ready ones, or takes it out. Doing so twice counts once.
@@ -93,38 +114,12 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    pub fn load(&mut self) -> Result<&mut Load, Fault> {
-        let load = match self.load.take() {
-            Some(load) => load,
-            None => read_load(self.conn, self.counters.unaccepted)?,
+    pub fn running(&mut self) -> Result<&mut Running, Fault> {
+        let running = match self.running.take() {
+            Some(running) => running,
+            None => Running::read(self.conn)?,
         };
-        Ok(self.load.insert(load))
-    }
-
-    pub fn lease_taken(&mut self, role: &Role, agent: &AgentName) -> Result<(), Fault> {
-        if let Some(load) = &mut self.load {
-            load.start(role, agent);
-        }
-        let sql = "INSERT INTO running (role, agent, leases) VALUES (?1, ?2, 1)
-            ON CONFLICT (role, agent) DO UPDATE SET leases = leases + 1";
-        self.conn.prepare_cached(sql)?.execute((role.as_str(), agent.as_str()))?;
-        Ok(())
-    }
-
-    /// The lease of a closed attempt goes with it.
-    pub fn drop_lease(&mut self, attempt: i64) -> Result<(), Fault> {
-        let sql = "DELETE FROM leases WHERE attempt = ?1 RETURNING role, agent";
-        let ended: Option<(String, String)> = self
-            .conn
-            .prepare_cached(sql)?
-            .query_row([attempt], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        if let Some(pair) = ended {
-            self.load = None;
-            let sql = "UPDATE running SET leases = leases - 1 WHERE role = ?1 AND agent = ?2";
-            self.conn.prepare_cached(sql)?.execute(pair)?;
-        }
-        Ok(())
+        Ok(self.running.insert(running))
     }
 }
 
@@ -140,16 +135,4 @@ fn read_counters(conn: &Connection) -> rusqlite::Result<Counters> {
             })
         },
     )
-}
-
-fn read_load(conn: &Connection, unaccepted: i64) -> Result<Load, Fault> {
-    let mut statement = conn.prepare_cached("SELECT role, agent, leases FROM running WHERE leases > 0")?;
-    let mut rows = statement.query([])?;
-    let mut running = Vec::new();
-    while let Some(row) = rows.next()? {
-        let role = name(row.get_ref(0)?.as_str(), "lease")?;
-        let agent = name(row.get_ref(1)?.as_str(), "lease")?;
-        running.push((role, agent, row.get(2)?));
-    }
-    Ok(Load::of_counts(running, u32::try_from(unaccepted).unwrap_or(u32::MAX)))
 }

@@ -7,10 +7,12 @@ use baton_core::schedule::{Candidate, ClaimRank, pick};
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
-use super::apply::{apply, run};
+use super::apply::apply;
 use super::batch::Batch;
 use super::fault::Fault;
-use super::rows::{self, bad_row, of_attempt, of_task, task_id};
+use super::leases;
+use super::rendered::Rendered;
+use super::rows::{self, bad_row, of_task, task_id};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::lease::Lease;
 
@@ -19,8 +21,9 @@ pub fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Claime
     if candidates.is_empty() {
         return Ok(Vec::new());
     }
-    let now = batch.now;
-    let chosen = pick(&candidates, &request.capacity, batch.load()?, &request.intakes, now);
+    let (now, unaccepted) = (batch.now, batch.counters.unaccepted);
+    let load = batch.running()?.load(u32::try_from(unaccepted).unwrap_or(u32::MAX));
+    let chosen = pick(&candidates, &request.capacity, load, &request.intakes, now);
     let mut claimed = Vec::new();
     for (candidate, attempt) in chosen.into_iter().zip(&request.attempt_ids) {
         claimed.push(take(batch, request, candidate, *attempt)?);
@@ -72,7 +75,7 @@ fn take(
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
     let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
-    apply(batch, Change::transition(stored.version, transition))?;
+    apply(batch, &Rendered::of(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
         attempt,
         task,
@@ -81,24 +84,9 @@ fn take(
         agent: candidate.agent.clone(),
         expires_at: batch.now.plus_ms(request.lease_ms),
     };
-    put_lease(batch, &lease)?;
+    leases::begin(batch, &lease)?;
     Ok(Claimed { task: claimed, lease })
 }
 
 /// A claim asks nothing and breaks nothing down, so it takes no fresh ids.
 const UNUSED: Fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
-
-fn put_lease(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
-    let sql =
-        "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = (
-        of_attempt(lease.attempt),
-        of_task(lease.task),
-        lease.expires_at.ms(),
-        &lease.worker,
-        lease.role.as_str(),
-        lease.agent.as_str(),
-    );
-    run(batch, sql, values)?;
-    batch.lease_taken(&lease.role, &lease.agent)
-}

@@ -41,9 +41,15 @@ pub fn last_seq(conn: &Connection) -> rusqlite::Result<u64> {
         .query_row([], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
 }
 
-pub fn pending_effects(conn: &Connection, limit: u32) -> Result<Vec<PendingEffect>, Fault> {
-    let mut statement = conn.prepare_cached("SELECT id, body FROM outbox ORDER BY id LIMIT ?1")?;
-    let mut rows = statement.query([limit])?;
+pub fn pending_effects(
+    conn: &Connection,
+    after: Option<EffectId>,
+    limit: u32,
+) -> Result<Vec<PendingEffect>, Fault> {
+    let sql = "SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let after = after.map_or(0, |id| id.bits().cast_signed());
+    let mut rows = statement.query((after, limit))?;
     let mut effects = Vec::new();
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;

@@ -4,10 +4,46 @@ use baton_core::id::AttemptId;
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params};
 
+use super::apply::run;
 use super::batch::Batch;
 use super::fault::Fault;
-use super::rows::{attempt_id, name, of_attempt, task_id};
+use super::rows::{attempt_id, name, of_attempt, of_task, task_id};
 use crate::lease::Lease;
+
+pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
+    let sql =
+        "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = (
+        of_attempt(lease.attempt),
+        of_task(lease.task),
+        lease.expires_at.ms(),
+        &lease.worker,
+        lease.role.as_str(),
+        lease.agent.as_str(),
+    );
+    run(batch, sql, values)?;
+    batch.running()?.one_more(&lease.role, &lease.agent);
+    Ok(())
+}
+
+/// The lease of a closed attempt goes with it.
+pub fn end(batch: &mut Batch<'_>, attempt: i64) -> Result<(), Fault> {
+    let ended = {
+        let sql = "DELETE FROM leases WHERE attempt = ?1 RETURNING role, agent";
+        let mut statement = batch.conn.prepare_cached(sql)?;
+        let mut rows = statement.query([attempt])?;
+        match rows.next()? {
+            Some(row) => {
+                Some((name(row.get_ref(0)?.as_str(), "lease")?, name(row.get_ref(1)?.as_str(), "lease")?))
+            }
+            None => None,
+        }
+    };
+    if let Some((role, agent)) = ended {
+        batch.running()?.one_less(role, agent);
+    }
+    Ok(())
+}
 
 /// A lease that has run out but was taken back by nobody is still its worker's to renew.
 pub fn renew(

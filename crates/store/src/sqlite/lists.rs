@@ -6,7 +6,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::fault::Fault;
 use super::rows::{bad_row, body, of_task, stored};
@@ -37,6 +37,29 @@ impl Where {
     fn text(&self) -> String {
         if self.clauses.is_empty() { String::new() } else { format!("WHERE {}", self.clauses.join(" AND ")) }
     }
+
+    /// What `select` finds of these, oldest by `time` first. `item` makes one of a row and says where it stands, or
+    /// passes over it.
+    fn page<T>(
+        self,
+        conn: &Connection,
+        (select, time): (&str, &str),
+        limit: u32,
+        item: impl Fn(&Row<'_>) -> Result<Option<(T, Cursor)>, Fault>,
+    ) -> Result<Page<T>, Fault> {
+        let sql = format!("{select} {} ORDER BY {time}, id", self.text());
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut page = PageInTheMaking::new(limit);
+        while let Some(row) = rows.next()? {
+            let Some((item, place)) = item(row)? else { continue };
+            if page.is_full() {
+                return Ok(page.with_more());
+            }
+            page.push(item, place);
+        }
+        Ok(page.at_the_end())
+    }
 }
 
 pub fn tasks(
@@ -58,27 +81,23 @@ pub fn tasks(
     if let Some(session) = &filter.session {
         wanted.and("session =", session.to_string());
     }
+    if let Some(role) = &filter.role {
+        wanted.and("role =", role.to_string());
+    }
     wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
     let title = filter.title.as_ref().map(|title| title.to_lowercase());
-    let sql = format!("SELECT version, body, title, id FROM tasks {} ORDER BY created_ms, id", wanted.text());
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(wanted.values))?;
-    let mut page = PageInTheMaking::new(limit);
-    while let Some(row) = rows.next()? {
+    let select = "SELECT version, body, id, title FROM tasks";
+    wanted.page(conn, (select, "created_ms"), limit, |row| {
         if let Some(title) = &title
-            && !row.get_ref(2)?.as_str().is_ok_and(|found| found.to_lowercase().contains(title.as_str()))
+            && !row.get_ref(3)?.as_str().is_ok_and(|found| found.to_lowercase().contains(title.as_str()))
         {
             // SQLite knows only ASCII's upper and lower case.
-            continue;
+            return Ok(None);
         }
-        if page.is_full() {
-            return Ok(page.with_more());
-        }
-        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(3)?)?;
+        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
         let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
-        page.push(task, place);
-    }
-    Ok(page.at_the_end())
+        Ok(Some((task, place)))
+    })
 }
 
 pub fn questions(
@@ -99,37 +118,23 @@ pub fn questions(
         wanted.and("session =", session.to_string());
     }
     wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
-    let sql = format!("SELECT version, body, id FROM questions {} ORDER BY asked_ms, id", wanted.text());
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(wanted.values))?;
-    let mut page = PageInTheMaking::new(limit);
-    while let Some(row) = rows.next()? {
-        if page.is_full() {
-            return Ok(page.with_more());
-        }
+    let select = "SELECT version, body, id FROM questions";
+    wanted.page(conn, (select, "asked_ms"), limit, |row| {
         let question: Stored<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
         let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
-        page.push(question, place);
-    }
-    Ok(page.at_the_end())
+        Ok(Some((question, place)))
+    })
 }
 
 pub fn projects(conn: &Connection, cursor: Option<&Cursor>, limit: u32) -> Result<Page<Project>, Fault> {
     let mut wanted = Where::default();
     wanted.after("created_ms", cursor, key_bits(cursor, "PROJ-")?);
-    let sql = format!("SELECT created_ms, body, id FROM projects {} ORDER BY created_ms, id", wanted.text());
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params_from_iter(wanted.values))?;
-    let mut page = PageInTheMaking::new(limit);
-    while let Some(row) = rows.next()? {
-        if page.is_full() {
-            return Ok(page.with_more());
-        }
+    let select = "SELECT created_ms, body, id FROM projects";
+    wanted.page(conn, (select, "created_ms"), limit, |row| {
         let project: Project = body(row.get_ref(1)?, "project", row.get::<_, i64>(2)?)?;
         let place = Cursor { at: Timestamp::from_ms(row.get(0)?), key: project.id.to_string() };
-        page.push(project, place);
-    }
-    Ok(page.at_the_end())
+        Ok(Some((project, place)))
+    })
 }
 
 /// The number in a cursor's key. The key was checked for form only when it was read.

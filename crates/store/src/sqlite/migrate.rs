@@ -9,7 +9,7 @@ use crate::error::StoreError;
 pub const APPLICATION_ID: u32 = 0x4261_746e;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. A step that has shipped is never edited.
-const STEPS: [&str; 1] = [include_str!("schema/001.sql")];
+const STEPS: [&str; 2] = [include_str!("schema/001.sql"), include_str!("schema/002.sql")];
 
 /// The newest schema this program knows.
 pub fn known() -> i64 {

@@ -1,14 +1,15 @@
 //! A task's row and what hangs on it: its place among the ready ones, its group, the counters.
 
-use baton_core::change::{EdgeChange, Put};
+use baton_core::change::EdgeChange;
 use baton_core::task::Task;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Statement, params};
 
 use super::apply::{next_version, run};
 use super::batch::{Batch, ReadyKey};
 use super::fault::Fault;
+use super::rendered::RenderedPut;
 use super::rows::of_task;
-use crate::columns::{TaskColumns, body};
+use crate::columns::TaskColumns;
 
 /// What the rest of a change has to know about the tasks it wrote.
 #[derive(Default)]
@@ -30,7 +31,7 @@ struct Before {
 
 pub fn put(
     batch: &mut Batch<'_>,
-    put: &Put,
+    put: &RenderedPut,
     task: &Task,
     edges: &[EdgeChange],
     written: &mut Written,
@@ -45,8 +46,8 @@ pub fn put(
         written.done.push(of_task(columns.id));
     }
     match before {
-        None => insert(batch, next, task, &columns, edges, written),
-        Some(before) => update(batch, next, task, &columns, &before),
+        None => insert(batch, next, &put.body, &columns, edges, written),
+        Some(before) => update(batch, next, &put.body, &columns, &before),
     }
 }
 
@@ -83,35 +84,22 @@ fn before(batch: &Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fa
 fn insert(
     batch: &mut Batch<'_>,
     version: i64,
-    task: &Task,
+    body: &str,
     columns: &TaskColumns,
     edges: &[EdgeChange],
     written: &mut Written,
 ) -> Result<(), Fault> {
-    let sql =
-        "INSERT INTO tasks (id, version, open_blockers, is_claimable, is_done, is_finished, is_provisional,
-            is_replaced, rank, created_ms, updated_ms, project, queue, status, role, session, title, body)
-        VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
-    let values = params![
-        of_task(columns.id),
-        version,
-        columns.is_claimable,
-        columns.is_done,
-        columns.is_finished,
-        columns.is_provisional,
-        !columns.replaced_by.is_empty(),
-        columns.rank,
-        columns.created_ms,
-        columns.updated_ms,
-        columns.project.map(|project| i64::from(project.bits())),
-        columns.queue,
-        columns.status,
-        columns.role,
-        columns.session.as_str(),
-        columns.title,
-        body("task", task)?,
-    ];
-    run(batch, sql, values)?;
+    let sql = "INSERT INTO tasks (id, version, is_claimable, is_done, is_finished, is_provisional, is_replaced, rank,
+            updated_ms, queue, status, body, open_blockers, created_ms, project, role, session, title)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16, ?17)";
+    let mut statement = batch.conn.prepare_cached(sql)?;
+    bind_state(&mut statement, version, body, columns)?;
+    statement.raw_bind_parameter(13, columns.created_ms)?;
+    statement.raw_bind_parameter(14, columns.project.map(|project| i64::from(project.bits())))?;
+    statement.raw_bind_parameter(15, columns.role.as_str())?;
+    statement.raw_bind_parameter(16, columns.session.as_str())?;
+    statement.raw_bind_parameter(17, columns.title.as_str())?;
+    statement.raw_execute()?;
     join_group(batch, columns)?;
     if columns.is_claimable {
         let key = key_of(columns, columns.rank);
@@ -132,28 +120,16 @@ fn insert(
 fn update(
     batch: &mut Batch<'_>,
     version: i64,
-    task: &Task,
+    body: &str,
     columns: &TaskColumns,
     before: &Before,
 ) -> Result<(), Fault> {
     let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
             is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12
         WHERE id = ?1";
-    let values = params![
-        of_task(columns.id),
-        version,
-        columns.is_claimable,
-        columns.is_done,
-        columns.is_finished,
-        columns.is_provisional,
-        !columns.replaced_by.is_empty(),
-        columns.rank,
-        columns.updated_ms,
-        columns.queue,
-        columns.status,
-        body("task", task)?,
-    ];
-    run(batch, sql, values)?;
+    let mut statement = batch.conn.prepare_cached(sql)?;
+    bind_state(&mut statement, version, body, columns)?;
+    statement.raw_execute()?;
     if before.open_blockers > 0
         || (before.is_claimable == columns.is_claimable && before.rank == columns.rank)
     {
@@ -166,6 +142,27 @@ fn update(
         batch.set_ready(&key_of(columns, columns.rank), true)?;
     }
     Ok(())
+}
+
+/// The first twelve values of both statements: all of a row that may change.
+fn bind_state(
+    statement: &mut Statement<'_>,
+    version: i64,
+    body: &str,
+    columns: &TaskColumns,
+) -> rusqlite::Result<()> {
+    statement.raw_bind_parameter(1, of_task(columns.id))?;
+    statement.raw_bind_parameter(2, version)?;
+    statement.raw_bind_parameter(3, columns.is_claimable)?;
+    statement.raw_bind_parameter(4, columns.is_done)?;
+    statement.raw_bind_parameter(5, columns.is_finished)?;
+    statement.raw_bind_parameter(6, columns.is_provisional)?;
+    statement.raw_bind_parameter(7, !columns.replaced_by.is_empty())?;
+    statement.raw_bind_parameter(8, columns.rank)?;
+    statement.raw_bind_parameter(9, columns.updated_ms)?;
+    statement.raw_bind_parameter(10, columns.queue)?;
+    statement.raw_bind_parameter(11, columns.status)?;
+    statement.raw_bind_parameter(12, body)
 }
 
 fn key_of(columns: &TaskColumns, rank: i64) -> ReadyKey {

@@ -9,6 +9,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
@@ -18,8 +19,9 @@ use tokio::sync::watch;
 use super::SqliteStore;
 use super::apply::apply;
 use super::fault::Fault;
+use super::job::Done;
+use super::rendered::Rendered;
 use super::rows::{body, find, of_attempt, of_task, stored};
-use super::writer::Done;
 use super::{backup, claim, graph, groups, history, leases, lists, rows};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::commit::Commit;
@@ -38,7 +40,8 @@ impl Store for SqliteStore {
     }
 
     async fn commit(&self, change: Change) -> Answer<Commit> {
-        let work = |batch: &mut super::batch::Batch<'_>| match apply(batch, change) {
+        let change = Rendered::of(change)?;
+        let work = move |batch: &mut super::batch::Batch<'_>| match apply(batch, &change) {
             Ok(last_seq) => Ok(Done::Keep(Commit::Written { last_seq })),
             Err(Fault::Conflict(conflict)) => Ok(Done::Undo(Commit::Conflict(conflict))),
             Err(fault) => Err(fault),
@@ -218,6 +221,14 @@ impl Store for SqliteStore {
         self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], "loop", &id)).await
     }
 
+    async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
+        let key = key.to_string();
+        let sql = "SELECT version, body FROM receipts WHERE key = ?1";
+        let read = move |conn: &_| find(conn, sql, [&key], "receipt", &key);
+        let found: Option<Stored<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
+        Ok(found.map(|stored| stored.value))
+    }
+
     async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {
         self.0.readers.read("reading events", move |conn| history::events_after(conn, seq, limit)).await
     }
@@ -231,8 +242,9 @@ impl Store for SqliteStore {
         self.0.newest.subscribe()
     }
 
-    async fn pending_effects(&self, limit: u32) -> Answer<Vec<PendingEffect>> {
-        self.0.readers.read("reading the outbox", move |conn| history::pending_effects(conn, limit)).await
+    async fn pending_effects(&self, after: Option<EffectId>, limit: u32) -> Answer<Vec<PendingEffect>> {
+        let reading = move |conn: &_| history::pending_effects(conn, after, limit);
+        self.0.readers.read("reading the outbox", reading).await
     }
 
     async fn finish_effects(&self, ids: &[EffectId]) -> Answer<()> {

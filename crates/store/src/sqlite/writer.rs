@@ -1,7 +1,8 @@
 //! The one writer: a thread that takes whatever waits, writes it in one transaction and answers after the commit.
 //!
-//! Many waiting changes share one fsync. Each has a savepoint of its own, so one that conflicts is undone
-//! alone. Nobody is told of a success before the commit that holds it is on the disk.
+//! Many waiting changes share one fsync. Most have nothing to undo; when one has, all are taken again, each with
+//! a savepoint of its own, so that it is undone alone. Nobody is told of a success before the commit that holds it
+//! is on the disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,24 +11,19 @@ use std::thread;
 
 use baton_core::time::Timestamp;
 use rusqlite::Connection;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use super::Clock;
 use super::alive::Here;
-use super::batch::Batch;
+use super::batch::{Batch, Undoing};
 use super::fault::Fault;
 use super::hold::Hold;
+use super::job::{Done, Job, Pending};
 use super::unblock;
 use crate::error::StoreError;
 
 /// The most changes that share a commit. More would make the first of them wait for the last.
 const BATCH_MAX: usize = 256;
-
-/// What came of a piece of work, and whether its writes stay.
-pub enum Done<T> {
-    Keep(T),
-    Undo(T),
-}
 
 pub enum Message {
     Work(Box<dyn Job>),
@@ -36,60 +32,6 @@ pub enum Message {
     /// Another process left something to work off.
     Look,
     Close,
-}
-
-/// A piece of work with its waiter. `run` happens inside the transaction, `answer` after it.
-pub trait Job: Send {
-    /// Whether to keep what it wrote.
-    fn run(&mut self, batch: &mut Batch<'_>, writer: &Writer) -> bool;
-    fn error(&self) -> Option<&StoreError>;
-    fn answer(self: Box<Self>, failure: Option<&StoreError>);
-}
-
-struct Pending<F, T> {
-    doing: &'static str,
-    work: Option<F>,
-    result: Result<T, StoreError>,
-    answer: oneshot::Sender<Result<T, StoreError>>,
-}
-
-type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
-
-impl<F, T> Pending<F, T> {
-    fn new(doing: &'static str, work: F) -> (Self, Answered<T>) {
-        let (answer, answered) = oneshot::channel();
-        (Self { doing, work: Some(work), result: Err(StoreError::Closed), answer }, answered)
-    }
-}
-
-impl<F, T> Job for Pending<F, T>
-where
-    F: FnOnce(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send,
-    T: Send,
-{
-    fn run(&mut self, batch: &mut Batch<'_>, writer: &Writer) -> bool {
-        let Some(work) = self.work.take() else { return false };
-        let (is_kept, result) = match work(batch) {
-            Ok(Done::Keep(value)) => (true, Ok(value)),
-            Ok(Done::Undo(value)) => (false, Ok(value)),
-            Err(fault) => (false, Err(fault.into_error(&writer.path, self.doing))),
-        };
-        self.result = result;
-        is_kept
-    }
-
-    fn error(&self) -> Option<&StoreError> {
-        self.result.as_ref().err()
-    }
-
-    fn answer(self: Box<Self>, failure: Option<&StoreError>) {
-        let result = match failure {
-            Some(error) => Err(error.clone()),
-            None => self.result,
-        };
-        // Nobody waits for it any more when the caller has gone; what was written stays written.
-        let _ = self.answer.send(result);
-    }
 }
 
 /// The callers' end of the writer.
@@ -101,7 +43,7 @@ impl WriterHandle {
     pub async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
+        F: FnMut(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
     {
         let (job, answered) = Pending::new(doing, work);
         self.send(Message::Work(Box::new(job)))?;
@@ -112,7 +54,7 @@ impl WriterHandle {
     pub async fn claim<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
+        F: FnMut(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
     {
         let (job, answered) = Pending::new(doing, work);
         self.send(Message::Claim(Box::new(job)))?;
@@ -174,8 +116,7 @@ impl Writer {
     }
 
     fn write(&self, conn: &Connection, mut jobs: Vec<Box<dyn Job>>) {
-        let written = self.try_write(conn, &mut jobs);
-        let failure = match written {
+        let failure = match self.try_write(conn, &mut jobs) {
             Ok(last_seq) => {
                 self.announce(last_seq);
                 None
@@ -190,20 +131,37 @@ impl Writer {
         }
     }
 
+    /// Savepoints have SQLite keep a copy of every page before each job that touches it, so they are used only
+    /// when it turns out that something has to be undone.
     fn try_write(&self, conn: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<i64, StoreError> {
+        if let Some(last_seq) = self.run_all(conn, jobs, Undoing::All)? {
+            return Ok(last_seq);
+        }
+        roll_back(conn);
+        let last_seq = self.run_all(conn, jobs, Undoing::Each)?;
+        last_seq.ok_or_else(transaction_ended)
+    }
+
+    /// The number of the last event, once it is all committed. None when a job is to be undone and cannot be
+    /// without the others.
+    fn run_all(
+        &self,
+        conn: &Connection,
+        jobs: &mut [Box<dyn Job>],
+        undoing: Undoing,
+    ) -> Result<Option<i64>, StoreError> {
         let failed = |fault: Fault| fault.into_error(&self.path, "writing to the store");
         let mut batch = Batch::begin(conn, self.now()).map_err(failed)?;
         for job in jobs {
-            batch.one(|batch| (job.run(batch, self), ())).map_err(failed)?;
+            let is_whole = batch.one(undoing, |batch| job.run(batch, &self.path)).map_err(failed)?;
             if conn.is_autocommit() {
-                let gone = || StoreError::Backend {
-                    doing: "writing to the store",
-                    detail: "the transaction ended".to_owned(),
-                };
-                return Err(job.error().cloned().unwrap_or_else(gone));
+                return Err(job.error().cloned().unwrap_or_else(transaction_ended));
+            }
+            if !is_whole {
+                return Ok(None);
             }
         }
-        Ok(batch.commit().map_err(failed)?.last_seq)
+        Ok(Some(batch.commit().map_err(failed)?.last_seq))
     }
 
     /// One step of telling dependents, in a short transaction of its own. False when nothing is left.
@@ -235,6 +193,10 @@ impl Writer {
             is_newer
         });
     }
+}
+
+fn transaction_ended() -> StoreError {
+    StoreError::Backend { doing: "writing to the store", detail: "the transaction ended".to_owned() }
 }
 
 fn roll_back(conn: &Connection) {

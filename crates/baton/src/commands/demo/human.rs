@@ -10,7 +10,7 @@ use baton_core::text::NonBlank;
 use baton_engine::acceptor::Acceptor;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
-use baton_engine::place::LocalStore;
+use baton_engine::place::AnyStore;
 
 use super::story;
 use super::telling::Telling;
@@ -19,12 +19,12 @@ use crate::fault::Fault;
 const NAME: &str = "you";
 
 pub struct Human<'a> {
-    engine: &'a Engine<LocalStore>,
-    acceptor: Acceptor<LocalStore>,
+    engine: &'a Engine<AnyStore>,
+    acceptor: Acceptor<AnyStore>,
 }
 
 impl<'a> Human<'a> {
-    pub fn new(engine: &'a Engine<LocalStore>) -> Self {
+    pub fn new(engine: &'a Engine<AnyStore>) -> Self {
         Self { engine, acceptor: Acceptor::new(engine.shop.clone()) }
     }
 

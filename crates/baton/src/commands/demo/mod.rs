@@ -15,7 +15,8 @@ use std::time::Instant;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
-use baton_engine::place::{LocalStore, Place};
+use baton_engine::place::{AnyStore, Place};
+use baton_engine::store_address::StoreAddress;
 use tokio::sync::watch;
 
 use self::human::Human;
@@ -53,7 +54,7 @@ pub async fn run(is_headless: bool, folder: Option<PathBuf>) -> Result<String, F
 }
 
 /// Everything the demo starts from. Doing it again over an interrupted demo goes on from there.
-async fn set_up(folder: &Path) -> Result<Engine<LocalStore>, Fault> {
+async fn set_up(folder: &Path) -> Result<Engine<AnyStore>, Fault> {
     let unusable = |error: std::io::Error| Fault {
         message: format!("{} cannot be used: {error}", folder.display()),
         hint: "choose another folder with --folder".to_owned(),
@@ -67,8 +68,9 @@ async fn set_up(folder: &Path) -> Result<Engine<LocalStore>, Fault> {
         root: folder.join("repository"),
         state_dir: folder.join("state"),
         namespace: "demo".to_owned(),
+        store: StoreAddress::File,
     };
-    let desk = Desk::new(place.open_store()?, Ids::random());
+    let desk = Desk::new(place.open_store().await?, Ids::random());
     let engine =
         Engine::new(desk, story::settings(&script)?, place, own_program(), Arc::new(output::talk)).await?;
     story::begin(&engine).await?;

@@ -17,7 +17,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
-use baton_engine::place::LocalStore;
+use baton_engine::place::AnyStore;
 use baton_engine::settings::Settings;
 use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn id_of(number: u32) -> TaskId {
 }
 
 /// The repository, the project and its tasks, written in one change. What is there already stays.
-pub async fn begin(engine: &Engine<LocalStore>) -> Result<(), Fault> {
+pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
     if shop.desk.has_project(PROJECT).await? {
@@ -160,7 +160,7 @@ pub fn script() -> String {
 }
 
 /// The end of the story, in numbers that were counted and not claimed.
-pub async fn summary(engine: &Engine<LocalStore>, took: Duration) -> Result<String, Fault> {
+pub async fn summary(engine: &Engine<AnyStore>, took: Duration) -> Result<String, Fault> {
     let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {

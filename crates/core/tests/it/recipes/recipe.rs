@@ -175,21 +175,43 @@ fn faults_of_a_transition_are_named_with_their_place() {
 
 #[test]
 fn faults_of_a_gate_are_named_with_their_place() {
-    use FaultKind::{Blank, Duplicate, Missing, UnknownGateOutcome, UnknownKey};
+    use FaultKind::{Blank, Duplicate, Missing, UnknownKey, UnknownOutcome};
     let gate = "/steps/implement/gate";
     each_is_the_only_fault([
         (
             gate,
             json!({"question": "Go?", "yes": "compleet"}),
-            UnknownGateOutcome,
+            UnknownOutcome,
             "step implement, gate.yes: \"compleet\" is not one of the step's outcomes (did you mean complete?)",
         ),
-        (gate, json!({"question": "Go?", "yes": "complete", "no": "zzz"}), UnknownGateOutcome, "gate.no: "),
+        (gate, json!({"question": "Go?", "yes": "complete", "no": "zzz"}), UnknownOutcome, "gate.no: "),
         (gate, json!({"question": "Go?", "yes": "complete", "no": "complete"}), Duplicate, "gate.no: "),
         (gate, json!({"question": " ", "yes": "complete"}), Blank, "gate.question: "),
         (gate, json!({"question": "Go?"}), Missing, "gate.yes: it is missing"),
         (gate, json!({"question": "Go?", "yes": "complete", "maybe": 1}), UnknownKey, "gate.maybe: "),
     ]);
+}
+
+#[test]
+fn a_default_outcome_is_one_of_the_steps_own() {
+    use FaultKind::{UnknownOutcome, WrongShape};
+    let default = "/steps/implement/default_outcome";
+    each_is_the_only_fault([
+        (default, json!("compleet"), UnknownOutcome, "did you mean complete?"),
+        (default, json!(3), WrongShape, "step implement, default_outcome: "),
+        ("/takes_task", json!("maybe"), WrongShape, "takes_task: it must be true or false, and is a text"),
+    ]);
+    let mut json = implement_and_review_json();
+    json["takes_task"] = json!(true);
+    json["steps"]["implement"]["default_outcome"] = json!("complete");
+    let recipe = recipe(json);
+    assert!(recipe.takes_task());
+    assert_eq!(
+        recipe.step(&"implement".parse().unwrap()).unwrap().default_outcome().unwrap().as_str(),
+        "complete"
+    );
+    let again: Recipe = serde_json::from_value(serde_json::to_value(&recipe).unwrap()).unwrap();
+    assert_eq!(again, recipe);
 }
 
 #[test]
@@ -304,7 +326,7 @@ fn every_fault_is_reported_at_once() {
     }));
     insta::assert_snapshot!(Faults(all), @r#"
     the recipe has faults:
-      colour: "colour" is not a key here; the keys are id, label, description, initial_step, steps, guardrails
+      colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
       id: "Bad Id" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
       label: the text is blank; write at least one visible character
       description: it is missing; write a text

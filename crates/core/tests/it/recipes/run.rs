@@ -1,10 +1,12 @@
 use baton_core::exit_reason::{ExitCategory, ExitReason};
+use baton_core::outcome::Outcome;
 use baton_core::outcome_parser::parse;
 use baton_core::reminder::OutcomeMistake;
 use baton_core::run::{
-    Advance, Contradiction, GateAnswer, Observed, Report, Resume, Run, RunRefusal, RunState,
+    Advance, Contradiction, GateAnswer, Observed, Report, Resume, Run, RunRefusal, RunState, Seen, TURNS_MAX,
 };
 use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
 
 use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
 
@@ -212,6 +214,7 @@ fn a_run_is_stored_whole() {
       "id": "RUN-00000001",
       "recipe": "loop",
       "session": "s",
+      "origin": "session",
       "step": "plan",
       "visits": {
         "plan": 1
@@ -221,6 +224,9 @@ fn a_run_is_stored_whole() {
       "restarts": 0,
       "reminded": false,
       "doubted": false,
+      "memory": {
+        "heard": 0
+      },
       "state": {
         "kind": "at_gate",
         "reported": {
@@ -232,4 +238,72 @@ fn a_run_is_stored_whole() {
     }
     "#);
     assert_eq!(serde_json::from_str::<Run>(&json).unwrap(), run);
+}
+
+#[test]
+fn a_fresh_step_knows_what_it_was_handed_and_nothing_else() {
+    let recipe = implement_and_review();
+    let seen = Observed::default();
+    let run = started(&recipe).prompted(Timestamp::from_ms(1)).said("I changed login.rs.");
+    assert_eq!(run.memory().turns().len(), 1);
+    let (review, _) = after(&recipe, run, &["complete"], &seen);
+    assert!(review.memory().turns().is_empty(), "the review is fresh");
+    assert_eq!(review.memory().handed().unwrap().step, step("implement"));
+    let review =
+        review.prompted(Timestamp::from_ms(7)).prompted(Timestamp::from_ms(9)).said("Line 3 is wrong.");
+    assert_eq!(review.memory().since(), Some(Timestamp::from_ms(7)), "its session begins once");
+    let (fix, _) = after(&recipe, review, &["issues-found"], &seen);
+    assert_eq!(fix.memory().turns()[0].text.as_str(), "Line 3 is wrong.", "the fix goes on in that session");
+}
+
+#[test]
+fn a_reminder_is_kept_until_the_agent_is_put_to_work_anew() {
+    let recipe = implement_and_review();
+    let seen = Observed::default();
+    let (run, _) =
+        started(&recipe).advance(&recipe, &Report::Mistake(OutcomeMistake::NoneFound), &seen).unwrap();
+    assert!(run.memory().told().unwrap().contains("could not be taken"));
+    let (run, _) = after(&recipe, run, &["complete"], &seen);
+    assert_eq!(run.memory().told(), None);
+}
+
+#[test]
+fn a_run_remembers_the_newest_of_what_was_said() {
+    let mut run = started(&implement_and_review());
+    for number in 0..TURNS_MAX + 5 {
+        run = run.said(&format!("message {number}"));
+    }
+    assert_eq!(run.memory().turns().len(), TURNS_MAX);
+    assert_eq!(run.memory().turns().last().unwrap().text.as_str(), format!("message {}", TURNS_MAX + 4));
+    let run = run.said("  ").told_messages(&[text("Use the other door.")], 7).told_messages(&[], 3);
+    assert_eq!((run.memory().turns().last().unwrap().step.clone(), run.memory().heard()), (None, 7));
+}
+
+#[test]
+fn a_run_that_is_leaving_only_waits_for_its_exit() {
+    let recipe = implement_and_review();
+    let reason = ExitReason::user_requested();
+    let leaving = started(&recipe).leaving(reason.clone()).unwrap();
+    assert_eq!(leaving.resume(), Resume::Settle { reason: reason.clone() });
+    let refused = Err(RunRefusal::Exited { reason: reason.clone() });
+    assert_eq!(leaving.advance(&recipe, &said("complete"), &Observed::default()), refused);
+    assert_eq!(leaving.leaving(reason.clone()), Err(RunRefusal::Exited { reason: reason.clone() }));
+    let (exited, _) = leaving.exit(reason).unwrap();
+    assert!(exited.has_exited());
+}
+
+#[test]
+fn git_speaks_against_claims_of_work_that_is_not_there() {
+    let outcome = |name: &str| Outcome { name: name.parse().unwrap(), description: None };
+    let against = |name: &str, commits, uncommitted, files_changed| {
+        let seen = Seen { commits, uncommitted, files_changed };
+        Contradiction::in_git(&outcome(name), seen).map(|contradiction| contradiction.seen.to_string())
+    };
+    assert!(against("committed", 0, 2, 0).unwrap().contains("2 changed file(s) are in none"));
+    assert!(against("committed", 0, 0, 0).is_some() && against("complete", 0, 0, 0).is_some());
+    for (commits, uncommitted, files_changed) in [(1, 0, 1), (0, 0, 1), (1, 3, 2)] {
+        assert_eq!(against("committed", commits, uncommitted, files_changed), None);
+    }
+    assert_eq!(against("complete", 0, 1, 0), None, "it need not be committed yet");
+    assert_eq!(against("no-issues", 0, 0, 0), None, "a review claims no work");
 }

@@ -139,7 +139,7 @@ pub async fn a_claim_is_written_whole<F: Fixture>() {
     assert_eq!(attempts.len(), 1);
     assert_eq!(attempts[0].attempt.id, claimed.lease.attempt);
     assert_eq!(store.events_after(1, 10).await.unwrap().len(), 1);
-    let effects = store.pending_effects(10).await.unwrap();
+    let effects = store.pending_effects(None, 10).await.unwrap();
     assert_eq!(effects[0].effect, Effect::StartAgent { task: task_id(1), attempt: claimed.lease.attempt });
 
     write(&store, settled(&claimed, complete(), 50)).await;

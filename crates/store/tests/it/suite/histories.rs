@@ -243,7 +243,7 @@ impl<F: Fixture> History<F> {
     fn approved(&self, breakdown: &Stored<Task>, parts: usize) -> Option<Change> {
         let replaced = match breakdown.value.spec().purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id.map(|id| &self.model.tasks[&id]),
-            Purpose::Work => return None,
+            Purpose::Work | Purpose::Run => return None,
         };
         let items = (0..parts).map(|number| ItemDraft {
             title: format!("Part {number}"),
@@ -306,7 +306,7 @@ impl<F: Fixture> History<F> {
             self.store.leases().await.unwrap().iter().map(|lease| lease.attempt).collect();
         leases.sort_unstable();
         assert_eq!(leases, self.model.leases.iter().copied().collect::<Vec<_>>());
-        assert_eq!(self.store.pending_effects(10_000).await.unwrap().len(), self.model.effects);
+        assert_eq!(self.store.pending_effects(None, 10_000).await.unwrap().len(), self.model.effects);
         let questions = self.store.questions(&QuestionFilter::pending(), None, 10_000).await.unwrap().items;
         let mut questions: Vec<_> = questions.iter().map(|question| question.value.question.id).collect();
         questions.sort_unstable();

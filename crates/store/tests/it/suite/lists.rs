@@ -56,19 +56,23 @@ pub async fn filters_hold_together<F: Fixture>() {
     let elsewhere = "other".parse().unwrap();
     write(&store, create(TaskSpec { session_id: elsewhere, project_id: project, ..spec(3) }, &[])).await;
     claim_one(&store).await;
+    let planner = TaskSpec { role: "breakdown".parse().unwrap(), ..spec(4) };
+    write(&store, create(planner, &[])).await;
 
     let all = TaskFilter::default;
-    assert_eq!(listed(&store, all()).await, [task_id(1), task_id(2), task_id(3)]);
+    assert_eq!(listed(&store, all()).await, [task_id(1), task_id(2), task_id(3), task_id(4)]);
     assert_eq!(listed(&store, TaskFilter { project, ..all() }).await, [task_id(1), task_id(3)]);
     assert_eq!(listed(&store, TaskFilter { queue: Some(Queue::Claimed), ..all() }).await, [task_id(1)]);
     assert_eq!(
         listed(&store, TaskFilter { status: Some(Status::Queued), ..all() }).await,
-        [task_id(2), task_id(3)]
+        [task_id(2), task_id(3), task_id(4)]
     );
     assert_eq!(
         listed(&store, TaskFilter { session: Some("other".parse().unwrap()), ..all() }).await,
         [task_id(3)]
     );
+    let planners = TaskFilter { role: Some("breakdown".parse().unwrap()), ..all() };
+    assert_eq!(listed(&store, planners).await, [task_id(4)]);
     let both = TaskFilter { project, status: Some(Status::Queued), ..all() };
     assert_eq!(listed(&store, both).await, [task_id(3)]);
     for (part, found) in [("ändern", true), ("50%_", true), ("5_%", false), ("GRÜSSE", false)] {

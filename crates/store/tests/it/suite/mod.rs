@@ -41,6 +41,7 @@ macro_rules! conformance {
     ($fixture:ty) => {
         $crate::suite::conformance! { @each $fixture:
             rows::every_kind_of_row_comes_back_as_it_was_written,
+            rows::a_receipt_is_given_once,
             rows::every_guard_is_held,
             rows::a_conflict_changes_nothing,
             rows::two_places_know_nothing_of_each_other,
@@ -75,6 +76,7 @@ macro_rules! conformance {
             races::a_dependent_made_while_its_blocker_completes_is_not_stranded,
             races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
             races::of_two_who_change_one_task_one_is_told,
+            races::a_conflict_half_way_takes_no_neighbour_with_it,
             histories::random_histories_match_the_model,
         }
     };

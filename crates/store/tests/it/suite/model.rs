@@ -71,7 +71,8 @@ impl Model {
             | Record::Message(_)
             | Record::Plan(_)
             | Record::Run(_)
-            | Record::Loop(_) => panic!("the histories write no such row"),
+            | Record::Loop(_)
+            | Record::Receipt(_) => panic!("the histories write no such row"),
         }
     }
 

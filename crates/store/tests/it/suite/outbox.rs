@@ -18,7 +18,7 @@ pub async fn effects_come_out_in_order_until_they_are_finished<F: Fixture>() {
     let ids = |limit| {
         let store = store.clone();
         async move {
-            let pending = store.pending_effects(limit).await.unwrap();
+            let pending = store.pending_effects(None, limit).await.unwrap();
             pending.iter().map(|pending| pending.id).collect::<Vec<EffectId>>()
         }
     };
@@ -26,6 +26,8 @@ pub async fn effects_come_out_in_order_until_they_are_finished<F: Fixture>() {
     assert_eq!(all.len(), 3);
     assert!(all.is_sorted());
     assert_eq!(ids(2).await, all[..2]);
+    let after = store.pending_effects(Some(all[0]), 10).await.unwrap();
+    assert_eq!(after.iter().map(|pending| pending.id).collect::<Vec<_>>(), all[1..]);
     store.finish_effects(&all[..1]).await.unwrap();
     store.finish_effects(&all[..1]).await.unwrap();
     assert_eq!(ids(10).await, all[1..]);

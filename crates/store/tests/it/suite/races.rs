@@ -86,3 +86,51 @@ pub async fn of_two_who_change_one_task_one_is_told<F: Fixture>() {
         assert_eq!(load(&store, task_id(round)).await.version, 3);
     }
 }
+
+/// Some write a row before they conflict at the next one, in the midst of others who settle, create and claim:
+/// only what those wrote is there, and every number is counted on from it.
+pub async fn a_conflict_half_way_takes_no_neighbour_with_it<F: Fixture>() {
+    const ROUNDS: u32 = 40;
+    const EACH: u32 = 8;
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for round in 0..ROUNDS {
+        let first = round * 4 * EACH;
+        create_all(&store, first, &vec![Vec::new(); EACH as usize]).await;
+        let mut commits = JoinSet::new();
+        let running = store.claim(request("worker", EACH)).await.unwrap();
+        assert_eq!(running.len(), EACH as usize, "round {round}");
+        for (number, claimed) in (first..).zip(&running) {
+            let spoilt = created(number + 2 * EACH, &[]).and(created(number, &[]));
+            for change in [settled(claimed, complete(), 10), created(number + EACH, &[]), spoilt] {
+                let store = store.clone();
+                commits.spawn(async move { store.commit(change).await.unwrap() });
+            }
+        }
+        let early = store.claim(request("worker", 1)).await.unwrap();
+        let answers = commits.join_all().await;
+        let written = answers.iter().filter(|answer| matches!(answer, Commit::Written { .. })).count();
+        assert_eq!(written, 2 * EACH as usize, "round {round}");
+        for number in first + 2 * EACH..first + 3 * EACH {
+            assert_eq!(store.task(task_id(number)).await.unwrap(), None, "round {round}");
+        }
+        let rest = store.claim(request("worker", 4 * EACH)).await.unwrap();
+        assert_eq!(early.len() + rest.len(), EACH as usize, "round {round}");
+        assert_eq!(store.leases().await.unwrap().len(), EACH as usize, "round {round}");
+        let all_done = early
+            .iter()
+            .chain(&rest)
+            .fold(Change::new(), |change, claim| change.and(settled(claim, complete(), 20)));
+        write(&store, all_done).await;
+    }
+    assert_eq!(store.ready_count().await.unwrap(), 0);
+    let events = store.events_after(0, u32::MAX).await.unwrap();
+    assert!((1..).zip(&events).all(|(seq, event)| event.seq == seq), "numbers without a gap");
+    // Created, claimed, its attempt ended, done: of two tasks in each place.
+    assert_eq!(events.len(), (ROUNDS * EACH * 2 * 4) as usize);
+    // What runs is counted as nothing: the smallest limit lets one in.
+    write(&store, created(u32::MAX, &[])).await;
+    let mut one = request("worker", 1);
+    one.capacity.total_max = 1;
+    assert_eq!(store.claim(one).await.unwrap().len(), 1);
+}

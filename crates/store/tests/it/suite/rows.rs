@@ -13,6 +13,7 @@ use baton_core::priority::Priority;
 use baton_core::project::Project;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::recipe::{Recipe, RecipeDraft};
 use baton_core::run::Run;
 use baton_core::session::{Posted, Request, Session};
@@ -131,6 +132,45 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
     assert_eq!(events, posted.events);
+}
+
+fn receipt(posted: &Posted) -> Receipt {
+    Receipt {
+        key: ReceiptKey::of_chat(ProjectId::from_bits(1), "once").unwrap(),
+        session_id: posted.session.id.clone(),
+        message: posted.message.number,
+        task_id: posted.task.id(),
+        wanted: Wanted::default(),
+        at: at(6),
+    }
+}
+
+/// The receipt and what it is the receipt of stand or fall together: sent twice, a message is there once.
+pub async fn a_receipt_is_given_once<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let open = Session::open(session_id(), None, at(2));
+    let first = posted(&open, 1);
+    let send = |posted: &Posted, version| {
+        Change::posted(version, posted.clone()).put(Record::Receipt(receipt(posted)), Guard::New)
+    };
+    write(&store, send(&first, None)).await;
+    let second = posted(&first.session, 2);
+    let expected = Conflict::Moved {
+        kind: "receipt",
+        key: "chat/PROJ-00000001/once".to_owned(),
+        expected: Guard::New,
+        found: Some(1),
+    };
+    assert_eq!(conflict(&store, send(&second, Some(1))).await, expected);
+    store.close().await.unwrap();
+
+    let store = place.open().await;
+    assert_eq!(store.receipt(&receipt(&first).key).await.unwrap(), Some(receipt(&first)));
+    assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [first.message]);
+    assert_eq!(store.task(task_id(2)).await.unwrap(), None, "the second task was not made");
+    let other = ReceiptKey::of_chat(ProjectId::from_bits(2), "once").unwrap();
+    assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
 pub async fn every_guard_is_held<F: Fixture>() {

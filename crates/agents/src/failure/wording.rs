@@ -1,0 +1,170 @@
+//! The words by which failures are known: what providers and agents were seen to write.
+
+use super::FailureKind;
+
+/// In order: the first line that fits decides. What names a cause comes before what names a symptom; a used-up
+/// quota, for example, also comes with the status of a rate limit.
+const WORDS: [(FailureKind, &[&str]); 6] = [
+    (
+        FailureKind::ContextOverflow,
+        &[
+            "context_length_exceeded",
+            "context length exceeded",
+            "maximum context length",
+            "prompt is too long",
+            "input is too long",
+            "context window exceeds",
+            "exceeds the context window",
+            "exceed context limit",
+            "ran out of room in the model's context window",
+            "exceeds the maximum number of tokens",
+        ],
+    ),
+    (
+        FailureKind::Quota,
+        &[
+            "insufficient_quota",
+            "insufficient quota",
+            "exceeded your current quota",
+            "credit balance is too low",
+            "credits exhausted",
+            "out of credits",
+            "insufficient credits",
+            "payment required",
+            "billing_hard_limit",
+            "billing hard limit",
+            "spending limit",
+        ],
+    ),
+    (
+        FailureKind::Authentication,
+        &[
+            "invalid api key",
+            "invalid x-api-key",
+            "incorrect api key",
+            "invalid_api_key",
+            "api key not valid",
+            "api key not found",
+            "no api key",
+            "missing api key",
+            "api key is missing",
+            "authentication_error",
+            "authentication required",
+            "authentication failed",
+            "auth required",
+            "auth_required",
+            "unauthorized",
+            "not logged in",
+            "please run /login",
+            "please log in",
+            "please login",
+            "login required",
+            "token has expired",
+            "token expired",
+            "oauth token revoked",
+            "permission_error",
+            "please set an auth method",
+        ],
+    ),
+    (
+        FailureKind::RateLimit,
+        &[
+            "rate limit",
+            "rate_limit",
+            "ratelimit",
+            "too many requests",
+            "resource_exhausted",
+            "resource exhausted",
+            "usage limit",
+            "limit reached",
+            "hit your limit",
+            "hit your usage limit",
+            "quota exceeded",
+            "exceeded your quota",
+            "throttl",
+        ],
+    ),
+    (
+        FailureKind::Overload,
+        &[
+            "overloaded",
+            "api_error",
+            "internal server error",
+            "internal_server_error",
+            "server_error",
+            "server error",
+            "service unavailable",
+            "bad gateway",
+            "gateway timeout",
+            "model is currently unavailable",
+            "at capacity",
+            "temporarily unavailable",
+            "experiencing high demand",
+        ],
+    ),
+    (
+        FailureKind::Network,
+        &[
+            "econnrefused",
+            "econnreset",
+            "enotfound",
+            "etimedout",
+            "eai_again",
+            "getaddrinfo",
+            "connection refused",
+            "connection reset",
+            "connection error",
+            "connection closed before",
+            "could not resolve host",
+            "failed to lookup address",
+            "name or service not known",
+            "network error",
+            "network is unreachable",
+            "fetch failed",
+            "socket hang up",
+            "error sending request",
+            "unable to connect",
+            "certificate",
+        ],
+    ),
+];
+
+/// Statuses of HTTP that say the same without words.
+const STATUSES: [(&str, FailureKind); 10] = [
+    ("402", FailureKind::Quota),
+    ("401", FailureKind::Authentication),
+    ("403", FailureKind::Authentication),
+    ("429", FailureKind::RateLimit),
+    ("413", FailureKind::ContextOverflow),
+    ("500", FailureKind::Overload),
+    ("502", FailureKind::Overload),
+    ("503", FailureKind::Overload),
+    ("504", FailureKind::Overload),
+    ("529", FailureKind::Overload),
+];
+
+/// A number is a status only close behind one of these.
+const BEFORE_STATUS: [&str; 5] = ["status", "error", "http", "code", "response"];
+/// How close, in bytes.
+const NEAR: usize = 24;
+
+pub fn kind(text: &str) -> Option<FailureKind> {
+    let text = text.to_lowercase();
+    let by_words = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
+    by_words.map(|(kind, _)| *kind).or_else(|| by_status(&text))
+}
+
+fn by_status(text: &str) -> Option<FailureKind> {
+    STATUSES.iter().find(|(number, _)| has_status(text, number)).map(|(_, kind)| *kind)
+}
+
+fn has_status(text: &str, number: &str) -> bool {
+    text.match_indices(number).any(|(at, _)| {
+        let before = &text[..at];
+        let after = &text[at + number.len()..];
+        let near = &before[before.floor_char_boundary(before.len().saturating_sub(NEAR))..];
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
+            && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && BEFORE_STATUS.iter().any(|word| near.contains(word))
+    })
+}

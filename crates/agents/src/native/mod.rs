@@ -1,0 +1,66 @@
+//! The streams of two agents as they are, for people who do not want an adapter between.
+//!
+//! Both write one JSON object to a line. A line of a kind we do not know is left out: they add kinds often.
+
+pub mod claude;
+pub mod codex;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use crate::conversation::Conversation;
+use crate::driver::{Event, Launch};
+use crate::ended::Ended;
+use crate::setup::Setup;
+use crate::talk;
+use crate::tongue::Tongue;
+
+/// The beginning of a line that is quoted back.
+const QUOTED_BYTES_MAX: usize = 200;
+
+/// One line as an object; what is none is kept in the log.
+fn read(line: &str, talk: &mut Conversation) -> Option<Value> {
+    let object = serde_json::from_str(line).ok().filter(Value::is_object);
+    if object.is_none() {
+        talk.hearing.reported(&format!("not a message: {line}"));
+    }
+    object
+}
+
+fn too_long(beginning: &str, talk: &mut Conversation) {
+    let beginning = &beginning[..beginning.floor_char_boundary(QUOTED_BYTES_MAX)];
+    talk.hearing.problem(format!("a message of the agent is too long to be read: {beginning}"));
+}
+
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// How a launch becomes the program's words and its tongue.
+type Prepare = fn(&mut Launch) -> Box<dyn Tongue>;
+
+/// Runs it; when an earlier session is gone, once more in a new one that is told what the old one knew.
+async fn run(
+    setup: Setup,
+    launch: Launch,
+    prepare: Prepare,
+    events: mpsc::Sender<Event>,
+    cancel: watch::Receiver<bool>,
+) -> Ended {
+    let mut first = launch.clone();
+    let tongue = prepare(&mut first);
+    let ended = talk::run(setup.clone(), first, tongue, events.clone(), cancel.clone()).await;
+    let mut again = launch;
+    match again.session.resume.take() {
+        // It ended before it took up the session: that is how both say that there is none.
+        Some(resume) if ended.agent_session.is_none() && ended.failure.is_some() && !*cancel.borrow() => {
+            let said = ended.failure.map(|failure| failure.said).unwrap_or_default();
+            again.prompt = resume.prompt_without;
+            let tongue = prepare(&mut again);
+            let mut ended = talk::run(setup, again, tongue, events, cancel).await;
+            ended.problems.insert(0, format!("the agent cannot go on with its earlier session: {said}"));
+            ended
+        }
+        Some(_) | None => ended,
+    }
+}

@@ -1,0 +1,251 @@
+//! An agent driven by the Agent Client Protocol: what it does becomes events, and every end is told apart.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_agents::driver::{Driver, Event, Launch};
+use baton_agents::drivers;
+use baton_agents::ended::{Exit, How};
+use baton_agents::failure::FailureKind;
+use baton_agents::kind::AgentKind;
+use baton_agents::permission::Decision;
+use baton_agents::preset::Preset;
+use baton_agents::setup::Setup;
+use baton_agents::stop_reason::StopReason;
+use baton_agents::tool_call::{ToolEnd, ToolKind};
+use baton_agents::usage::UsageKind;
+use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_core::time::Timestamp;
+
+use crate::bench::{Bench, Ran, clock, drive, says};
+
+pub fn agent(preset: Preset) -> Box<dyn Driver> {
+    let setup = Setup::new(clock(), preset).permissions(Arc::new(Decision::Allow));
+    drivers::for_kind(AgentKind::Acp, setup)
+}
+
+async fn run(launch: Launch) -> Ran {
+    drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await
+}
+
+fn systemic(ran: &Ran) -> &str {
+    match &ran.ended.reported.result {
+        AttemptResult::Error { cause: ErrorCause::Systemic, message } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_turn_becomes_events_and_an_end() {
+    let bench = Bench::new();
+    bench.init_git();
+    let ran = run(bench.acp_steps(
+        r#"[{"text": "I will "}, {"text": "begin.\n"}, {"tool": "git commit"}, {"commit": "by the agent"},
+            {"unannounced": "x"}, {"cost": 0.25}, {"cost": 0.5}, {"text": "Done."},
+            {"usage": {"inputTokens": 90, "cachedReadTokens": 10, "outputTokens": 20, "totalTokens": 120}}]"#,
+    ))
+    .await;
+    let ended = &ran.ended;
+    assert_eq!((ended.how, &ended.stop), (How::Finished, &Some(StopReason::EndTurn)));
+    assert_eq!(ended.reported.result, AttemptResult::Complete);
+    assert_eq!(ended.reported.output, "I will begin.\nDone.");
+    assert_eq!((ended.turns, ended.input_tokens, ended.output_tokens), (2, 100, 20));
+    assert_eq!((ended.cost_micro_usd, ended.cost_is), (500_000, UsageKind::PerSession));
+    assert_eq!(ended.exit, Some(Exit::Code(0)), "it ends by itself when its input is closed");
+    assert_eq!(ended.problems, [] as [&str; 0]);
+    assert!(ended.agent_session.as_deref().unwrap().starts_with("session-"));
+    assert_eq!(bench.git(&["log", "-1", "--format=%s"]), "by the agent");
+
+    assert!(matches!(ran.events[0], Event::Started(_)));
+    assert!(
+        matches!(&ran.events[1], Event::Session(session) if Some(session) == ended.agent_session.as_ref())
+    );
+    let has = |wanted: fn(&Event) -> bool| ran.events.iter().any(wanted);
+    assert!(has(|event| says(event, "I will begin.")));
+    assert!(has(
+        |event| matches!(event, Event::ToolStarted(call) if call.title == "git commit" && call.kind == ToolKind::Execute)
+    ));
+    assert!(has(|event| matches!(event, Event::ToolEnded(_, ToolEnd::Done))));
+    assert!(has(
+        |event| matches!(event, Event::Usage(UsageKind::PerTurn, usage) if usage.input_tokens == 100)
+    ));
+    assert!(has(|event| matches!(event, Event::Stopped(StopReason::EndTurn))));
+    let log = bench.log();
+    for line in
+        ["out I will begin.", "rep tool (execute): git commit", "out Done.", "*** the turn ended (end_turn)"]
+    {
+        assert!(log.contains(line), "{line} is not in:\n{log}");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_is_ours_and_exact() {
+    let bench = Bench::new();
+    // It sends them all before it looks; one that obeys, one that does not, one that is just done.
+    for (steps, how, turns) in [
+        (r#"[{"calls": 60}, "hang"]"#, How::TurnLimit, 3),
+        (r#"[{"calls": 60}, "hang_forever"]"#, How::TurnLimit, 3),
+        (r#"[{"same_id": 60}, "hang"]"#, How::TurnLimit, 3),
+        (r#"[{"calls": 3}, {"text": "done"}]"#, How::Finished, 3),
+    ] {
+        let mut launch = bench.acp_steps(steps);
+        launch.limits.turns_max = 3;
+        let ran = run(launch).await;
+        assert_eq!((ran.ended.how, ran.ended.turns), (how, turns), "{steps}");
+        let result = if how == How::TurnLimit { AttemptResult::TurnLimit } else { AttemptResult::Complete };
+        assert_eq!(ran.ended.reported.result, result);
+        assert_eq!(bench.alive(), [] as [&str; 0]);
+        let counted = ran.events.iter().filter(|event| matches!(event, Event::ToolStarted(_))).count();
+        assert_eq!(counted, 3);
+    }
+}
+
+#[tokio::test]
+async fn it_is_cancelled_first_and_then_killed_with_everything_it_started() {
+    let bench = Bench::new();
+    for steps in [r#"[{"text": "ready\n"}, "hang"]"#, r#"["spawn", {"text": "ready\n"}, "hang_forever"]"#] {
+        let launch = bench.acp_steps(steps);
+        let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |event| says(event, "ready")).await;
+        assert_eq!(ran.ended.how, How::Cancelled);
+        assert_eq!(ran.ended.reported.output, "ready");
+        assert!(ran.ended.agent_session.is_some());
+        assert_eq!(bench.alive(), [] as [&str; 0]);
+    }
+    // The first obeyed: it said so itself.
+    assert!(bench.log().contains("the turn ended (cancelled)"), "{}", bench.log());
+}
+
+#[tokio::test]
+async fn too_long_and_too_quiet_are_timeouts() {
+    let bench = Bench::new();
+    let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
+    let mut launch = bench.acp_steps(r#"["hang"]"#);
+    launch.limits.idle_timeout = Some(Duration::from_millis(300));
+    let ran = run(launch).await;
+    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::Idle, &timed_out));
+
+    let mut launch = bench.acp_steps(r#"["hang_forever"]"#);
+    launch.limits.timeout = Some(Duration::from_millis(500));
+    let ran = run(launch).await;
+    assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::TimedOut, &timed_out));
+    assert_eq!(bench.alive(), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn what_a_stop_reason_says_is_weighed() {
+    let bench = Bench::new();
+    let incomplete = AttemptResult::Incomplete;
+    for (stop, result) in [
+        ("max_tokens", incomplete.clone()),
+        ("max_turn_requests", incomplete.clone()),
+        ("cancelled", incomplete),
+        (
+            "refusal",
+            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to go on".to_owned()) },
+        ),
+        ("a_word_of_tomorrow", AttemptResult::Complete),
+    ] {
+        let ran = run(bench.acp_steps(&format!(r#"[{{"tool": "x"}}, {{"stop": "{stop}"}}]"#))).await;
+        assert_eq!(ran.ended.reported.result, result, "{stop}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
+    let bench = Bench::new();
+    let ran = run(bench.acp(r#"{"stderr": "Cannot find module 'left-pad'", "exit": 7}"#)).await;
+    let said = systemic(&ran);
+    assert!(said.contains("before it could be given its prompt (exited with code 7)"), "{said}");
+    assert!(said.contains("Cannot find module 'left-pad'"), "{said}");
+    assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::CrashAtStart);
+
+    let ran =
+        run(bench.acp(r#"{"refuse_new": {"code": -32000, "message": "Authentication required"}}"#)).await;
+    let said = systemic(&ran);
+    assert!(said.contains("Log in with a browser"), "{said}");
+    assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Authentication);
+    assert_eq!(ran.ended.how, How::FailedToStart);
+
+    let ran = run(bench.acp(r#"{"protocol": 2}"#)).await;
+    assert!(systemic(&ran).contains("speaks version 2"), "{}", systemic(&ran));
+
+    let mut launch = bench.acp(r#"{"mute": true, "stderr": "downloading itself"}"#);
+    launch.limits.startup_timeout = Duration::from_millis(300);
+    let ran = run(launch).await;
+    assert!(systemic(&ran).contains("was not ready for its prompt within 300ms"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("downloading itself"));
+    assert_eq!(bench.alive(), [] as [&str; 0]);
+
+    let ran = run(bench.launch(&["no-such-agent"])).await;
+    assert_eq!(ran.ended.how, How::FailedToStart);
+}
+
+#[tokio::test]
+async fn a_turn_that_breaks_is_nobodys_fault_and_is_known_for_what_it_is() {
+    let bench = Bench::new();
+    let limited = r#"{"code": -32603, "message": "Internal error", "data": {"details": "429 rate limit, try again in 30s"}}"#;
+    let ran = run(bench.acp_steps(&format!(r#"[{{"error": {limited}}}]"#))).await;
+    let failure = ran.ended.failure.as_ref().unwrap();
+    assert_eq!((failure.kind, failure.until.map(Timestamp::ms)), (FailureKind::RateLimit, Some(30_000)));
+    assert!(systemic(&ran).contains("try again in 30s"), "{}", systemic(&ran));
+
+    let ran =
+        run(bench.acp_steps(r#"[{"text": "half"}, {"stderr": "panicked at main.rs"}, {"exit": 101}]"#)).await;
+    assert!(
+        systemic(&ran).contains("in the middle of its turn (exited with code 101)"),
+        "{}",
+        systemic(&ran)
+    );
+    assert!(systemic(&ran).contains("panicked at main.rs"));
+    assert_eq!((ran.ended.failure, ran.ended.reported.output.as_str()), (None, "half"));
+}
+
+#[tokio::test]
+async fn what_is_no_message_or_not_known_is_left_out() {
+    let bench = Bench::new();
+    let ran = run(bench.acp_steps(
+        r#"[{"raw": "Debugger listening"}, {"raw": "{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}"},
+            {"raw": "{\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"of_tomorrow\"}}}"},
+            {"raw": "{\"id\":5,\"method\":\"fs/read_text_file\",\"params\":{\"path\":\"/etc/passwd\"}}"}, {"text": "fine"}]"#,
+    ))
+    .await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
+    assert_eq!(ran.ended.reported.output, "fine");
+    assert!(bench.log().contains("not a message: Debugger listening"));
+}
+
+#[tokio::test]
+async fn an_agent_that_stays_is_ended() {
+    let bench = Bench::new();
+    let ran = run(bench.acp(r#"{"stays": true, "turns": [[{"text": "done"}]]}"#)).await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
+    assert_eq!(bench.alive(), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn mode_and_model_are_set_where_the_agent_has_them() {
+    let bench = Bench::new();
+    let preset = Preset { mode: Some("agent"), ..Preset::GENERIC };
+    let script = r#"{"modes": ["default", "agent"], "models": true, "turns": [[{"text": "done"}]]}"#;
+    let mut launch = bench.acp(script);
+    launch.session.model = Some("large".to_owned());
+    let ran = drive(agent(preset).as_ref(), launch.clone(), |_| false).await;
+    assert_eq!(ran.ended.problems, [] as [&str; 0]);
+    let session =
+        fs::read_to_string(bench.path("acp.sessions").join(ran.ended.agent_session.unwrap())).unwrap();
+    assert!(session.contains(r#""modeId":"agent""#), "{session}");
+    assert!(
+        session.contains(r#""configId":"model-choice""#) && session.contains(r#""value":"large""#),
+        "{session}"
+    );
+
+    let mut launch = bench.acp(r#"{"turns": [[{"text": "done"}]]}"#);
+    launch.session.model = Some("large".to_owned());
+    let ran = drive(agent(preset).as_ref(), launch, |_| false).await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
+    assert_eq!(
+        ran.ended.problems,
+        ["the agent has no mode \"agent\"", "the agent cannot be told to use the model large"]
+    );
+}

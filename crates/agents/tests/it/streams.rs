@@ -1,0 +1,227 @@
+//! The two native streams, as their programs were seen to write them.
+
+use std::sync::Arc;
+
+use baton_agents::asker::Nobody;
+use baton_agents::driver::{Event, Launch, Resume};
+use baton_agents::drivers;
+use baton_agents::ended::How;
+use baton_agents::failure::FailureKind;
+use baton_agents::kind::AgentKind;
+use baton_agents::permission::Decision;
+use baton_agents::preset::Preset;
+use baton_agents::setup::Setup;
+use baton_agents::stop_reason::StopReason;
+use baton_agents::tool_server::ToolServer;
+use baton_agents::usage::UsageKind;
+use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+
+use crate::bench::{Bench, Ran, clock, drive};
+
+async fn run(kind: AgentKind, launch: Launch, decision: Decision) -> Ran {
+    let preset = Preset { kind, ..Preset::GENERIC };
+    let setup = Setup::new(clock(), preset).permissions(Arc::new(decision)).asker(Arc::new(Nobody));
+    drive(drivers::for_kind(kind, setup).as_ref(), launch, |_| false).await
+}
+
+/// A program that takes its prompt, then writes these lines, and then waits for the end of its input.
+fn writes(bench: &Bench, lines: &[&str]) -> Launch {
+    let lines: Vec<String> = lines.iter().map(|line| format!("printf '%s\\n' '{line}'")).collect();
+    bench.shell(&format!("read -r prompt\n{}\ncat >/dev/null", lines.join("\n")))
+}
+
+const INIT: &str =
+    r#"{"type":"system","subtype":"init","session_id":"s-1","tools":["Bash"],"mcp_servers":[]}"#;
+const BASH: &str = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git status"}}]}}"#;
+const BASH_RESULT: &str =
+    r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}"#;
+const SUCCESS: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"Done.","total_cost_usd":0.25,"usage":{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":5},"permission_denials":[]}"#;
+
+#[tokio::test]
+async fn claude_tells_of_its_work() {
+    let bench = Bench::new();
+    let done = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}"#;
+    let lines = [r#"{"type":"of_tomorrow"}"#, "Warning: no colour", INIT, BASH, BASH_RESULT, done, SUCCESS];
+    let ran = run(AgentKind::Claude, writes(&bench, &lines), Decision::Allow).await;
+    let ended = &ran.ended;
+    assert_eq!((ended.how, &ended.reported.result), (How::Finished, &AttemptResult::Complete), "{ended:?}");
+    assert_eq!(ended.reported.output, "I look.\nDone.");
+    assert_eq!((ended.turns, ended.agent_session.as_deref()), (1, Some("s-1")));
+    assert_eq!((ended.input_tokens, ended.output_tokens, ended.tokens_are), (10, 5, UsageKind::PerTurn));
+    assert_eq!((ended.cost_micro_usd, ended.cost_is), (250_000, UsageKind::PerSession));
+    assert!(
+        ran.events
+            .iter()
+            .any(|event| matches!(event, Event::ToolStarted(call) if call.title == "Bash: git status"))
+    );
+    assert!(bench.log().contains("not a message: Warning: no colour"));
+}
+
+#[tokio::test]
+async fn claudes_success_is_not_believed() {
+    let bench = Bench::new();
+    let limited =
+        r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 429 rate_limit_error"}"#;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limited]), Decision::Allow).await;
+    assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::RateLimit);
+    assert_eq!(ran.ended.stop, Some(StopReason::Error));
+
+    let denied = r#"{"type":"result","subtype":"success","is_error":false,"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"git status"}}]}"#;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, BASH, denied]), Decision::Allow).await;
+    assert_eq!(ran.ended.refusals, ["Bash: git status"]);
+    assert!(matches!(ran.ended.reported.result, AttemptResult::Blocked { reason: BlockReason::Other(_) }));
+
+    let limit = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":4}"#;
+    let ran = run(AgentKind::Claude, writes(&bench, &[INIT, limit]), Decision::Allow).await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Incomplete);
+}
+
+#[tokio::test]
+async fn claude_asks_us_and_is_answered() {
+    let bench = Bench::new();
+    let ask = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"git push"}}}"#;
+    for (decision, behaviour) in [(Decision::Allow, "allow"), (Decision::Deny, "deny")] {
+        // What it is answered is what it says.
+        let script = format!(
+            r#"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
+               case $answer in *'"behavior":"{behaviour}"'*) printf '%s\n' '{SUCCESS}';; *) exit 9;; esac; cat >/dev/null"#
+        );
+        let ran = run(AgentKind::Claude, bench.shell(&script), decision).await;
+        assert_eq!(ran.ended.stop, Some(StopReason::EndTurn), "{:?}", ran.ended);
+        assert_eq!(ran.ended.refusals.len(), usize::from(decision == Decision::Deny));
+    }
+    // Nobody is there: it is interrupted, and the question is kept.
+    let interrupted = r#"{"type":"result","subtype":"error_during_execution","is_error":true}"#;
+    let script = format!(
+        r"read -r prompt; printf '%s\n' '{INIT}' '{ask}'; read -r answer
+           case $answer in *interrupt*) printf '%s\n' '{interrupted}';; *) exit 9;; esac; cat >/dev/null"
+    );
+    let ran = run(AgentKind::Claude, bench.shell(&script), Decision::AskHuman).await;
+    assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
+    assert_eq!((ran.ended.how, ran.ended.stop), (How::Finished, Some(StopReason::Cancelled)));
+}
+
+#[tokio::test]
+async fn an_earlier_session_that_is_gone_gives_way_to_a_new_one() {
+    let bench = Bench::new();
+    let gone = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: s-0"]}"#;
+    let script = format!(
+        r#"read -r prompt; case "$*" in *--resume*) printf '%s\n' '{gone}'; exit 1;; esac
+           case $prompt in *"everything so far"*) printf '%s\n' '{INIT}' '{SUCCESS}';; esac; cat >/dev/null"#
+    );
+    let mut launch = bench.shell(&script);
+    // In `sh -c` the first argument behind the script is its name.
+    launch.command.push("claude".to_owned());
+    launch.session.resume =
+        Some(Resume { agent_session: "s-0".to_owned(), prompt_without: "everything so far".to_owned() });
+    let ran = run(AgentKind::Claude, launch, Decision::Allow).await;
+    assert_eq!(ran.ended.reported.result, AttemptResult::Complete, "{:?}", ran.ended);
+    assert_eq!(ran.ended.agent_session.as_deref(), Some("s-1"));
+    assert!(ran.ended.problems[0].contains("No conversation found"), "{:?}", ran.ended.problems);
+}
+
+#[tokio::test]
+async fn codex_that_begins_a_new_thread_unasked_is_told_everything() {
+    let bench = Bench::new();
+    let end = r#"{"type":"turn.completed","usage":{}}"#;
+    let said = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Told."}}"#;
+    let script = format!(
+        r#"read -r prompt; printf '%s\n' '{THREAD}' '{TURN}'
+           case $prompt in *"everything so far"*) printf '%s\n' '{said}';; esac; printf '%s\n' '{end}'; cat >/dev/null"#
+    );
+    let mut launch = bench.shell(&script);
+    launch.session.resume =
+        Some(Resume { agent_session: "th-0".to_owned(), prompt_without: "everything so far".to_owned() });
+    let ran = run(AgentKind::Codex, launch, Decision::Allow).await;
+    assert_eq!(ran.ended.reported.output, "Told.", "{:?}", ran.ended);
+    assert!(ran.ended.problems[0].contains("there is no session th-0"), "{:?}", ran.ended.problems);
+    assert_eq!(ran.ended.agent_session.as_deref(), Some("th-1"));
+}
+
+const THREAD: &str = r#"{"type":"thread.started","thread_id":"th-1"}"#;
+const TURN: &str = r#"{"type":"turn.started"}"#;
+
+fn codex(number: u32) -> String {
+    format!(
+        r#"{{"type":"item.completed","item":{{"id":"item_{number}","type":"command_execution","command":"ls","exit_code":0,"status":"completed"}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn codex_tells_of_its_work() {
+    let bench = Bench::new();
+    let started = r#"{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","status":"in_progress"}}"#;
+    let said = r#"{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"Done."}}"#;
+    let note = r#"{"type":"item.completed","item":{"id":"item_0","type":"error","message":"a model without a name"}}"#;
+    let end = r#"{"type":"turn.completed","usage":{"input_tokens":400,"cached_input_tokens":100,"output_tokens":80}}"#;
+    let ran = run(
+        AgentKind::Codex,
+        writes(&bench, &[THREAD, TURN, note, started, &codex(1), said, r#"{"type":"x"}"#, end]),
+        Decision::Allow,
+    )
+    .await;
+    let ended = &ran.ended;
+    assert_eq!(ended.reported.result, AttemptResult::Complete, "{ended:?}");
+    assert_eq!((ended.reported.output.as_str(), ended.turns), ("Done.", 1));
+    assert_eq!(ended.agent_session.as_deref(), Some("th-1"));
+    assert_eq!((ended.input_tokens, ended.output_tokens, ended.tokens_are), (400, 80, UsageKind::PerSession));
+}
+
+#[tokio::test]
+async fn codex_has_no_limit_so_it_is_ended_and_its_failures_are_known() {
+    let bench = Bench::new();
+    let many: Vec<String> = (0..20).map(codex).collect();
+    let mut lines = vec![THREAD, TURN];
+    lines.extend(many.iter().map(String::as_str));
+    let mut launch = writes(&bench, &lines);
+    launch.limits.turns_max = 3;
+    let ran = run(AgentKind::Codex, launch, Decision::Allow).await;
+    assert_eq!((ran.ended.how, ran.ended.turns), (How::TurnLimit, 3));
+    assert_eq!(bench.alive(), [] as [&str; 0]);
+
+    let failed = r#"{"type":"turn.failed","error":{"message":"exceeded retry limit, last status: 500 Internal Server Error"}}"#;
+    let ran = run(AgentKind::Codex, writes(&bench, &[THREAD, TURN, failed]), Decision::Allow).await;
+    assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::Overload);
+    assert!(matches!(ran.ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. }));
+}
+
+#[tokio::test]
+async fn both_are_told_of_the_tools_and_the_git_folders() {
+    let bench = Bench::new();
+    let mut launch = bench.shell(r#"printf '%s\n' "$@" "token: $BATON_TOKEN" >&2; exit 3"#);
+    launch.command.push("agent".to_owned());
+    launch.session.git_folders = vec!["/repo/.git".into()];
+    launch.session.model = Some("large".to_owned());
+    launch.session.tools = Some(ToolServer {
+        name: "baton".to_owned(),
+        url: Some("http://127.0.0.1:9/mcp".to_owned()),
+        token: "s3cret".to_owned(),
+        shim: Vec::new(),
+    });
+    let ran = run(AgentKind::Codex, launch.clone(), Decision::Allow).await;
+    let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
+    for word in [
+        r#"sandbox_workspace_write.writable_roots=["/repo/.git"]"#,
+        r#"mcp_servers.baton.url="http://127.0.0.1:9/mcp""#,
+        r#"mcp_servers.baton.bearer_token_env_var="BATON_TOKEN""#,
+        "mcp_servers.baton.required=true",
+        r#"model="large""#,
+        "token: s3cret",
+    ] {
+        assert!(message.contains(word), "{word} is not in {message}");
+    }
+    let ran = run(AgentKind::Claude, launch, Decision::Allow).await;
+    let AttemptResult::Error { message, .. } = ran.ended.reported.result else { panic!() };
+    for word in [
+        "--strict-mcp-config",
+        "Bearer ${BATON_TOKEN}",
+        "mcp__baton",
+        "--permission-prompt-tool\nstdio",
+        "--model\nlarge",
+    ] {
+        assert!(message.contains(word), "{word} is not in {message}");
+    }
+    let log = bench.log();
+    let started = log.lines().find(|line| line.contains("started")).unwrap();
+    assert!(!started.contains("s3cret"), "a command line is everyone's: {started}");
+}

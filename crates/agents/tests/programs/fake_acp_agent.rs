@@ -1,0 +1,356 @@
+//! An agent that speaks the Agent Client Protocol and does what a script says, misbehaviour included.
+//!
+//! Written against the wire and not against any crate, so that it agrees with nobody by construction. The script is
+//! a JSON file, named by the only argument; see [`Script`]. Sessions are kept beside it.
+
+#![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its streams are what it is for")]
+
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "a script says what is the case, one thing at a time")]
+struct Script {
+    /// Written to standard error before anything else.
+    stderr: String,
+    /// Exits with this code before it greets.
+    exit: Option<i32>,
+    /// Never greets.
+    mute: bool,
+    protocol: Option<u16>,
+    no_load: bool,
+    http: bool,
+    modes: Vec<String>,
+    models: bool,
+    /// Answers `session/new` with this error.
+    refuse_new: Option<Value>,
+    refuse_load: bool,
+    /// Stays when its standard input is closed.
+    stays: bool,
+    /// The steps of each prompt of this process; the last list serves all that follow.
+    turns: Vec<Vec<Step>>,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(rename_all = "snake_case")]
+enum Step {
+    Text(String),
+    /// Starts and completes a call.
+    Tool(String),
+    /// This many calls, one after the other, without looking whether anyone minds.
+    Calls(u32),
+    /// The same with one id for all of them.
+    SameId(u32),
+    /// A `tool_call_update` for a call that was never announced.
+    Unannounced(String),
+    /// Asks whether it may run this command, and says what came of it.
+    Permission(Value),
+    /// Asks the user by a form, and says what came of it.
+    Elicit(Value),
+    Usage(Value),
+    Cost(f64),
+    Commit(String),
+    Stderr(String),
+    /// Until it is cancelled.
+    Hang,
+    /// Whatever anyone says.
+    HangForever,
+    Exit(i32),
+    Error(Value),
+    Stop(String),
+    Raw(String),
+    /// A process of its own that outlives it if nobody minds.
+    Spawn,
+}
+
+struct Agent {
+    script: Script,
+    sessions: PathBuf,
+    incoming: Receiver<Value>,
+    requests: u64,
+    prompts: usize,
+    is_cancelled: bool,
+    calls: u32,
+}
+
+fn main() {
+    let path = PathBuf::from(std::env::args().nth(1).unwrap());
+    let script: Script = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    if !script.stderr.is_empty() {
+        eprintln!("{}", script.stderr);
+    }
+    if let Some(code) = script.exit {
+        std::process::exit(code);
+    }
+    let stays = script.stays;
+    let (sender, incoming) = channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(serde_json::from_str(&line).unwrap()).is_err() {
+                return;
+            }
+        }
+        if stays {
+            park();
+        }
+    });
+    let sessions = path.with_extension("sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let mut agent =
+        Agent { script, sessions, incoming, requests: 0, prompts: 0, is_cancelled: false, calls: 0 };
+    while let Ok(message) = agent.incoming.recv() {
+        agent.take(&message);
+    }
+}
+
+fn park() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+fn say(message: &Value) {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{message}").unwrap();
+    out.flush().unwrap();
+}
+
+impl Agent {
+    fn take(&mut self, message: &Value) {
+        let id = &message["id"];
+        let params = &message["params"];
+        let answer = |result: Value| say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+        let refuse = |error: &Value| say(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        match message["method"].as_str() {
+            Some("initialize") if self.script.mute => {}
+            Some("initialize") => answer(json!({
+                "protocolVersion": self.script.protocol.unwrap_or(1),
+                "agentCapabilities": {
+                    "loadSession": !self.script.no_load,
+                    "mcpCapabilities": {"http": self.script.http},
+                    "aFutureCapability": {"x": 1}
+                },
+                "agentInfo": {"name": "fake", "version": "1"},
+                "authMethods": [{"id": "login", "name": "Log in with a browser"}]
+            })),
+            Some("session/new") => {
+                if let Some(error) = &self.script.refuse_new {
+                    return refuse(error);
+                }
+                let session = format!("session-{}", std::process::id());
+                self.keep(&session, "opened", params);
+                answer(self.opened(Some(&session)));
+            }
+            Some("session/load") => {
+                let session = params["sessionId"].as_str().unwrap();
+                let path = self.sessions.join(session);
+                if self.script.refuse_load || !path.exists() {
+                    return refuse(&json!({"code": -32602, "message": format!("no session {session}")}));
+                }
+                replay(session, &path);
+                self.keep(session, "loaded", params);
+                answer(self.opened(None));
+            }
+            Some("session/set_mode" | "session/set_config_option") => {
+                self.keep(params["sessionId"].as_str().unwrap(), "set", params);
+                answer(json!({"configOptions": []}));
+            }
+            Some("session/prompt") => self.prompt(id, params),
+            Some("session/cancel") => self.is_cancelled = true,
+            Some(_) | None => {}
+        }
+    }
+
+    fn opened(&self, session: Option<&str>) -> Value {
+        let modes: Vec<Value> =
+            self.script.modes.iter().map(|mode| json!({"id": mode, "name": mode})).collect();
+        let mut opened = json!({});
+        if let Some(session) = session {
+            opened["sessionId"] = json!(session);
+        }
+        if !modes.is_empty() {
+            opened["modes"] = json!({"currentModeId": "default", "availableModes": modes});
+        }
+        if self.script.models {
+            opened["configOptions"] = json!([{"id": "model-choice", "category": "model", "name": "Model",
+                "type": "select", "currentValue": "a", "options": []}]);
+        }
+        opened
+    }
+
+    /// One line of the session's own history.
+    fn keep(&self, session: &str, what: &str, value: &Value) {
+        let path = self.sessions.join(session);
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(file, "{}", json!({what: value})).unwrap();
+    }
+
+    fn prompt(&mut self, id: &Value, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap().to_owned();
+        self.keep(&session, "prompt", &params["prompt"][0]["text"]);
+        let number = self.prompts.min(self.script.turns.len().saturating_sub(1));
+        let steps = self.script.turns.get(number).cloned().unwrap_or_default();
+        self.prompts += 1;
+        self.is_cancelled = false;
+        let mut response = json!({"stopReason": "end_turn"});
+        for step in steps {
+            self.look();
+            if self.is_cancelled {
+                break;
+            }
+            match step {
+                Step::Usage(usage) => response["usage"] = usage,
+                Step::Stop(reason) => response["stopReason"] = json!(reason),
+                Step::Error(error) => return say(&json!({"jsonrpc": "2.0", "id": id, "error": error})),
+                step => self.play(&session, step),
+            }
+        }
+        self.look();
+        if self.is_cancelled {
+            response["stopReason"] = json!("cancelled");
+        }
+        say(&json!({"jsonrpc": "2.0", "id": id, "result": response}));
+    }
+
+    /// Takes what has come in so far; what was not awaited can only be a cancel.
+    fn look(&mut self) {
+        while let Ok(message) = self.incoming.try_recv() {
+            self.is_cancelled |= message["method"] == "session/cancel";
+        }
+    }
+
+    fn play(&mut self, session: &str, step: Step) {
+        match step {
+            Step::Text(text) => tell(session, &text),
+            Step::Tool(title) => self.tool(session, &title),
+            Step::Calls(count) => (0..count).for_each(|number| self.tool(session, &format!("call {number}"))),
+            Step::SameId(count) => (0..count).for_each(|_| call(session, "one-for-all", "again")),
+            Step::Unannounced(id) => {
+                update(
+                    session,
+                    &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}),
+                );
+            }
+            Step::Permission(request) => self.permission(session, &request),
+            Step::Elicit(form) => {
+                let mut params = json!({"sessionId": session, "mode": "form"});
+                params.as_object_mut().unwrap().extend(form.as_object().unwrap().clone());
+                if let Some(answer) = self.ask("elicitation/create", &params) {
+                    tell(session, &format!("elicited: {answer}"));
+                }
+            }
+            Step::Cost(usd) => {
+                let cost = json!({"amount": usd, "currency": "USD"});
+                update(
+                    session,
+                    &json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost}),
+                );
+            }
+            Step::Commit(message) => {
+                std::fs::write("work.txt", &message).unwrap();
+                for words in [vec!["add", "."], vec!["commit", "-q", "-m", &message]] {
+                    let identity = ["-c", "user.name=Fake", "-c", "user.email=fake@baton.invalid"];
+                    assert!(Command::new("git").args(identity).args(words).status().unwrap().success());
+                }
+            }
+            Step::Stderr(text) => eprintln!("{text}"),
+            Step::Hang => {
+                while !self.is_cancelled {
+                    let message = self.incoming.recv().unwrap_or_else(|_| std::process::exit(0));
+                    self.is_cancelled |= message["method"] == "session/cancel";
+                }
+            }
+            Step::HangForever => park(),
+            Step::Exit(code) => std::process::exit(code),
+            Step::Raw(line) => println!("{line}"),
+            Step::Spawn => drop(Command::new("sh").args(["-c", "trap '' TERM; sleep 3600"]).spawn().unwrap()),
+            Step::Usage(_) | Step::Stop(_) | Step::Error(_) => {}
+        }
+    }
+
+    fn tool(&mut self, session: &str, title: &str) {
+        self.calls += 1;
+        let id = format!("call-{}-{}", std::process::id(), self.calls);
+        call(session, &id, title);
+    }
+
+    fn permission(&mut self, session: &str, request: &Value) {
+        self.calls += 1;
+        let command = request["command"].as_str().unwrap();
+        let call = json!({"toolCallId": format!("asked-{}", self.calls), "title": command, "kind": "execute",
+            "rawInput": {"command": command}});
+        let mut options = vec![json!({"optionId": "yes", "name": "Yes", "kind": "allow_once"})];
+        if request["always"] == true {
+            options.push(json!({"optionId": "always", "name": "Always", "kind": "allow_always"}));
+        }
+        options.push(json!({"optionId": "no", "name": "No", "kind": "reject_once"}));
+        let params = json!({"sessionId": session, "toolCall": call, "options": options});
+        let Some(answer) = self.ask("session/request_permission", &params) else { return };
+        tell(session, &format!("permission: {}", answer["outcome"]));
+        let is_allowed = matches!(answer["outcome"]["optionId"].as_str(), Some("yes" | "always"));
+        let status = if is_allowed { "completed" } else { "failed" };
+        update(
+            session,
+            &json!({"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": status}),
+        );
+    }
+
+    /// Asks the client and waits; None when the turn was cancelled meanwhile.
+    fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
+        self.requests += 1;
+        let id = format!("ask-{}", self.requests);
+        say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.incoming.recv().unwrap_or_else(|_| std::process::exit(0));
+            if message["id"] == json!(id) && !self.is_cancelled {
+                return Some(message["result"].clone());
+            }
+            self.is_cancelled |= message["method"] == "session/cancel";
+            if message["id"] == json!(id) {
+                return None;
+            }
+        }
+    }
+}
+
+fn call(session: &str, id: &str, title: &str) {
+    update(
+        session,
+        &json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": "execute"}),
+    );
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"}));
+    update(session, &json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed"}));
+}
+
+fn tell(session: &str, text: &str) {
+    update(
+        session,
+        &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
+    );
+}
+
+fn update(session: &str, update: &Value) {
+    say(
+        &json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}),
+    );
+}
+
+fn replay(session: &str, path: &Path) {
+    for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
+        update(
+            session,
+            &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": line}}),
+        );
+        update(
+            session,
+            &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}),
+        );
+    }
+}

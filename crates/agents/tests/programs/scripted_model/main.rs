@@ -1,0 +1,77 @@
+//! A model that follows a script, for real agents without an account: Anthropic Messages, `OpenAI` Responses and Chat,
+//! and Gemini, streaming or not, on loopback alone.
+//!
+//! `scripted-model SCRIPT LOG` writes its port to standard output, a line for each request to the log, and ends when
+//! its standard input is closed. The script is `{"steps": [...]}`; which step is next is the number of turns the model
+//! has had in the conversation it is sent, so an agent that is resumed goes on where it was.
+
+#![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
+#![expect(clippy::print_stdout, reason = "its port is for whoever started it")]
+
+mod dialect;
+mod http;
+mod script;
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use dialect::Dialect;
+use http::Request;
+use script::{Reply, Script};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let script = std::fs::read_to_string(arguments.next().unwrap()).unwrap();
+    let script = Arc::new(Mutex::new(Script::parse(&script)));
+    let log = std::fs::OpenOptions::new().append(true).create(true).open(arguments.next().unwrap()).unwrap();
+    let log = Arc::new(Mutex::new(log));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    println!("{}", listener.local_addr().unwrap().port());
+    std::thread::spawn(|| {
+        // Whoever started us is gone, or done.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
+    for stream in listener.incoming().map_while(Result::ok) {
+        let script = script.clone();
+        let log = log.clone();
+        std::thread::spawn(move || {
+            // A client that goes away half-way is the client's business.
+            let _ = serve(stream, &script, &log);
+        });
+    }
+}
+
+fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::File>) -> io::Result<()> {
+    let request = Request::read(&mut stream)?;
+    let Some(dialect) = Dialect::of(&request.path) else {
+        // Lists of models, telemetry: whatever it is, it is not about the script.
+        return http::answer(&mut stream, 200, &[], &json!({"object": "list", "data": []}).to_string());
+    };
+    let body = &request.body;
+    let turns = dialect.turns(body);
+    let tools = dialect::tools(body);
+    let reply = script.lock().unwrap().reply(turns, &tools);
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let line = json!({"path": request.path, "turns": turns, "tools": names, "reply": format!("{reply:?}"), "body": body});
+    writeln!(log.lock().unwrap(), "{line}")?;
+    match reply {
+        Reply::Status(status, headers) => {
+            let headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            http::answer(&mut stream, status, &headers, &dialect.error(status).to_string())
+        }
+        Reply::Hang => {
+            // Until the client gives up.
+            let _ = stream.read(&mut [0]);
+            Ok(())
+        }
+        Reply::Said(said) if dialect.wants_stream(&request.path, body) => {
+            http::stream(&mut stream, &dialect.events(&said, turns))
+        }
+        Reply::Said(said) => http::answer(&mut stream, 200, &[], &dialect.whole(&said, turns).to_string()),
+    }
+}

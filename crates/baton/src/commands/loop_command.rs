@@ -1,0 +1,296 @@
+//! `baton loop`: the Plan → Execute → Review loop in a terminal, from its start or from where it stands.
+//!
+//! It shows the phases and the questions, and takes the answers. The loop itself is in the store: ending this command
+//! in any way but Ctrl-C leaves it where it is, and Ctrl-C takes it back to the hub.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufRead;
+use std::path::Path;
+
+use baton_core::event::EventBody;
+use baton_core::id::{QuestionId, SessionId};
+use baton_core::phase::{Phase, PhaseStart};
+use baton_core::phase_loop::PhaseLoop;
+use baton_core::question_record::QuestionRecord;
+use baton_core::text::Role;
+use baton_engine::asking::Attendant;
+use baton_engine::engine::Engine;
+use baton_engine::place::AnyStore;
+use baton_engine::settings::Unattended;
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+
+use super::question::shown;
+use super::up::only_one;
+use crate::cli::{Loop, LoopStart, UnattendedPolicy};
+use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
+use crate::office::Office;
+use crate::output;
+
+/// Interrupted by a person, as shells count it.
+const INTERRUPTED: u8 = 130;
+/// Questions looked through for those of the loop's session.
+const PENDING_MAX: u32 = 1_000;
+/// Lines typed ahead.
+const LINES_AHEAD: usize = 1_000;
+
+pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
+    let session = Office::session(&asked.session)?;
+    let typed = Typed::open(asked.answers.as_deref())?;
+    let policy = asked.unattended.map(unattended);
+    let (_alone, engine) = own_engine(office, policy.unwrap_or_default()).await?;
+    begin(office, &session, asked.from).await?;
+    let (stop, shutdown) = watch::channel(false);
+    let working = async {
+        match &engine {
+            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(Fault::from),
+            // Another Baton does the work here; this one only talks.
+            None => std::future::pending().await,
+        }
+    };
+    let mut talk = Talk { office, session: &session, policy: policy.unwrap_or_default(), typed, shown: None };
+    tokio::pin!(working);
+    let ended = tokio::select! {
+        ended = talk.until_the_hub() => ended,
+        worked = &mut working => return worked.map(|()| String::new()),
+    };
+    // Agents are ended before the command is.
+    let _ = stop.send(true);
+    if engine.is_some() {
+        working.await?;
+    }
+    let printed = summary(office, &ended?)?;
+    Ok(printed)
+}
+
+/// The engine for the loop's own work, unless a Baton runs here already.
+async fn own_engine(
+    office: &Office,
+    unattended: Unattended,
+) -> Result<(Option<File>, Option<Engine<AnyStore>>), Fault> {
+    match only_one(office) {
+        Ok(alone) => {
+            let engine = office
+                .engine_with(|settings| {
+                    settings.only_roles = Role::of_loop().to_vec();
+                    if unattended != Unattended::Human {
+                        settings.asking.unattended = unattended;
+                    }
+                })
+                .await?;
+            Ok((Some(alone), Some(engine)))
+        }
+        Err(fault) if fault.code == REFUSED => Ok((None, None)),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Starts the loop, or goes on with the one that is under way.
+async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) -> Result<(), Fault> {
+    let current = office.desk.phase_loop(session).await?.map(|stored| stored.value);
+    let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
+    let start = match from.unwrap_or(LoopStart::Plan) {
+        LoopStart::Plan => PhaseStart::Plan,
+        LoopStart::Execute => PhaseStart::Execute,
+        LoopStart::Review => PhaseStart::Review,
+    };
+    match (phase, from) {
+        (Phase::Hub, _) => {
+            office.desk.start_loop(session, start, office.actor()).await?;
+        }
+        (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
+        (_, Some(_)) => {
+            return Err(Fault {
+                message: format!("the loop of {session} is in its {phase} phase"),
+                hint: "go on with it: baton loop; or end it first, with Ctrl-C in there".to_owned(),
+                code: REFUSED,
+            });
+        }
+    }
+    Ok(())
+}
+
+const fn unattended(policy: UnattendedPolicy) -> Unattended {
+    match policy {
+        UnattendedPolicy::Default => Unattended::Default,
+        UnattendedPolicy::Fail => Unattended::Fail,
+        UnattendedPolicy::Escalate => Unattended::Escalate,
+        UnattendedPolicy::Human => Unattended::Human,
+    }
+}
+
+/// What the person says: the lines of a file first, then those of standard input.
+struct Typed {
+    file: VecDeque<String>,
+    lines: Option<mpsc::Receiver<String>>,
+}
+
+impl Typed {
+    fn open(file: Option<&Path>) -> Result<Self, Fault> {
+        let file = match file {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| Fault {
+                message: format!("{} cannot be read: {error}", path.display()),
+                hint: "write one answer on each line of it".to_owned(),
+                code: USAGE,
+            })?,
+            None => String::new(),
+        };
+        let file = file.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
+        Ok(Self { file, lines: None })
+    }
+
+    /// The next line; none when nobody is there to write one. Safe to drop half-way.
+    async fn next(&mut self, is_human_only: bool) -> Option<String> {
+        // What only a person may answer is not answered from a file.
+        if !is_human_only && let Some(line) = self.file.pop_front() {
+            return Some(line);
+        }
+        self.lines.get_or_insert_with(stdin).recv().await
+    }
+}
+
+/// Lines of standard input, read by a thread of its own: it may wait for ever, and nothing else has to.
+fn stdin() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(LINES_AHEAD);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+struct Talk<'a> {
+    office: &'a Office,
+    session: &'a SessionId,
+    policy: Unattended,
+    typed: Typed,
+    /// The question that was shown last.
+    shown: Option<QuestionId>,
+}
+
+impl Talk<'_> {
+    /// Shows what happens and takes answers, until the loop is back in the hub.
+    async fn until_the_hub(&mut self) -> Result<PhaseLoop, Fault> {
+        let failed = |error: std::io::Error| Fault {
+            message: format!("signals cannot be heard: {error}"),
+            hint: "check the limits of this session".to_owned(),
+            code: FAILED,
+        };
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut changes = self.office.desk.changes();
+        let mut seq = self.office.desk.last_event().await?;
+        loop {
+            changes.mark_unchanged();
+            seq = self.tell_news(seq).await?;
+            let current = self.office.desk.phase_loop(self.session).await?.map(|stored| stored.value);
+            match current {
+                Some(current) if current.phase() != Phase::Hub => {}
+                Some(current) => return Ok(current),
+                None => return Ok(PhaseLoop::new(self.session.clone())),
+            }
+            let attendant = Attendant::new(self.office.desk.clone(), self.policy.policy());
+            attendant.attend_all(Some(self.session)).await?;
+            let pending = self.pending().await?;
+            let line = tokio::select! {
+                _ = interrupt.recv() => return self.break_off().await,
+                _ = changes.changed() => continue,
+                line = self.line_for(pending.as_ref()) => line,
+            };
+            // Outside of the wait, so that a line that was taken is never dropped on the way.
+            if let Some(record) = &pending {
+                self.answer(record, line).await?;
+            }
+        }
+    }
+
+    async fn pending(&self) -> Result<Option<QuestionRecord>, Fault> {
+        let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
+        Ok(pending.into_iter().find(|record| record.session_id == *self.session))
+    }
+
+    /// Shows the question and waits for a line. Without a question there is nothing to wait for here.
+    async fn line_for(&mut self, pending: Option<&QuestionRecord>) -> Option<String> {
+        let Some(record) = pending else { return std::future::pending().await };
+        if self.shown != Some(record.question.id) {
+            output::talk(shown(record).trim_end());
+            self.shown = Some(record.question.id);
+        }
+        self.typed.next(record.question.kind().is_human_only()).await
+    }
+
+    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), Fault> {
+        let question = &record.question;
+        let Some(line) = line else {
+            return Err(Fault {
+                message: format!("{} waits for an answer, and nobody is there to give one", question.id),
+                hint: format!("answer it and go on: baton answer {} TEXT, then baton loop", question.id),
+                code: UNANSWERED,
+            });
+        };
+        let answer = Office::said(&line, "the answer")?;
+        let office = self.office;
+        match office.desk.answer(question.id, answer, office.answered_by(), office.actor()).await {
+            Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
+            // Not one of the words, or somebody was quicker: said, and asked again where it still waits.
+            Err(error) => {
+                let fault = Fault::from(error);
+                if fault.code != REFUSED && fault.code != USAGE {
+                    return Err(fault);
+                }
+                output::talk(&format!("{}\n{}", fault.message, fault.hint));
+            }
+        }
+        Ok(())
+    }
+
+    async fn tell_news(&self, seq: u64) -> Result<u64, Fault> {
+        let mut seq = seq;
+        loop {
+            let news = self.office.desk.events_after(seq).await?;
+            let Some(last) = news.last() else { return Ok(seq) };
+            seq = last.seq;
+            for recorded in &news {
+                match &recorded.event.body {
+                    EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
+                        output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
+                    }
+                    EventBody::RunExited { session, reason, .. } if session == self.session => {
+                        output::talk(&reason.message());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    async fn break_off(&self) -> Result<PhaseLoop, Fault> {
+        let left = self.office.desk.break_off_loop(self.session, self.office.actor()).await?;
+        output::talk(&left.summary().to_string());
+        Err(Fault {
+            message: "the loop was broken off; nothing is lost".to_owned(),
+            hint: "start again: baton loop; what was left open: baton loop --from execute".to_owned(),
+            code: INTERRUPTED,
+        })
+    }
+}
+
+fn summary(office: &Office, ended: &PhaseLoop) -> Result<String, Fault> {
+    let summary = ended.summary();
+    if office.is_json {
+        return output::json(&json!({
+            "session_id": ended.session(),
+            "phase": ended.phase(),
+            "iteration": ended.iteration(),
+            "summary": summary,
+        }));
+    }
+    Ok(format!(
+        "The loop is back in the hub.\n{summary}\n\nNew loop:     baton loop\nView results: baton task list\n\
+         Edit tasks:   baton task add|cancel\n"
+    ))
+}

@@ -1,0 +1,163 @@
+//! A plan as text that a person edits: YAML, of which JSON is a part.
+
+use std::fmt::Write;
+
+use baton_core::breakdown::{Plan, PlanDraft, PlanItem};
+use baton_core::id::TaskId;
+use baton_core::text::NonBlank;
+use serde_json::Value;
+
+use crate::yaml::{self, At, Malformed, Tree};
+
+/// Why a text is no plan, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BadPlanText {
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+}
+
+pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
+    let tree = yaml::parse(text)?;
+    let mut draft = PlanDraft::default();
+    let items = match tree.what {
+        // A file of comments alone is a plan without items, and refused as that.
+        Tree::Leaf(Value::Null) => Vec::new(),
+        Tree::Map(entries) => {
+            let mut items = Vec::new();
+            for (key, value) in entries {
+                match (key.as_str(), value.what) {
+                    ("items" | "tasks" | "subtasks", Tree::List(found)) => items = found,
+                    ("items" | "tasks" | "subtasks", Tree::Leaf(Value::Null)) => {}
+                    (key, _) => {
+                        return Err(bad(value.at, format!("{key} is not the list of items a plan has")));
+                    }
+                }
+            }
+            items
+        }
+        Tree::Leaf(_) | Tree::List(_) => return Err(bad(tree.at, "a plan begins with items:")),
+    };
+    for item in items {
+        let at = item.at;
+        draft
+            .items
+            .push(serde_json::from_value(item.into_value()).map_err(|error| bad(at, error.to_string()))?);
+    }
+    Ok(draft)
+}
+
+fn bad(at: At, message: impl Into<String>) -> BadPlanText {
+    BadPlanText { line: at.line, column: at.column, message: message.into() }
+}
+
+impl From<Malformed> for BadPlanText {
+    fn from(malformed: Malformed) -> Self {
+        bad(malformed.at, malformed.message)
+    }
+}
+
+/// The text to begin with: the plan there is, or an example of one.
+pub fn write(breakdown: TaskId, title: &str, plan: Option<&Plan>) -> String {
+    let title = title.replace(char::is_control, " ");
+    let mut text = format!(
+        "# The plan for {breakdown}: {title}\n\
+         # Items are done in any order their depends_on allows (numbers of other items, counted from 1).\n\
+         # Besides title there may be: description, priority (P0 to P3), acceptance_criteria and verification (lists).\n\
+         items:\n"
+    );
+    match plan {
+        Some(plan) => plan.items().iter().for_each(|item| write_item(&mut text, item)),
+        None => text.push_str("  - title: First part\n  - title: Second part\n    depends_on: [1]\n"),
+    }
+    text
+}
+
+fn write_item(text: &mut String, item: &PlanItem) {
+    let _ = writeln!(text, "  - title: {}", quoted(item.title.as_str()));
+    if !item.description.is_empty() {
+        let _ = writeln!(text, "    description: {}", block(&item.description));
+    }
+    if let Some(priority) = item.priority {
+        let _ = writeln!(text, "    priority: {}", priority.as_str());
+    }
+    write_list(text, "acceptance_criteria", &item.acceptance_criteria);
+    write_list(text, "verification", &item.verification);
+    if !item.depends_on.is_empty() {
+        let _ = writeln!(text, "    depends_on: {:?}", item.depends_on);
+    }
+}
+
+fn write_list(text: &mut String, name: &str, entries: &[NonBlank]) {
+    if !entries.is_empty() {
+        let _ = writeln!(text, "    {name}:");
+        for entry in entries {
+            let _ = writeln!(text, "      - {}", quoted(entry.as_str()));
+        }
+    }
+}
+
+/// A text of several lines as people like to read it; quoted where that could change it.
+fn block(text: &str) -> String {
+    let is_plain = |c: char| c == '\n' || (!c.is_control() && !"\u{feff}\u{2028}\u{2029}".contains(c));
+    let is_safe = text.contains('\n')
+        && !text.starts_with(char::is_whitespace)
+        && !text.ends_with('\n')
+        && text.chars().all(is_plain);
+    if !is_safe {
+        return quoted(text);
+    }
+    text.lines().fold(
+        "|-".to_owned(),
+        |block, line| {
+            if line.is_empty() { block + "\n" } else { block + "\n      " + line }
+        },
+    )
+}
+
+/// As JSON writes a text, which is one of the ways YAML does.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(json: serde_json::Value) -> Plan {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        let there = plan(serde_json::json!({ "items": [
+            { "title": "Say \"yes\": no # comment", "description": "One line.\n\n  indented: {x}\n- list" },
+            { "title": "- Second", "description": " starts with a space\n", "priority": "P1",
+              "acceptance_criteria": ["it: works", "ü\tok"], "verification": ["run `x`"], "depends_on": [1] },
+            { "title": "yes", "description": "a\u{0}b\u{85}c" , "depends_on": [1, 2] },
+        ]}));
+        let text = write(TaskId::from_bits(7), "Ä title\nof two lines", Some(&there));
+        assert_eq!(Plan::check(read(&text).unwrap()).unwrap(), there, "{text}");
+    }
+
+    #[test]
+    fn the_example_is_a_plan() {
+        assert_eq!(
+            Plan::check(read(&write(TaskId::from_bits(7), "t", None)).unwrap()).unwrap().items().len(),
+            2
+        );
+    }
+
+    #[test]
+    fn yaml_and_json_are_read_and_mistakes_have_a_place() {
+        assert_eq!(read("items:\n- title: a\n- title: b\n  depends_on: 1\n").unwrap().items.len(), 2);
+        assert_eq!(read("{\"items\": [{\"title\": \"a\"}]}").unwrap().items.len(), 1);
+        assert_eq!(read("# nothing\n").unwrap().items.len(), 0);
+        let bad = read("items:\n  - title: [a\n").unwrap_err();
+        assert!(bad.line >= 2, "{bad:?}");
+        let bad = read("items:\n  - title: a\n    title: b\n").unwrap_err();
+        assert_eq!(bad.line, 3, "{bad:?}");
+        let bad = read("items:\n  - title:\n      deep: 1\n").unwrap_err();
+        assert!(bad.line >= 2 && !bad.message.is_empty(), "{bad:?}");
+    }
+}

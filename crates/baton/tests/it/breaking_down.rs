@@ -1,0 +1,92 @@
+//! Plans a person writes: from a file, from standard input, in an editor; and none of what they wrote is lost.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::shop::{Shop, read};
+
+/// A repository in which one task was too large, and the breakdown that waits for a plan.
+fn too_large() -> (Shop, String) {
+    let shop = Shop::with_agent("turns 50", "");
+    let task = shop.add("Too large", &[]);
+    shop.work_until(&[(&task, "recycled")]);
+    let breakdown =
+        shop.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
+    (shop, breakdown)
+}
+
+fn hand_in(shop: &Shop, breakdown: &str, text: &str) -> (Option<i32>, String) {
+    let mut command = shop.baton(&["breakdown", "edit", breakdown, "-"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn yaml_and_json_are_taken_from_a_file_and_from_standard_input() {
+    let (shop, breakdown) = too_large();
+    let (code, said) =
+        hand_in(&shop, &breakdown, "items:\n  - title: First\n  - title: Second\n    depends_on: [1]\n");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("2. Second  (after 1)"), "{said}");
+    let file = shop.home.join("plan.json");
+    std::fs::write(&file, r#"{"items": [{"title": "Other"}]}"#).unwrap();
+    assert!(shop.says(&["breakdown", "edit", &breakdown, file.to_str().unwrap()]).contains("1. Other"));
+    assert!(
+        !shop.state().join(format!("edits/{breakdown}.yml")).exists(),
+        "nothing is kept of what was taken"
+    );
+}
+
+#[test]
+fn a_plan_that_cannot_be_used_names_the_place_and_is_kept() {
+    let (shop, breakdown) = too_large();
+    let kept = shop.state().join(format!("edits/{breakdown}.yml"));
+    let text = "items:\n  - title: First\n    title: Twice\n";
+    let (code, said) = hand_in(&shop, &breakdown, text);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(&format!("{}:3:5: title is there twice", kept.display())), "{said}");
+    assert_eq!(read(&kept), text);
+    let (code, said) = hand_in(&shop, &breakdown, "items:\n  - title: First\n    depends_on: [7]\n");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("item 1, depends_on") && said.contains(&*kept.display().to_string()), "{said}");
+    assert!(read(&kept).contains("[7]"));
+}
+
+#[test]
+fn an_editor_shows_the_plan_and_what_was_written_is_handed_in_or_kept() {
+    let (mut shop, breakdown) = too_large();
+    let editor = shop.home.join("editor.sh");
+    shop.variables.push(("EDITOR".to_owned(), format!("sh {}", editor.display())));
+    shop.variables.push(("VISUAL".to_owned(), String::new()));
+    let edit = format!("{} breakdown edit {breakdown}", env!("CARGO_BIN_EXE_baton"));
+    // `script` gives it a terminal of its own.
+    let in_terminal = || {
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &edit, "/dev/null"]).current_dir(&shop.folder).envs(shop.variables.clone());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let kept = shop.state().join(format!("edits/{breakdown}.yml"));
+
+    std::fs::write(&editor, "grep -q 'title: First part' \"$1\" && printf 'items: [' > \"$1\"").unwrap();
+    let (code, said) = in_terminal();
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(&format!("{}:", kept.display())), "{said}");
+    assert_eq!(read(&kept), "items: [", "the edit is not lost");
+
+    std::fs::write(&editor, "printf '%s' \"{title: Mended}]\" >> \"$1\"").unwrap();
+    let (code, said) = in_terminal();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1. Mended") && !kept.exists(), "{said}");
+
+    std::fs::write(&editor, "grep -q 'title: \"Mended\"' \"$1\"").unwrap();
+    assert_eq!(in_terminal().0, Some(0), "the plan there is, is what is edited");
+
+    let output = shop.output(&["breakdown", "edit", &breakdown]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("no terminal"), "{said}");
+}

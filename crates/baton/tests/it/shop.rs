@@ -1,0 +1,268 @@
+//! A repository of its own for each test, an agent that does what the test says, and `baton` in it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The longest anything may take on a busy machine before it counts as stuck.
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+pub struct Shop {
+    _scratch: TempDir,
+    /// Where the agent's script and everything else that is not the repository lies.
+    pub home: PathBuf,
+    pub folder: PathBuf,
+    pub variables: Vec<(String, String)>,
+}
+
+impl Shop {
+    /// A repository with one commit, and the built-in agent playing this script.
+    pub fn scripted(script: &Value, settings: &str) -> Self {
+        let shop = Self::bare();
+        let path = shop.home.join("script.json");
+        std::fs::write(&path, script.to_string()).unwrap();
+        let agent = format!("[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n", path.display());
+        shop.with_settings(&format!("default_agent = \"scripted\"\n{settings}\n{agent}"))
+    }
+
+    /// The same with a program of the test's own for an agent, in the shell's language.
+    pub fn with_agent(program: &str, settings: &str) -> Self {
+        let shop = Self::bare();
+        let path = shop.home.join("agent.sh");
+        shop.agent_does(program);
+        let agent =
+            format!("[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n", path.display());
+        shop.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
+    }
+
+    /// An agent that does some work on every task, and commits it.
+    pub fn diligent(settings: &str) -> Self {
+        Self::with_agent("turns 2; work", settings)
+    }
+
+    /// Replaces what the shell's agent does.
+    pub fn agent_does(&self, program: &str) {
+        let text = format!("set -eu\nprompt=$(cat)\n{WORDS}\n{program}\n");
+        std::fs::write(self.home.join("agent.sh"), text).unwrap();
+    }
+
+    fn bare() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap();
+        let folder = home.join("repository");
+        std::fs::create_dir(&folder).unwrap();
+        Self { _scratch: scratch, home, folder, variables: Vec::new() }
+    }
+
+    fn with_settings(self, settings: &str) -> Self {
+        self.git(&["init", "-q", "-b", "main"]);
+        std::fs::create_dir(self.folder.join(".agent")).unwrap();
+        std::fs::write(self.folder.join(".agent/baton.toml"), settings).unwrap();
+        std::fs::write(self.folder.join("README.md"), "# Here\n").unwrap();
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "Begin"]);
+        self
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let (worked, said) = self.try_git(arguments);
+        assert!(worked, "git {arguments:?}: {said}");
+        said
+    }
+
+    pub fn try_git(&self, arguments: &[&str]) -> (bool, String) {
+        let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+        let output =
+            Command::new("git").args(identity).args(arguments).current_dir(&self.folder).output().unwrap();
+        let said = if output.status.success() { &output.stdout } else { &output.stderr };
+        (output.status.success(), String::from_utf8_lossy(said).trim_end().to_owned())
+    }
+
+    pub fn baton(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command.env("BATON_USER", "mia").env_remove("BATON_STORE").envs(self.variables.clone());
+        command
+    }
+
+    /// Whatever it says and however it ends.
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.baton(arguments).output().unwrap()
+    }
+
+    /// What it says on standard output, when it ends well.
+    pub fn says(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let arguments: Vec<&str> = [&["--json"], arguments].concat();
+        serde_json::from_str(&self.says(&arguments)).unwrap()
+    }
+
+    pub fn add(&self, title: &str, after: &[&String]) -> String {
+        let mut arguments = vec!["task", "add", title];
+        for task in after {
+            arguments.extend(["--after", task]);
+        }
+        self.json(&arguments)["task_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn show(&self, task: &str) -> Value {
+        self.json(&["task", "show", task])
+    }
+
+    pub fn queue(&self, task: &str) -> String {
+        self.show(task)["queue"].as_str().unwrap().to_owned()
+    }
+
+    pub fn status(&self, task: &str) -> String {
+        self.show(task)["status"].as_str().unwrap().to_owned()
+    }
+
+    pub fn attempts(&self, task: &str) -> Vec<Value> {
+        self.show(task)["attempts"].as_array().unwrap().clone()
+    }
+
+    /// The id of a task's last attempt.
+    pub fn last_attempt(&self, task: &str) -> String {
+        self.attempts(task).last().unwrap()["attempt"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The prompt of a task's last attempt, as an agent that writes it down found it.
+    pub fn prompt(&self, task: &str) -> String {
+        std::fs::read_to_string(self.home.join(format!("prompt-{task}"))).unwrap()
+    }
+
+    /// Waits until the task is there, with agents at work meanwhile.
+    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.json(&["task", "list"]));
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    pub fn until_queue(&self, task: &str, queue: &str) {
+        self.until(&format!("{task} in {queue}"), || self.queue(task) == queue);
+    }
+
+    pub fn up(&self) -> Up {
+        self.up_with(&[])
+    }
+
+    pub fn up_with(&self, more: &[&str]) -> Up {
+        let mut child =
+            self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, said) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        std::thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        Up { child, said }
+    }
+
+    /// Runs agents until every one of these tasks is where it should be, then ends them.
+    pub fn work_until(&self, wanted: &[(&String, &str)]) {
+        let up = self.up();
+        for (task, queue) in wanted {
+            self.until_queue(task, queue);
+        }
+        up.end();
+    }
+
+    /// The state folder.
+    pub fn state(&self) -> PathBuf {
+        self.folder.join(".agent/state")
+    }
+
+    /// Brings an attempt's files back, into a new folder.
+    pub fn restore(&self, attempt: &str) -> PathBuf {
+        let into = self.home.join(format!("restored-{attempt}"));
+        self.says(&["task", "restore", attempt, into.to_str().unwrap()]);
+        into
+    }
+}
+
+/// A running `baton up`. Dropped, it is ended without ceremony.
+pub struct Up {
+    child: Child,
+    said: Receiver<String>,
+}
+
+impl Up {
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for a line that contains this.
+    pub fn hears(&self, what: &str) -> String {
+        let started = Instant::now();
+        let mut heard = Vec::new();
+        while let Ok(line) = self.said.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
+            if line.contains(what) {
+                return line;
+            }
+            heard.push(line);
+        }
+        panic!("nobody said \"{what}\"; heard {heard:#?}");
+    }
+
+    /// Ends it as a service manager would.
+    pub fn end(mut self) {
+        self.signal("-TERM");
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    /// Ends it as the power company would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_some()) {
+            return;
+        }
+        // The test did not go well; it is to end its agents before it goes.
+        let _ = Command::new("kill").args(["-CONT", &self.child.id().to_string()]).output();
+        let _ = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).output();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the shell's agents share: an identity for git, a way to use turns, and honest work.
+const WORDS: &str = r#"
+export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
+turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
+work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -A; git commit -q -m "Work on $BATON_TASK_ID"; }
+"#;
+
+/// The processes of an attempt, by the id every one of them carries.
+pub fn processes(attempt: &str) -> Vec<String> {
+    let mark = format!("BATON_ATTEMPT_ID={attempt}");
+    let found = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        let is_one = environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
+        is_one.then(|| std::fs::read(entry.path().join("cmdline")).ok()).flatten()
+    });
+    found
+        .filter(|line| !line.is_empty())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .collect()
+}
+
+pub fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
+}

@@ -1,0 +1,90 @@
+//! Who is let in.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::client::{connect, send};
+use crate::place::Place;
+
+fn asked(place: &Place, headers: &[(&str, &str)]) -> (u16, String) {
+    let answer = send(&place.address, "GET", "/api/task-groups", headers, None);
+    if answer.status == 200 { (200, String::new()) } else { answer.error() }
+}
+
+#[test]
+fn a_foreign_host_and_a_foreign_origin_are_refused() {
+    let place = Place::without_agents().start();
+    let forbidden = (403, "FORBIDDEN".to_owned());
+    let port = place.address.rsplit(':').next().unwrap();
+    for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1.nip.io", "192.168.0.1"] {
+        assert_eq!(asked(&place, &[("Host", host)]), forbidden, "{host}");
+    }
+    for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")] {
+        assert_eq!(asked(&place, &[("Host", &host)]).0, 200, "{host}");
+    }
+    for origin in ["http://evil.example", "null", "http://localhost:1", &format!("http://localhost:{port}")] {
+        assert_eq!(asked(&place, &[("Origin", origin)]), forbidden, "{origin}, while the Host is 127.0.0.1");
+    }
+    assert_eq!(asked(&place, &[("Origin", &format!("http://{}", place.address))]).0, 200);
+}
+
+#[test]
+fn a_server_for_others_wants_its_token_everywhere_and_tells_it_nobody() {
+    let mut place = Place::without_agents();
+    place.up(&["--listen", "0.0.0.0:0"]);
+    let file = place.folder.join(".agent/state/test.server.json");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let token = kept["token"].as_str().unwrap().to_owned();
+    assert_eq!(kept["url"], format!("http://{}", place.address));
+    let unauthorized = (401, "UNAUTHORIZED".to_owned());
+    for path in
+        ["/api/task-groups", "/api/health", "/metrics", "/api/events", "/api/openapi.json", "/nowhere"]
+    {
+        assert_eq!(send(&place.address, "GET", path, &[], None).error(), unauthorized, "{path}");
+    }
+    for wrong in ["Bearer wrong", &format!("Basic {token}"), "Bearer ", &format!("Bearer {token}x")] {
+        assert_eq!(asked(&place, &[("Authorization", wrong)]), unauthorized);
+    }
+    let bearer = format!("Bearer {token}");
+    assert_eq!(asked(&place, &[("Authorization", &bearer)]).0, 200);
+    // A page of somebody else's may not use it even so.
+    let foreign = [("Authorization", bearer.as_str()), ("Origin", "http://evil.example")];
+    assert_eq!(asked(&place, &foreign), (403, "FORBIDDEN".to_owned()));
+    let said = place.stop();
+    assert!(said.contains("Clients need the token in"), "{said}");
+    assert!(!said.contains(&token), "the token is in no log");
+}
+
+#[test]
+fn a_token_that_is_given_is_wanted_on_loopback_too() {
+    let mut place = Place::without_agents();
+    place.up(&["--listen", "127.0.0.1:0", "--token", "correct-horse-battery"]);
+    assert_eq!(asked(&place, &[]), (401, "UNAUTHORIZED".to_owned()));
+    assert_eq!(asked(&place, &[("Authorization", "Bearer correct-horse-battery")]).0, 200);
+    let said = place.stop();
+    assert!(!said.contains("correct-horse"), "{said}");
+    let short = place.command().args(["up", "--listen", "127.0.0.1:0", "--token", "short"]).output().unwrap();
+    assert_eq!(short.status.code(), Some(2));
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_with_what_to_do() {
+    let place = Place::without_agents().start();
+    let other = Place::without_agents();
+    let output = other.command().args(["up", "--listen", &place.address]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("the server cannot listen at {}", place.address)), "{said}");
+    assert!(said.contains("baton up --listen 127.0.0.1:0"), "{said}");
+}
+
+#[test]
+fn a_silent_client_does_not_hold_up_the_end() {
+    let mut place = Place::without_agents().start();
+    let silent = connect(&place.address);
+    assert_eq!(place.get("/api/health").status, 200);
+    place.stop();
+    drop(silent);
+}

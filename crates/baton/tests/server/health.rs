@@ -1,0 +1,43 @@
+//! What the server says of itself.
+
+use crate::client::send;
+use crate::place::Place;
+
+#[test]
+fn health_says_what_is_wrong() {
+    let mut place = Place::without_agents();
+    let settings =
+        "default_agent = \"ghost\"\n[agents.ghost]\nkind = \"command\"\ncommand = [\"/no/such/agent\"]\n";
+    std::fs::write(place.folder.join(".agent/baton.toml"), settings).unwrap();
+    place.up(&["--listen", "127.0.0.1:0"]);
+    let health = place.read("/api/health");
+    assert_eq!(health["status"], "degraded");
+    assert_eq!(health["namespace"], "test");
+    assert_eq!(health["store"]["is_writable"], true);
+    assert_eq!(health["agents"][0]["is_found"], false);
+    let problem = health["problems"][0].as_str().unwrap();
+    assert!(problem.contains("ghost") && problem.contains("/no/such/agent"), "{problem}");
+}
+
+#[test]
+fn metrics_count_requests_by_route() {
+    let place = Place::without_agents().start();
+    place.get("/api/tasks/TASK-00000000");
+    place.get("/api/tasks/TASK-00000001");
+    let metrics = place.get("/metrics");
+    assert!(metrics.head.contains("content-type: text/plain; version=0.0.4"), "{metrics:?}");
+    let line = "baton_http_requests_total{method=\"GET\",route=\"/api/tasks/{id}\",status=\"404\"} 2";
+    assert!(metrics.body.lines().any(|found| found == line), "{}", metrics.body);
+    assert!(metrics.body.contains("\nbaton_tasks_ready 0\n"), "{}", metrics.body);
+}
+
+#[test]
+fn a_request_keeps_its_id() {
+    let mut place = Place::without_agents().start();
+    let answer = send(&place.address, "GET", "/api/health", &[("x-request-id", "mine-1")], None);
+    assert!(answer.head.contains("\r\nx-request-id: mine-1"), "{answer:?}");
+    let hostile = send(&place.address, "GET", "/api/health", &[("x-request-id", "a b\u{7f}")], None);
+    assert!(!hostile.head.contains("a b"), "{hostile:?}");
+    let said = place.stop();
+    assert!(said.contains("id=mine-1"), "{said}");
+}

@@ -1,0 +1,182 @@
+//! A repository of its own for each test, with an agent that follows a script, and `baton up` on it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::{self, Answer, Events};
+
+pub struct Place {
+    _scratch: TempDir,
+    pub folder: PathBuf,
+    up: Option<Child>,
+    /// Everything the server said on standard error, once it is down.
+    said: Option<std::thread::JoinHandle<String>>,
+    pub address: String,
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+    let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+impl Place {
+    /// A repository whose agent plays `scripts`; nothing runs yet.
+    pub fn new(scripts: &Value) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().canonicalize().unwrap().join("app");
+        std::fs::create_dir_all(folder.join(".agent")).unwrap();
+        let script = scratch.path().join("script.json");
+        std::fs::write(&script, json!({ "scripts": scripts, "otherwise": ["hang"] }).to_string()).unwrap();
+        let settings = format!(
+            "default_agent = \"scripted\"\n[agents.scripted]\nkind = \"scripted\"\ncommand = [\"{}\"]\n",
+            script.display()
+        );
+        std::fs::write(folder.join(".agent/baton.toml"), settings).unwrap();
+        git(&folder, &["init", "-q", "-b", "main"]);
+        git(&folder, &["add", "-A"]);
+        git(&folder, &["commit", "-q", "-m", "Begin"]);
+        Self { _scratch: scratch, folder, up: None, said: None, address: String::new() }
+    }
+
+    /// The same with no agent at all: tasks stay where they are.
+    pub fn without_agents() -> Self {
+        let place = Self::new(&json!([]));
+        std::fs::write(place.folder.join(".agent/baton.toml"), "").unwrap();
+        place
+    }
+
+    pub fn start(mut self) -> Self {
+        self.up(&["--listen", "127.0.0.1:0"]);
+        self
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.current_dir(&self.folder).stdin(Stdio::null()).env("BATON_USER", "mia");
+        command.env("BATON_NAMESPACE", "test").env_remove("BATON_LISTEN").env_remove("BATON_SERVER_TOKEN");
+        command
+    }
+
+    /// Starts `baton up` and waits until it says where it listens.
+    pub fn up(&mut self, arguments: &[&str]) {
+        let mut command = self.command();
+        command.arg("up").args(arguments).env("BATON_LOG", "debug");
+        let mut up = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(up.stderr.take().unwrap()).lines();
+        let (sender, found) = mpsc::channel();
+        self.said = Some(std::thread::spawn(move || {
+            let mut said = String::new();
+            for line in lines.map_while(Result::ok) {
+                if let Some(url) = line.strip_prefix("Listening at http://") {
+                    let _ = sender.send(url.to_owned());
+                }
+                said.push_str(&line);
+                said.push('\n');
+            }
+            said
+        }));
+        self.up = Some(up);
+        self.address = found.recv().expect("the server comes up");
+    }
+
+    /// Ends it as a service manager would; returns everything it said.
+    pub fn stop(&mut self) -> String {
+        let mut up = self.up.take().unwrap();
+        Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap();
+        assert!(up.wait().unwrap().success());
+        self.said.take().unwrap().join().unwrap()
+    }
+
+    /// Ends it as a power cut would.
+    pub fn kill(&mut self) {
+        let mut up = self.up.take().unwrap();
+        up.kill().unwrap();
+        up.wait().unwrap();
+        self.said.take().unwrap().join().unwrap();
+    }
+
+    fn proc(&self, file: &str) -> String {
+        std::fs::read_to_string(format!("/proc/{}/{file}", self.up.as_ref().unwrap().id())).unwrap()
+    }
+
+    pub fn memory_kib(&self) -> u64 {
+        let status = self.proc("status");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Hundredths of a second of processor time.
+    pub fn cpu_ticks(&self) -> u64 {
+        let stat = self.proc("stat");
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        client::get(&self.address, path)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        client::post(&self.address, path, body)
+    }
+
+    /// What is there, which it has to be.
+    pub fn read(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.json()
+    }
+
+    pub fn project(&self) -> String {
+        let answer = self.post("/api/projects", &json!({ "path": self.folder, "feature": true }));
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["project_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a message; returns the id of its task.
+    pub fn chat(&self, project: &str, body: &Value) -> String {
+        let answer = self.post(&format!("/api/projects/{project}/chat"), body);
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["task_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn task(&self, id: &str) -> Value {
+        self.read(&format!("/api/tasks/{id}"))
+    }
+
+    /// The task as soon as it has this status.
+    pub fn task_when(&self, id: &str, status: &str) -> Value {
+        self.when(id, "status", status)
+    }
+
+    /// The task as soon as it is in this queue.
+    pub fn task_when_in(&self, id: &str, queue: &str) -> Value {
+        self.when(id, "queue", queue)
+    }
+
+    /// Every event is a chance that it is so.
+    fn when(&self, id: &str, key: &str, value: &str) -> Value {
+        for _ in Events::after(&self.address, 0) {
+            let task = self.task(id);
+            if task[key] == value {
+                return task;
+            }
+        }
+        panic!("the server ended before the {key} of {id} was {value}: {}", self.task(id))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(mut up) = self.up.take() {
+            let _ = up.kill();
+            let _ = up.wait();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What agents report, and what becomes of it: nobody is left with a blocked task and no question.
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+fn reporting(status: &str, reason: Option<&str>, output: &str) -> Value {
+    json!({ "steps": [{ "result": { "status": status, "reason": reason, "output": output } }] })
+}
+
+/// One message of this type to an agent that reports this.
+fn after(script: &Value, task_type: &str, status: &str) -> Value {
+    let place = Place::new(&json!([script])).start();
+    let project = place.project();
+    let task = place.chat(&project, &json!({ "content": "Do it", "task_type": task_type }));
+    place.task_when(&task, status)
+}
+
+fn question_text(task: &Value) -> &str {
+    task["question"]["text"].as_str().unwrap()
+}
+
+#[test]
+fn ac_1_blocked_without_output_gets_the_fallback_question() {
+    let task = after(&reporting("BLOCKED", None, ""), "READ_INFO", "AWAITING_RESPONSE");
+    let question = question_text(&task);
+    assert!(question.starts_with("YES/NO: Do you permit code changes for this task?"), "{task}");
+    assert_eq!(task["output"], question, "the output alone is enough to answer");
+    assert_eq!(task["question"]["options"], json!(["YES", "NO"]));
+    assert_eq!(task["show_reply_ui"], true);
+}
+
+#[test]
+fn ac_1_a_dangerous_operation_is_blocked_with_a_question() {
+    let task = after(&reporting("BLOCKED", None, ""), "DANGEROUS_OP", "BLOCKED");
+    assert!(question_text(&task).contains("May it go ahead? (YES/NO)"), "{task}");
+    assert!(task["output"].as_str().unwrap().contains("May it go ahead?"), "{task}");
+    assert_eq!(task["show_reply_ui"], true);
+}
+
+#[test]
+fn ac_1_an_output_without_a_question_gets_one_appended() {
+    let task = after(&reporting("BLOCKED", None, "I looked at everything."), "REPORT", "AWAITING_RESPONSE");
+    let output = task["output"].as_str().unwrap();
+    assert!(output.starts_with("I looked at everything.\n\nYES/NO: "), "{output}");
+    assert!(output.ends_with(question_text(&task)), "{output}");
+}
+
+#[test]
+fn ac_2_an_implementation_is_never_blocked() {
+    let task = after(&reporting("BLOCKED", None, ""), "IMPLEMENTATION", "AWAITING_RESPONSE");
+    assert!(question_text(&task).starts_with("What does the agent need to know"), "{task}");
+    let asked = "I need more. Which file should change?";
+    let task = after(&reporting("BLOCKED", None, asked), "IMPLEMENTATION", "AWAITING_RESPONSE");
+    assert_eq!(question_text(&task), asked, "its own question, and no other");
+    assert_eq!(task["output"], asked);
+}
+
+#[test]
+fn read_info_and_report_with_output_are_complete() {
+    for (task_type, result) in
+        [("READ_INFO", "COMPLETE"), ("REPORT", "NO_EVIDENCE"), ("READ_INFO", "INCOMPLETE")]
+    {
+        let task = after(&reporting(result, None, "It greets people."), task_type, "COMPLETE");
+        assert_eq!(task["output"], "It greets people.");
+        assert_eq!((&task["show_reply_ui"], &task["question"]), (&json!(false), &Value::Null));
+    }
+}
+
+#[test]
+fn a_timeout_and_an_interactive_prompt_have_questions_of_their_own() {
+    let task = after(&reporting("BLOCKED", Some("TIMEOUT"), ""), "LIGHT_EDIT", "AWAITING_RESPONSE");
+    assert!(
+        question_text(&task).starts_with("The task ran out of time. Should it go on? (YES/NO)"),
+        "{task}"
+    );
+    let task =
+        after(&reporting("BLOCKED", Some("INTERACTIVE_PROMPT"), ""), "IMPLEMENTATION", "AWAITING_RESPONSE");
+    assert!(question_text(&task).contains("wants a person's confirmation"), "{task}");
+}
+
+#[test]
+fn secrets_in_an_agents_words_are_kept_nowhere() {
+    let secret = "ghp_0123456789abcdefABCDEF";
+    let script = json!({ "steps": [
+        { "log": format!("pushing with {secret}") },
+        { "result": { "status": "COMPLETE", "output": format!("I used {secret} at https://mia:{secret}@example.org") } },
+    ]});
+    let place = Place::new(&json!([script])).start();
+    let project = place.project();
+    let id = place.chat(&project, &json!({ "content": "What is the remote?" }));
+    let task = place.task_when(&id, "COMPLETE");
+    assert_eq!(task["output"], "I used [redacted] at https://mia:[redacted]@example.org");
+    let log = place.get(&format!("/api/tasks/{id}/log")).body;
+    assert!(log.contains("pushing with [redacted]"), "{log}");
+    let everything = format!("{task}{log}{}", place.get(&format!("/api/tasks/{id}/events")).body);
+    assert!(!everything.contains(secret), "{everything}");
+}

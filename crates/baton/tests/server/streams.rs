@@ -1,0 +1,131 @@
+//! Clients that follow the log: every event once, in order, however often they are thrown out.
+
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::client::{Events, post};
+use crate::place::Place;
+use crate::websocket::Socket;
+
+/// Events that are made while the clients listen.
+const EVENTS: u64 = 10_000;
+/// How often a client loses its connection.
+const CUT_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes events until there are enough: each new task is one.
+fn make_events(address: &str) {
+    std::thread::scope(|scope| {
+        for worker in 0..8 {
+            scope.spawn(move || {
+                for number in 0..EVENTS / 8 {
+                    let title = format!("Task {worker}-{number}");
+                    let answer = post(address, "/api/tasks", &json!({ "title": title }));
+                    assert_eq!(answer.status, 201, "{answer:?}");
+                }
+            });
+        }
+    });
+}
+
+/// A connection that can be cut, and what comes over it.
+type Following = (TcpStream, Box<dyn Iterator<Item = Value>>);
+
+/// Reads on where it was each time, until it has seen `EVENTS`. Returns how often it was cut off, too.
+fn follow_with_cuts(mut connect: impl FnMut(u64) -> Following) -> (Vec<Value>, u32) {
+    let (mut seen, mut cuts): (Vec<Value>, u32) = (Vec::new(), 0);
+    while (seen.len() as u64) < EVENTS {
+        let after = seen.last().map_or(0, |event| event["seq"].as_u64().unwrap());
+        let (stream, events) = connect(after);
+        std::thread::scope(|scope| {
+            let cutter = scope.spawn(|| {
+                std::thread::park_timeout(CUT_EVERY);
+                let _ = stream.shutdown(Shutdown::Both);
+            });
+            seen.extend(events.take(usize::try_from(EVENTS).unwrap() - seen.len()));
+            cutter.thread().unpark();
+        });
+        cuts += 1;
+    }
+    (seen, cuts)
+}
+
+fn numbers(events: &[Value]) -> Vec<u64> {
+    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn clients_cut_off_every_100_ms_end_with_exactly_the_log() {
+    let place = Place::without_agents().start();
+    let address = place.address.clone();
+    let (stream, socket) = std::thread::scope(|scope| {
+        let stream = scope.spawn(|| {
+            follow_with_cuts(|after| {
+                let events = Events::after(&address, after);
+                (events.stream().try_clone().unwrap(), Box::new(events))
+            })
+        });
+        let socket = scope.spawn(|| {
+            follow_with_cuts(|after| {
+                let mut socket = Socket::connected(&address);
+                socket.send(&json!({ "type": "subscribe", "last_seq": after }));
+                let stream = socket.stream().try_clone().unwrap();
+                (stream, Box::new(socket.filter(|message| message["seq"].is_u64())))
+            })
+        });
+        make_events(&address);
+        (stream.join().unwrap(), socket.join().unwrap())
+    });
+    let all: Vec<u64> = (1..=EVENTS).collect();
+    assert!(stream.1 > 3 && socket.1 > 3, "cut off {} and {} times", stream.1, socket.1);
+    assert_eq!(numbers(&stream.0), all);
+    assert_eq!(numbers(&socket.0), all);
+    let log: Vec<Value> = Events::after(&address, 0).take(stream.0.len()).collect();
+    assert_eq!(stream.0, log);
+    for (message, event) in socket.0.iter().zip(&log) {
+        assert_eq!((&message["type"], &message["change"]), (&json!("task_changed"), &json!("created")));
+        assert_eq!(message["task_id"], event["spec"]["id"]);
+    }
+}
+
+#[test]
+fn clients_that_do_not_read_are_not_buffered_for() {
+    let place = Place::without_agents().start();
+    let description = "x".repeat(100 * 1024);
+    for number in 0..400 {
+        let body = json!({ "title": format!("Task {number}"), "description": description });
+        assert_eq!(place.post("/api/tasks", &body).status, 201);
+    }
+    let before = place.memory_kib();
+    let silent: Vec<Events> = (0..20).map(|_| Events::after(&place.address, 0)).collect();
+    // The server has had the time to read as far ahead as it will: another client has heard everything meanwhile.
+    assert_eq!(Events::after(&place.address, 0).take(400).count(), 400);
+    let growth = place.memory_kib().saturating_sub(before);
+    // The log is 40 MiB; held for each of them, that would be 800.
+    assert!(growth < 100 * 1024, "twenty clients that do not read took {growth} KiB");
+    // And whoever begins to read has missed nothing.
+    let late = silent.into_iter().next().unwrap();
+    assert_eq!(numbers(&late.take(400).collect::<Vec<_>>()), (1..=400).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_thousand_idle_listeners_cost_little() {
+    let place = Place::without_agents().start();
+    let before = place.memory_kib();
+    let mut listeners: Vec<Events> = (0..1_000).map(|_| Events::after(&place.address, 0)).collect();
+    let project = place.project();
+    for listener in &mut listeners {
+        assert_eq!(listener.next().unwrap()["event"], "project_created");
+    }
+    let growth = place.memory_kib().saturating_sub(before);
+    // Twenty kilobytes each would be much; a page of events for each would be more.
+    assert!(growth < 30 * 1024, "a thousand listeners took {growth} KiB");
+    let spent = place.cpu_ticks();
+    // They are idle: the server answers others and does nothing for them.
+    for _ in 0..20 {
+        assert_eq!(place.get(&format!("/api/projects/{project}")).status, 200);
+    }
+    let ticks = place.cpu_ticks() - spent;
+    assert!(ticks < 50, "{ticks} hundredths of a second of work for listeners that sleep");
+}

@@ -1,0 +1,95 @@
+//! The secret an attempt's agent is given, and by which it is known when it asks.
+//!
+//! It names the attempt, so that the one it belongs to is found without a search, and proves it by 32 random bytes.
+//! Only its digest is ever kept.
+
+use std::fmt;
+use std::str::FromStr;
+
+use baton_core::id::AttemptId;
+use baton_core::owner_token::OwnerToken;
+use sha2::{Digest, Sha256};
+
+use crate::ids::Ids;
+
+/// `<attempt>.<64 hex digits>`, as it stands in `BATON_TOKEN`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    attempt: AttemptId,
+    text: String,
+}
+
+/// A text that is no secret of ours. It is not quoted: it may be somebody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not an attempt's token; pass on the value of BATON_TOKEN as it is")]
+pub struct BadSecret;
+
+/// Hex digits of the random part.
+const RANDOM_CHARS: usize = 64;
+
+impl Secret {
+    pub fn draw(attempt: AttemptId) -> Self {
+        Self { attempt, text: format!("{attempt}.{}", Ids::secret()) }
+    }
+
+    pub fn attempt(&self) -> AttemptId {
+        self.attempt
+    }
+
+    /// For the agent's environment, and nowhere else.
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+
+    pub fn owner(&self) -> OwnerToken {
+        OwnerToken::from_digest(Sha256::digest(self.text.as_bytes()).into())
+    }
+}
+
+impl FromStr for Secret {
+    type Err = BadSecret;
+
+    fn from_str(text: &str) -> Result<Self, BadSecret> {
+        let (attempt, random) = text.split_once('.').ok_or(BadSecret)?;
+        let is_random = random.len() == RANDOM_CHARS && random.bytes().all(|b| b.is_ascii_hexdigit());
+        match attempt.parse() {
+            Ok(attempt) if is_random => Ok(Self { attempt, text: text.to_owned() }),
+            Ok(_) | Err(_) => Err(BadSecret),
+        }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({}.…)", self.attempt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_survives_the_environment_and_shows_nothing_in_a_log() {
+        let secret = Secret::draw(AttemptId::from_bits(7));
+        let read: Secret = secret.reveal().parse().unwrap();
+        assert_eq!((read.attempt(), read.owner()), (AttemptId::from_bits(7), secret.owner()));
+        assert_eq!(format!("{secret:?}"), "Secret(ATT-0000000000000007.…)");
+        assert_ne!(Secret::draw(AttemptId::from_bits(7)).owner(), secret.owner());
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let random = "a".repeat(64);
+        for bad in [
+            "",
+            "x",
+            &random,
+            &format!("ATT-1.{random}"),
+            "ATT-0000000000000007.",
+            &format!("ATT-0000000000000007.{}", "g".repeat(64)),
+        ] {
+            assert_eq!(bad.parse::<Secret>().unwrap_err(), BadSecret);
+        }
+    }
+}

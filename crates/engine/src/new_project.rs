@@ -1,0 +1,74 @@
+//! A new project: a repository that is there, a branch it has, and, for a feature, a branch of its own.
+
+use std::path::Path;
+
+use baton_core::actor::Actor;
+use baton_core::change::{Change, Guard, Record};
+use baton_core::event::{Event, EventBody};
+use baton_core::git_name::BranchName;
+use baton_core::project::Project;
+use baton_core::text::NonBlank;
+use baton_store::Store;
+
+use crate::error::EngineError;
+use crate::workshop::Workshop;
+use crate::worktree::{GitError, Repository};
+
+/// What was asked for; what is left out is found.
+#[derive(Debug, Clone)]
+pub struct NewProject {
+    pub path: String,
+    pub title: Option<NonBlank>,
+    pub description: String,
+    pub base_branch: Option<BranchName>,
+    /// Its tasks come together on `feature/<8 hex>`.
+    pub is_feature: bool,
+}
+
+impl<S: Store> Workshop<S> {
+    /// Looks at the repository first, so that a project is never one that cannot be worked on.
+    pub async fn create_project(&self, new: NewProject, actor: Actor) -> Result<Project, EngineError> {
+        let path = Path::new(&new.path);
+        if !path.is_absolute() {
+            let detail = "a project's path begins at the root".to_owned();
+            return Err(EngineError::ProjectPath { path: path.to_owned(), detail });
+        }
+        let repository = Repository::open(&self.git, path).await?;
+        let base_branch = match new.base_branch {
+            Some(branch) => branch,
+            None => repository.default_branch().await?,
+        };
+        if repository.tip(&base_branch).await?.is_none() {
+            return Err(GitError::NoBranch { branch: base_branch }.into());
+        }
+        let (id, context) = (self.desk.ids.project(), self.desk.context(actor.clone()).await?);
+        let feature_branch = new.is_feature.then(|| BranchName::feature(id));
+        if let Some(feature) = &feature_branch {
+            repository.ensure_branch(feature, &base_branch).await?;
+        }
+        let folder = repository.folder();
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let title = match new.title {
+            Some(title) => title,
+            None => NonBlank::or(&name, NonBlank::new(id.to_string()).map_err(|_| no_name(folder))?),
+        };
+        let project = Project {
+            id,
+            title,
+            description: new.description,
+            path: folder.display().to_string(),
+            base_branch,
+            feature_branch,
+            created_at: context.now,
+        };
+        let body = EventBody::ProjectCreated { project: id, title: project.title.clone() };
+        let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);
+        change.events.push(Event { at: context.now, by: actor, body });
+        self.desk.write(change).await?;
+        Ok(project)
+    }
+}
+
+fn no_name(folder: &Path) -> EngineError {
+    EngineError::ProjectPath { path: folder.to_owned(), detail: "it has no name".to_owned() }
+}

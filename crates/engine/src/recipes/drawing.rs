@@ -1,0 +1,86 @@
+//! A recipe drawn as the machine it is: for a terminal, and for Mermaid.
+
+use std::fmt::Write;
+
+use baton_core::recipe::{Recipe, Step, Transition};
+
+/// The machine as text, steps in the file's order.
+pub fn text(recipe: &Recipe) -> String {
+    let guardrails = recipe.guardrails();
+    let mut text = format!(
+        "{}  {}\n{}\n\nAt most {} visits of a step and {} steps in all.\n",
+        recipe.id(),
+        recipe.label(),
+        recipe.description(),
+        guardrails.max_step_visits(),
+        guardrails.max_total_steps()
+    );
+    if recipe.takes_task() {
+        text.push_str("It works on the next task that is ready.\n");
+    }
+    for step in recipe.steps() {
+        let _ = write!(text, "\n{}{}\n", step.name(), traits(recipe, step));
+        let width = step.outcomes().iter().map(|name| name.as_str().len()).max().unwrap_or(0);
+        for (outcome, transition) in step.transitions() {
+            let name = outcome.as_str();
+            let _ = writeln!(text, "  {name:width$} → {}", leads_to(recipe, transition));
+        }
+        if let Some(gate) = step.gate() {
+            let no = gate.no().map_or("stays here".to_owned(), ToString::to_string);
+            let _ = writeln!(text, "  gate \"{}\": YES is {}, NO {no}", gate.question(), gate.yes());
+        }
+    }
+    text
+}
+
+fn traits(recipe: &Recipe, step: &Step) -> String {
+    let mut traits = Vec::new();
+    if step.name() == recipe.initial_step() {
+        traits.push("first".to_owned());
+    }
+    if step.is_fresh() {
+        traits.push("fresh agent session".to_owned());
+    }
+    traits.extend(step.role().map(|role| format!("role {role}")));
+    traits.extend(step.model().map(|model| format!("model {model}")));
+    traits.extend(step.default_outcome().map(|name| format!("{name} when nothing is reported")));
+    if traits.is_empty() { String::new() } else { format!(" ({})", traits.join(", ")) }
+}
+
+fn leads_to(recipe: &Recipe, transition: &Transition) -> String {
+    match transition {
+        Transition::NextStep { step } => step.to_string(),
+        Transition::Exit { reason } => format!("exit {reason}: {}", reason.message()),
+        Transition::RestartNewSession => format!("{}, with a new agent session", recipe.initial_step()),
+    }
+}
+
+/// The machine as a Mermaid state diagram.
+pub fn mermaid(recipe: &Recipe) -> String {
+    let id = |name: &str| name.replace('-', "_");
+    let mut text = format!("stateDiagram-v2\n    [*] --> {}\n", id(recipe.initial_step().as_str()));
+    for step in recipe.steps() {
+        let _ = writeln!(text, "    state \"{}\" as {}", step.name(), id(step.name().as_str()));
+    }
+    for step in recipe.steps() {
+        let from = id(step.name().as_str());
+        for (outcome, transition) in step.transitions() {
+            let gate = step.gate().is_some_and(|gate| gate.stands_for(outcome));
+            let label = if gate { format!("{outcome} (gate)") } else { outcome.to_string() };
+            let _ = match transition {
+                Transition::NextStep { step } => {
+                    writeln!(text, "    {from} --> {}: {label}", id(step.as_str()))
+                }
+                Transition::Exit { reason } => writeln!(text, "    {from} --> [*]: {label} / {reason}"),
+                Transition::RestartNewSession => {
+                    writeln!(
+                        text,
+                        "    {from} --> {}: {label} / new session",
+                        id(recipe.initial_step().as_str())
+                    )
+                }
+            };
+        }
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! An agent's words without the secrets in them, before they become rows and events.
+
+use baton_agents::ended::Ended;
+use baton_core::attempt::{AttemptResult, BlockReason};
+use baton_core::breakdown::PlanDraft;
+use baton_core::redact::redact;
+use baton_core::text::NonBlank;
+use serde_json::Value;
+
+/// Everything the agent said, with secrets taken out.
+pub fn redacted(mut ended: Ended) -> Ended {
+    ended.reported.output = redact(&ended.reported.output).into_owned();
+    match &mut ended.reported.result {
+        AttemptResult::Asked { question } => {
+            question.text = clean(&question.text);
+            question.options = question.options.iter().map(clean).collect();
+            question.default = question.default.as_ref().map(clean);
+        }
+        AttemptResult::NoChanges { reason: text }
+        | AttemptResult::Error { message: text, .. }
+        | AttemptResult::Blocked { reason: BlockReason::Other(text) } => *text = redact(text).into_owned(),
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::TurnLimit
+        | AttemptResult::Blocked {
+            reason: BlockReason::Timeout | BlockReason::InteractivePrompt | BlockReason::Unstated,
+        } => {}
+    }
+    if let Some(said) = &mut ended.outcome {
+        said.description = said.description.take().map(|text| redact(&text).into_owned());
+    }
+    ended.plan = ended.plan.map(plan);
+    ended
+}
+
+/// A mark is left where a secret was, so the text is never blank afterwards.
+fn clean(text: &NonBlank) -> NonBlank {
+    NonBlank::or(&redact(text.as_str()), text.clone())
+}
+
+/// A plan has texts in many places; all of them are looked at.
+fn plan(draft: PlanDraft) -> PlanDraft {
+    let Ok(mut value) = serde_json::to_value(&draft) else { return draft };
+    clean_texts(&mut value);
+    serde_json::from_value(value).unwrap_or(draft)
+}
+
+fn clean_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = redact(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(clean_texts),
+        Value::Object(fields) => fields.values_mut().for_each(clean_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

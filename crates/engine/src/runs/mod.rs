@@ -1,0 +1,243 @@
+//! Runs at the desk: a person starts a recipe on a session, speaks to it, and ends it.
+//!
+//! Every run has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
+//! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
+
+mod exit;
+mod telling;
+
+use std::sync::Arc;
+
+use baton_core::actor::Actor;
+use baton_core::change::{Change, Guard, Record, Stored};
+use baton_core::event::{Event, EventBody};
+use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::recipe::Recipe;
+use baton_core::recycle::Depth;
+use baton_core::run::{Origin, Run, RunRefusal, RunState};
+use baton_core::session::{Message, Session};
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{NonBlank, RecipeId, Role};
+use baton_core::time::Timestamp;
+use baton_store::Store;
+use baton_store::commit::{Commit, Conflict};
+
+use crate::desk::{Answer, DECISIONS_MAX, Desk};
+use crate::error::EngineError;
+
+pub(crate) use exit::goes_on;
+pub(crate) use telling::{exited, moved, stamp, started};
+use telling::{message, posted};
+
+/// Ready tasks looked at to find one for a run.
+const READY_MAX: u32 = 500;
+
+impl<S: Store> Desk<S> {
+    /// The recipe of this id, or an error that names the nearest.
+    pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
+        self.recipes.get(id).ok_or_else(|| {
+            let near = self.recipes.nearest(id.as_str());
+            let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+            EngineError::NotFound { kind: "recipe", key: format!("{id}{hint}") }
+        })
+    }
+
+    /// The open run of a session: the one a person started on it, else the one a task of it runs by name.
+    pub async fn session_run(&self, session: &SessionId) -> Answer<Option<Run>> {
+        Ok(self.open_session_run(session).await?.map(|stored| stored.value))
+    }
+
+    async fn open_session_run(&self, session: &SessionId) -> Answer<Option<Stored<Run>>> {
+        let mut open = self.store.open_runs().await?;
+        open.retain(|stored| stored.value.session() == session && stored.value.origin() != Origin::Default);
+        let started = open.iter().position(|stored| stored.value.origin() == Origin::Session);
+        Ok(match started {
+            Some(index) => Some(open.swap_remove(index)),
+            // Of two tasks' runs neither can be meant alone.
+            None if open.len() == 1 => open.pop(),
+            None => None,
+        })
+    }
+
+    /// The open run that works on a task.
+    pub async fn task_run(&self, task: TaskId) -> Answer<Option<Stored<Run>>> {
+        let open = self.store.open_runs().await?;
+        Ok(open.into_iter().find(|stored| stored.value.task() == Some(task)))
+    }
+
+    /// Starts a recipe on a session. A session runs one at a time.
+    pub async fn start_run(
+        &self,
+        session: &SessionId,
+        recipe: &RecipeId,
+        project: Option<ProjectId>,
+        message: Option<NonBlank>,
+        actor: Actor,
+    ) -> Answer<Run> {
+        let recipe = self.recipe(recipe)?;
+        // One whose task was cancelled while nobody looked stands in nobody's way.
+        self.end_runs_without_work().await?;
+        for _ in 0..DECISIONS_MAX {
+            if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
+                && open.origin() == Origin::Session
+            {
+                let (recipe, run) = (open.recipe().clone(), open.id());
+                return Err(EngineError::RunOpen { session: session.clone(), recipe, run });
+            }
+            let start = Start { session, recipe: &recipe, project, message: message.as_ref(), actor: &actor };
+            let (run, change) = self.start(&start).await?;
+            match self.store.commit(change).await? {
+                Commit::Written { .. } => return Ok(run),
+                // Somebody claimed the task, spoke on the session or started a run meanwhile.
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
+    }
+
+    async fn start(&self, start: &Start<'_>) -> Answer<(Run, Change)> {
+        let now = self.store.now().await?;
+        let (mut session, guard, mut events) = self.opened(start.session, start.project, now).await?;
+        let project = start.project.or(session.project_id);
+        let said_before = session.message_count;
+        let bound = self.next_task(start.recipe, project).await?;
+        let (task, mut change) = match bound {
+            Some(ready) => (ready.value.id(), hold(ready)),
+            None => self.carrier(start.recipe, start.session, project, start.message, now),
+        };
+        if let Some(text) = start.message {
+            session.message_count += 1;
+            let message = message(&session, text, start.actor, Some(task), now);
+            change = change.put(Record::Message(message), Guard::New);
+            events.push(posted(start.session, text, Some(task)));
+        }
+        // What is in the description of a task made for the run need not be told again.
+        let is_told = change.puts.iter().any(|put| put.guard == Guard::New && is_task(&put.record));
+        let heard = if is_told { session.message_count } else { said_before };
+        let run = Run::start(self.ids.run(), start.recipe, start.session.clone(), Some(task));
+        let run = run.past_messages(heard);
+        change =
+            change.put(Record::Session(session), guard).put(Record::Run(Box::new(run.clone())), Guard::New);
+        events.extend(started(&run, start.recipe));
+        stamp(&mut change, events, now, start.actor);
+        Ok((run, change))
+    }
+
+    /// The session as it is, or a new one, and what has to be said about that.
+    pub(crate) async fn opened(
+        &self,
+        id: &SessionId,
+        project: Option<ProjectId>,
+        now: Timestamp,
+    ) -> Answer<(Session, Guard, Vec<EventBody>)> {
+        if let Some(stored) = self.store.session(id).await? {
+            return Ok((stored.value, Guard::Version(stored.version), Vec::new()));
+        }
+        let opened = EventBody::SessionOpened { session: id.clone(), project };
+        Ok((Session::open(id.clone(), project, now), Guard::New, vec![opened]))
+    }
+
+    /// The next ready task a run of this recipe may work on, if the recipe takes one.
+    pub(crate) async fn next_task(
+        &self,
+        recipe: &Recipe,
+        project: Option<ProjectId>,
+    ) -> Answer<Option<Stored<Task>>> {
+        if !recipe.takes_task() {
+            return Ok(None);
+        }
+        let taken: Vec<TaskId> =
+            self.store.open_runs().await?.iter().filter_map(|stored| stored.value.task()).collect();
+        let fits = |task: &Task| {
+            let spec = task.spec();
+            spec.purpose == Purpose::Work
+                && spec.project_id == project
+                && spec.role == Role::implement()
+                && spec.recipe.as_ref().is_none_or(|named| named == recipe.id())
+                && !taken.contains(&spec.id)
+        };
+        Ok(self.store.ready(READY_MAX).await?.into_iter().find(|stored| fits(&stored.value)))
+    }
+
+    /// A task made for a run that has none, and the change that makes it.
+    pub(crate) fn carrier(
+        &self,
+        recipe: &Recipe,
+        session: &SessionId,
+        project: Option<ProjectId>,
+        message: Option<&NonBlank>,
+        now: Timestamp,
+    ) -> (TaskId, Change) {
+        let task = Task::create(TaskSpec {
+            id: self.ids.task(),
+            session_id: session.clone(),
+            project_id: project,
+            task_type: TaskType::Implementation,
+            title: recipe.label().clone(),
+            description: message.map(ToString::to_string).unwrap_or_default(),
+            priority: Priority::default(),
+            role: Role::implement(),
+            recipe: Some(recipe.id().clone()),
+            purpose: Purpose::Run,
+            depth: Depth::Original,
+            created_at: now,
+        });
+        let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
+        (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
+    }
+
+    /// Something the human says to the session's run. The agent gets it before the run goes on.
+    pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Answer<Message> {
+        for _ in 0..DECISIONS_MAX {
+            let open = self.session_run(session).await?;
+            let run = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            match run.state() {
+                RunState::Working => {}
+                // At a gate nobody listens, and the answer may end the run: the gate first.
+                RunState::AtGate { question, .. } => {
+                    return Err(RunRefusal::AwaitsGate { question: question.clone() }.into());
+                }
+                RunState::Leaving { reason } | RunState::Exited { reason } => {
+                    return Err(RunRefusal::Exited { reason: reason.clone() }.into());
+                }
+            }
+            let now = self.store.now().await?;
+            let (mut of, guard, mut events) = self.opened(session, None, now).await?;
+            of.message_count += 1;
+            let message = message(&of, &text, &actor, run.task(), now);
+            events.push(posted(session, &text, run.task()));
+            let mut change = Change::new()
+                .put(Record::Session(of), guard)
+                .put(Record::Message(message.clone()), Guard::New);
+            stamp(&mut change, events, now, &actor);
+            match self.store.commit(change).await? {
+                Commit::Written { .. } => return Ok(message),
+                // The run moved on or somebody else spoke; if it is over now, the next look says so.
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
+    }
+}
+
+/// What a start is made of.
+struct Start<'a> {
+    session: &'a SessionId,
+    recipe: &'a Recipe,
+    project: Option<ProjectId>,
+    message: Option<&'a NonBlank>,
+    actor: &'a Actor,
+}
+
+/// A change that goes through only if nobody touched the task meanwhile.
+pub(crate) fn hold(task: Stored<Task>) -> Change {
+    Change::new().put(Record::Task(Box::new(task.value)), Guard::Version(task.version))
+}
+
+fn is_task(record: &Record) -> bool {
+    matches!(record, Record::Task(_))
+}

@@ -1,0 +1,76 @@
+//! Which store to use: a file of this repository's own, or a server that many machines share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// Where the rows are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum StoreAddress {
+    /// One file in the state folder.
+    #[default]
+    File,
+    /// `postgres://user@host/database`
+    Postgres { url: Url },
+}
+
+/// An address that may hold a password, and so is never shown whole.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url(String);
+
+impl Url {
+    /// The whole of it, for whoever connects.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://…")
+    }
+}
+
+/// The text is left out: it may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a store is given as postgres://USER@HOST/DATABASE; without one it is a file of the repository's own"
+)]
+pub struct BadStoreAddress;
+
+impl FromStr for StoreAddress {
+    type Err = BadStoreAddress;
+
+    fn from_str(text: &str) -> Result<Self, BadStoreAddress> {
+        if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
+            Ok(Self::Postgres { url: Url(text.to_owned()) })
+        } else {
+            Err(BadStoreAddress)
+        }
+    }
+}
+
+impl TryFrom<String> for StoreAddress {
+    type Error = BadStoreAddress;
+
+    fn try_from(text: String) -> Result<Self, BadStoreAddress> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_and_its_password_never_shown() {
+        let address: StoreAddress = "postgres://mia:secret@db/work".parse().unwrap();
+        assert!(!format!("{address:?}").contains("secret"));
+        for bad in ["", "mysql://x", "./file.db", "host=localhost password=secret"] {
+            let error = bad.parse::<StoreAddress>().unwrap_err();
+            assert!(!error.to_string().contains("secret"));
+        }
+    }
+}

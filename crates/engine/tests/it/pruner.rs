@@ -1,0 +1,82 @@
+//! What is pruned, and what never is.
+
+use std::time::{Duration, SystemTime};
+
+use baton_core::command::Command;
+use baton_core::git_name::BranchName;
+use baton_engine::pruner::Pruner;
+use baton_store::Store;
+
+use crate::fixture::mia;
+use crate::works::Works;
+
+const DAY: Duration = Duration::from_hours(24);
+const NOTHING_IS_KEPT: &str =
+    "[retention]\nworktrees_days = 0\nworktrees_mb = 0\nlogs_days = 0\nlogs_mb = 0\nevents_days = 0";
+
+#[tokio::test]
+async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after_keeping() {
+    let works = Works::new("", NOTHING_IS_KEPT).await;
+    let [done, unmerged, running] = [
+        works.add("done", |_| {}).await,
+        works.add("unmerged", |_| {}).await,
+        works.add("running", |_| {}).await,
+    ];
+    let (done_attempt, done_checkout) = works.begin(done).await;
+    let (unmerged_attempt, unmerged_checkout) = works.begin(unmerged).await;
+    let (running_attempt, running_checkout) = works.begin(running).await;
+    works.settle(done, done_attempt).await;
+    works.settle(unmerged, unmerged_attempt).await;
+    works.desk().apply(done, Command::Accept { force: false }, mia()).await.unwrap();
+    for attempt in [done_attempt, unmerged_attempt, running_attempt] {
+        let folder = works.engine.shop.attempt_folder(attempt);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("agent.log"), "said\n").unwrap();
+    }
+
+    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + 400 * DAY).await.unwrap();
+
+    assert_eq!(swept.worktrees, [done_attempt]);
+    assert!(
+        !done_checkout.folder.exists()
+            && unmerged_checkout.folder.exists()
+            && running_checkout.folder.exists()
+    );
+    assert!(!swept.logs.contains(&running_attempt) && swept.logs.len() == 2, "{:?}", swept.logs);
+    let back = works.home.join("back");
+    works.engine.shop.restore(done_attempt, &back).await.unwrap();
+    assert_eq!(std::fs::read_to_string(back.join("written")).unwrap(), done_attempt.to_string());
+    let worktrees = works.engine.shop.worktrees_of(unmerged).await.unwrap();
+    assert!(worktrees.repository().tip(&BranchName::of_task(done)).await.unwrap().is_some(), "branches stay");
+    assert!(swept.events > 0 && works.desk().store.task_events(done, 0, 10).await.unwrap().is_empty());
+    assert!(!works.desk().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
+    let told = swept.to_string();
+    assert!(told.starts_with("Removed by [retention]: the logs of 2 attempt(s)"), "{told}");
+    assert!(told.contains("1 finished worktree(s)") && told.contains("old event(s)"), "{told}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_stays_and_is_told() {
+    let works = Works::new("", NOTHING_IS_KEPT).await;
+    let task = works.add("large", |_| {}).await;
+    let (attempt, checkout) = works.begin(task).await;
+    std::fs::write(checkout.folder.join(".gitignore"), "*.db\n").unwrap();
+    let large = std::fs::File::create(checkout.folder.join("x.db")).unwrap();
+    large.set_len(baton_engine::worktree::IGNORED_BYTES_MAX + 1).unwrap();
+    works.settle(task, attempt).await;
+    works.desk().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
+    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + DAY).await.unwrap();
+    assert!(swept.worktrees.is_empty() && checkout.folder.exists());
+    assert!(swept.to_string().contains(&format!("A worktree stays: {attempt}")), "{swept}");
+}
+
+#[tokio::test]
+async fn nothing_to_prune_is_nothing_to_say() {
+    let works = Works::new("", "").await;
+    let task = works.add("fresh", |_| {}).await;
+    let (attempt, checkout) = works.begin(task).await;
+    works.settle(task, attempt).await;
+    works.desk().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
+    let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now()).await.unwrap();
+    assert!(swept.is_empty() && swept.to_string().is_empty() && checkout.folder.exists());
+}

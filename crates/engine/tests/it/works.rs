@@ -1,0 +1,132 @@
+//! A whole engine in a folder of its own, with an agent in the shell's language.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::change::{Change, Guard, Record};
+use baton_core::command::Command;
+use baton_core::git_name::BranchName;
+use baton_core::id::{AttemptId, ProjectId, TaskId};
+use baton_core::project::Project;
+use baton_core::state::Queue;
+use baton_core::task::TaskSpec;
+use baton_engine::desk::Desk;
+use baton_engine::engine::Engine;
+use baton_engine::ids::Ids;
+use baton_engine::place::{AnyStore, Place, PlaceOptions};
+use baton_engine::settings::Settings;
+use baton_engine::worktree::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
+use baton_store::Store;
+use baton_store::claim::ClaimRequest;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use crate::fixture::{mia, spec};
+
+pub struct Works {
+    _scratch: TempDir,
+    pub home: PathBuf,
+    pub engine: Engine<AnyStore>,
+}
+
+impl Works {
+    /// `agent` finds its prompt in `$prompt` and the test's folder in `$home`.
+    pub async fn new(agent: &str, settings: &str) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap();
+        let root = home.join("repository");
+        Repository::make_scratch(&Git::find().await.unwrap(), &root, "# Here\n").await.unwrap();
+        let program = home.join("agent.sh");
+        let identity =
+            "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+        let text = format!("set -eu\nprompt=$(cat)\nhome='{}'\n{identity}\n{agent}\n", home.display());
+        std::fs::write(&program, text).unwrap();
+        let text = format!(
+            "default_agent = \"mine\"\n{settings}\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
+            program.display()
+        );
+        let settings = Settings::read(&text, &home).unwrap();
+        let place = Place::find(&root, &PlaceOptions::default()).unwrap();
+        let desk = Desk::new(place.open_store().await.unwrap(), Ids::counted());
+        let engine = Engine::new(desk, settings, place, "baton".into(), Arc::new(|_: &str| {}));
+        Self { home, engine: engine.await.unwrap(), _scratch: scratch }
+    }
+
+    pub fn desk(&self) -> &Desk<AnyStore> {
+        &self.engine.shop.desk
+    }
+
+    pub async fn project(&self) -> ProjectId {
+        let id = ProjectId::from_bits(0xabcd_0001);
+        let project = Project {
+            id,
+            title: crate::fixture::text("A greeter for everyone"),
+            description: String::new(),
+            path: self.engine.shop.place.root.display().to_string(),
+            base_branch: "main".parse().unwrap(),
+            feature_branch: Some(BranchName::feature(id)),
+            created_at: self.desk().store.now().await.unwrap(),
+        };
+        self.desk().write(Change::new().put(Record::Project(project), Guard::New)).await.unwrap();
+        id
+    }
+
+    pub async fn add(&self, title: &str, change: impl Fn(&mut TaskSpec) + Send + Sync) -> TaskId {
+        let made = self.desk().add_task(&[], mia(), |id, now| {
+            let mut made = spec(title, id, now);
+            change(&mut made);
+            made
+        });
+        made.await.unwrap().id()
+    }
+
+    pub async fn queue(&self, task: TaskId) -> Queue {
+        self.desk().task(task).await.unwrap().value.state().queue()
+    }
+
+    /// Runs agents until the task is there.
+    pub async fn work_until(&self, task: TaskId, queue: Queue) {
+        let (stop, shutdown) = watch::channel(false);
+        let waiting = async {
+            let mut changes = self.desk().changes();
+            while self.queue(task).await != queue {
+                changes.changed().await.unwrap();
+            }
+            stop.send(true).unwrap();
+        };
+        let (worked, ()) = tokio::join!(Box::pin(self.engine.run(shutdown)), waiting);
+        worked.unwrap();
+    }
+
+    /// Claims a task by hand, with its worktree made and something written in it.
+    pub async fn begin(&self, task: TaskId) -> (AttemptId, Checkout) {
+        let settings = &self.engine.shop.settings;
+        let attempt = self.desk().ids.attempt();
+        let request = ClaimRequest {
+            agents: [(baton_core::text::Role::implement(), "mine".parse().unwrap())].into(),
+            worker: "here".to_owned(),
+            attempt_ids: vec![attempt],
+            lease_ms: 60_000,
+            capacity: settings.capacity(),
+            intakes: BTreeMap::default(),
+            actor: Actor::Baton,
+        };
+        let claimed = self.desk().store.claim(request).await.unwrap();
+        assert_eq!(claimed[0].task.value.id(), task);
+        let (worktrees, from) = self.engine.shop.repository(&claimed[0].task.value).await.unwrap();
+        let place = Stand::Task { branch: BranchName::of_task(task), from };
+        let made = CheckoutSpec { attempt, place, resumes: None, setup: Setup::default() };
+        let checkout = worktrees.create(&made).await.unwrap();
+        std::fs::write(checkout.folder.join("written"), attempt.to_string()).unwrap();
+        (attempt, checkout)
+    }
+
+    pub async fn settle(&self, task: TaskId, attempt: AttemptId) {
+        let verified = Evidence { commits: 1, turns: 5, turns_max: 50, ..Evidence::default() };
+        let end = AttemptEnd { reported: Reported::new(AttemptResult::Complete, "Done."), verified };
+        self.desk().apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+    }
+}

@@ -1,0 +1,141 @@
+//! The router: every route behind one door.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use baton_engine::Store;
+use baton_engine::ids::Ids;
+use futures_util::FutureExt;
+use tokio::time::timeout;
+use tracing::Instrument;
+
+use crate::error::{ApiError, Code};
+use crate::limits::REQUEST_TIMEOUT;
+use crate::metrics::Label;
+use crate::state::App;
+use crate::{exposition, openapi, routes, socket};
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest request id of a client's own that is taken over.
+const REQUEST_ID_LEN_MAX: usize = 64;
+/// Where the token comes with the first message instead of a header.
+const SOCKET_PATH: &str = "/ws";
+
+/// Who is at the other end; put into each request by the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+pub fn router<S: Store>(app: App<S>) -> Router {
+    let mut router = Router::new()
+        .route("/api/openapi.json", get(openapi::serve::<S>))
+        .route("/metrics", get(exposition::serve::<S>))
+        .route(SOCKET_PATH, get(socket::serve::<S>));
+    for route in routes::all::<S>() {
+        router = router.route(route.path, route.handler);
+    }
+    router
+        .fallback(nowhere)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(app.clone(), door::<S>))
+        .with_state(app)
+}
+
+async fn nowhere() -> ApiError {
+    ApiError::not_found("there is nothing at this address", "GET /api/openapi.json lists what there is")
+}
+
+async fn wrong_method(method: Method) -> ApiError {
+    ApiError::new(
+        Code::MethodNotAllowed,
+        format!("this address does not take {method}"),
+        "GET /api/openapi.json lists what it takes",
+    )
+}
+
+/// Every request comes through here: it gets an id, is let in or not, is timed and counted.
+async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(&request);
+    let method = known_method(request.method());
+    let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
+    let span = tracing::info_span!("request", id = %id, method, route);
+    let _in_flight = app.metrics.in_flight.one_more();
+    let mut response = answered(&app, request, next).instrument(span.clone()).await;
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID.clone(), value);
+    }
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
+    app.metrics.answered(Label { method, route, status }, took);
+    response
+}
+
+async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Response {
+    if let Err(refusal) = let_in(app, &request) {
+        return refusal.into_response();
+    }
+    // A mistake of ours in one request is that request's trouble alone.
+    let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match timeout(REQUEST_TIMEOUT, answering).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => ApiError::new(
+            Code::Internal,
+            "something broke while this was being answered",
+            "this is a mistake in Baton; please report it",
+        )
+        .into_response(),
+        Err(_) => ApiError::new(
+            Code::Unavailable,
+            format!("this took longer than {} s", REQUEST_TIMEOUT.as_secs()),
+            "see whether it was done before you try again",
+        )
+        .into_response(),
+    }
+}
+
+fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
+    let address =
+        request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    app.guard.check_host(request.headers())?;
+    app.guard.check_origin(request.headers())?;
+    if !app.rate_limit.takes(address, Instant::now()) {
+        return Err(ApiError::new(
+            Code::TooManyRequests,
+            "this address asks faster than it is answered",
+            "wait a moment; follow GET /api/events instead of asking again and again",
+        ));
+    }
+    if request.uri().path() == SOCKET_PATH { Ok(()) } else { app.guard.check_token(request.headers()) }
+}
+
+/// The client's own id, where it has a harmless one; else a new one.
+fn request_id(request: &Request) -> String {
+    let is_harmless = |text: &&str| {
+        !text.is_empty()
+            && text.len() <= REQUEST_ID_LEN_MAX
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let given = request.headers().get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(is_harmless);
+    given.map_or_else(|| Ids::secret().chars().take(16).collect(), str::to_owned)
+}
+
+/// The methods we count by name; whatever else comes is one of the others.
+fn known_method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PATCH" => "PATCH",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}

@@ -1,0 +1,239 @@
+//! The one shape of every error: what was wrong, where, and what to do next.
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use baton_core::approval::ApprovalRefusal;
+use baton_core::ask_refusal::AnswerRefusal;
+use baton_core::loop_refusal::LoopRefusal;
+use baton_core::phase_work::WorkRefusal;
+use baton_core::redact::redact;
+use baton_core::refusal::Refusal;
+use baton_engine::error::EngineError;
+use baton_engine::store_error::{Conflict, StoreError};
+use baton_engine::worktree::GitError;
+use serde::Serialize;
+
+/// The codes programs may branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    InvalidInput,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    InvalidStatus,
+    AlreadyAnswered,
+    TooLarge,
+    TooManyRequests,
+    Internal,
+    /// The store is busy, full or out of reach, or the request took too long; trying again may help.
+    Unavailable,
+}
+
+impl Code {
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidInput => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict | Self::InvalidStatus | Self::AlreadyAnswered => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ApiError {
+    pub error: Code,
+    pub message: String,
+    pub hint: String,
+}
+
+/// What a handler gives back.
+pub type Answer<T> = Result<T, ApiError>;
+
+/// Seconds after which a client that was turned away may try again.
+const RETRY_AFTER_SECONDS: &str = "1";
+
+impl ApiError {
+    pub fn new(error: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { error, message: message.into(), hint: hint.into() }
+    }
+
+    pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Code::InvalidInput, message, hint)
+    }
+
+    pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, message, hint)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.error.status();
+        if status.is_server_error() {
+            tracing::error!(code = ?self.error, message = %redact(&self.message), "request failed");
+        }
+        let mut response = (status, Json(&self)).into_response();
+        let headers = response.headers_mut();
+        match self.error {
+            Code::TooManyRequests | Code::Unavailable => {
+                headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static(RETRY_AFTER_SECONDS));
+            }
+            Code::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        // The form was right, so it is one of ours, from elsewhere; nothing stored is wrong.
+        if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
+            return Self::invalid(
+                format!("the cursor of {key} is not from this list"),
+                "use the one the previous page gave, or none",
+            );
+        }
+        Self { error: code_of(&error), message: redact(&error.to_string()).into_owned(), hint: error.hint() }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+fn code_of(error: &EngineError) -> Code {
+    match error {
+        EngineError::NotFound { .. } => Code::NotFound,
+        EngineError::Plan(_)
+        | EngineError::Ambiguous { .. }
+        | EngineError::ProjectPath { .. }
+        | EngineError::Namespace { .. }
+        | EngineError::GateAnswer(_)
+        | EngineError::Blank(_)
+        | EngineError::Work(WorkRefusal::Unreadable(_))
+        | EngineError::Cursor(_) => Code::InvalidInput,
+        EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
+            code_of_refusal(refusal)
+        }
+        EngineError::Approval(_)
+        | EngineError::Restless { .. }
+        | EngineError::OtherProject { .. }
+        | EngineError::KeyReused => Code::Conflict,
+        EngineError::Dependency(conflict) => match conflict {
+            Conflict::UnknownDependency { .. } => Code::InvalidInput,
+            Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
+        },
+        EngineError::RunOpen { .. } | EngineError::QueueFull(_) | EngineError::Ask(_) => Code::Conflict,
+        EngineError::Work(WorkRefusal::OutOfTurn(_) | WorkRefusal::NotAsked(_)) => Code::InvalidStatus,
+        EngineError::Answer(refusal) | EngineError::Loop(LoopRefusal::Answer(refusal)) => {
+            code_of_answer(refusal)
+        }
+        EngineError::Loop(_) => Code::InvalidStatus,
+        EngineError::NotWaiting { .. } | EngineError::NoRun { .. } | EngineError::Run(_) => {
+            Code::InvalidStatus
+        }
+        EngineError::AlreadyAnswered { .. } => Code::AlreadyAnswered,
+        EngineError::Git(error) => code_of_git(error),
+        EngineError::Store(error) => code_of_store(error),
+        EngineError::Folder { .. }
+        | EngineError::Graph(_)
+        | EngineError::NoAgent { .. }
+        | EngineError::Runner { .. }
+        | EngineError::Settings(_) => Code::Internal,
+    }
+}
+
+const fn code_of_answer(refusal: &AnswerRefusal) -> Code {
+    match refusal {
+        AnswerRefusal::AlreadyAnswered { .. } => Code::AlreadyAnswered,
+        AnswerRefusal::UnknownQuestion { .. } => Code::NotFound,
+        AnswerRefusal::Unreadable { .. } => Code::InvalidInput,
+        AnswerRefusal::Withdrawn { .. }
+        | AnswerRefusal::HumanOnly { .. }
+        | AnswerRefusal::AutomationStopped { .. }
+        | AnswerRefusal::IsGate { .. } => Code::Conflict,
+    }
+}
+
+const fn code_of_refusal(refusal: &Refusal) -> Code {
+    match refusal {
+        Refusal::UnreadableChoice { .. } | Refusal::NotBreakdown { .. } | Refusal::BadReplacement { .. } => {
+            Code::InvalidInput
+        }
+        Refusal::WrongState { .. }
+        | Refusal::NotReleased { .. }
+        | Refusal::SplitByHand { .. }
+        | Refusal::WaitingOn { .. }
+        | Refusal::IsPlan { .. } => Code::InvalidStatus,
+        Refusal::Stale { .. }
+        | Refusal::OtherQuestion { .. }
+        | Refusal::HumanOnly { .. }
+        | Refusal::AutomationStopped { .. }
+        | Refusal::NotPending { .. }
+        | Refusal::MayNotAsk { .. }
+        | Refusal::TooLarge { .. }
+        | Refusal::NeedsHuman { .. }
+        | Refusal::NotYours { .. }
+        | Refusal::NotTooLarge { .. } => Code::Conflict,
+    }
+}
+
+/// What the asker can mend by asking otherwise, what stands in the way for now, and what is broken.
+const fn code_of_git(error: &GitError) -> Code {
+    match error {
+        GitError::NotARepository { .. }
+        | GitError::NoCommits { .. }
+        | GitError::NoBranch { .. }
+        | GitError::NoBaseBranch { .. } => Code::InvalidInput,
+        GitError::InTheWay { .. }
+        | GitError::CheckedOut { .. }
+        | GitError::Unrelated { .. }
+        | GitError::KeptMoving { .. }
+        | GitError::HandedOn { .. }
+        | GitError::KeptChanging { .. }
+        | GitError::Exists { .. } => Code::Conflict,
+        GitError::Busy { .. } | GitError::TimedOut { .. } => Code::Unavailable,
+        GitError::Missing { .. }
+        | GitError::TooOld { .. }
+        | GitError::Failed { .. }
+        | GitError::TooLong { .. }
+        | GitError::Garbled { .. }
+        | GitError::File { .. }
+        | GitError::BadCopy { .. }
+        | GitError::NoWorktree { .. }
+        | GitError::NoVault { .. }
+        | GitError::NotKept { .. } => Code::Internal,
+    }
+}
+
+const fn code_of_store(error: &StoreError) -> Code {
+    match error {
+        StoreError::Busy { .. }
+        | StoreError::DiskFull { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::Closed => Code::Unavailable,
+        StoreError::Damaged { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::BadRow { .. }
+        | StoreError::Backend { .. } => Code::Internal,
+    }
+}

@@ -1,0 +1,199 @@
+//! The door: who may speak to this server at all.
+//!
+//! A page in the human's browser can send requests to this machine, and a name under a stranger's control can be
+//! made to lead here. So on loopback only loopback's own names are answered, and nowhere a page of another origin.
+//! Off loopback there is no such thing as "this machine", and every request needs the token.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName};
+
+use crate::error::{ApiError, Code};
+
+/// A secret. It is compared and handed on, and never shown.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// Shorter ones can be guessed.
+    pub const LEN_MIN: usize = 16;
+
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// For the file that the commands of the same user read, and nothing else.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Looks at every byte whatever the first ones say, so the time taken tells a guesser nothing but the length.
+    pub fn is(&self, given: &str) -> bool {
+        let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
+        let difference = ours.iter().zip(theirs).fold(0u8, |seen, (a, b)| seen | (a ^ b));
+        ours.len() == theirs.len() && std::hint::black_box(difference) == 0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+/// Whom the door lets in.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    is_loopback: bool,
+    token: Option<Token>,
+}
+
+impl Guard {
+    /// For a server that listens at `address`. A token that is given is always required.
+    pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
+        Self { is_loopback: address.ip().is_loopback(), token }
+    }
+
+    /// The names by which this server may be called.
+    pub fn check_host(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let host = text(headers, &HOST)
+            .ok_or_else(|| forbidden("the request names no Host", "send the Host header, once"))?;
+        let (name, _) = split_port(host);
+        if !self.is_loopback || is_loopback_name(name) {
+            Ok(())
+        } else {
+            Err(forbidden(
+                "this server does not answer to that Host",
+                "use the address that baton up printed; to serve others, start it with --listen and a token",
+            ))
+        }
+    }
+
+    /// A browser says where the page is from that sends the request. It must be one of ours.
+    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        if !headers.contains_key(ORIGIN) {
+            return Ok(());
+        }
+        let host = text(headers, &HOST).unwrap_or_default();
+        let own = text(headers, &ORIGIN)
+            .and_then(|origin| origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")))
+            .is_some_and(|origin| origin.eq_ignore_ascii_case(host));
+        if own {
+            Ok(())
+        } else {
+            Err(forbidden("pages of another origin may not use this server", "open the server's own page"))
+        }
+    }
+
+    pub fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    pub fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let given = text(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        self.check_given(given.map(str::trim))
+    }
+
+    /// The same for a token that came another way.
+    pub fn check_given(&self, given: Option<&str>) -> Result<(), ApiError> {
+        let Some(token) = &self.token else { return Ok(()) };
+        if given.is_some_and(|given| token.is(given)) {
+            Ok(())
+        } else {
+            Err(ApiError::new(
+                Code::Unauthorized,
+                "the token is missing or wrong",
+                "send Authorization: Bearer TOKEN; the token is in the server file of the state directory",
+            ))
+        }
+    }
+}
+
+fn forbidden(message: &str, hint: &str) -> ApiError {
+    ApiError::new(Code::Forbidden, message, hint)
+}
+
+/// A header that came exactly once and is text. Two of them are a trick.
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(only), None) => only.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// `[::1]:80` → `::1`; `localhost:80` → `localhost`.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    if let Some(bracketed) = host.strip_prefix('[') {
+        return bracketed.split_once(']').map_or((host, None), |(name, port)| (name, port.strip_prefix(':')));
+    }
+    host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)))
+}
+
+fn is_loopback_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    fn local() -> Guard {
+        Guard::new("127.0.0.1:5678".parse().unwrap(), None)
+    }
+
+    #[test]
+    fn only_loopbacks_own_names_are_answered() {
+        for good in ["localhost:5678", "LOCALHOST", "127.0.0.1:5678", "127.8.8.8", "[::1]:5678"] {
+            assert!(local().check_host(&headers(&[(HOST, good)])).is_ok(), "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "localhost.evil.example",
+            "192.168.1.2:5678",
+            "[::2]",
+            "[",
+            "",
+            "127.0.0.1.nip.io",
+        ] {
+            assert!(local().check_host(&headers(&[(HOST, bad)])).is_err(), "{bad}");
+        }
+        assert!(local().check_host(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn only_the_servers_own_pages_may_ask() {
+        let asked = |origin| local().check_origin(&headers(&[(HOST, "localhost:5678"), (ORIGIN, origin)]));
+        assert!(asked("http://localhost:5678").is_ok());
+        for foreign in
+            ["http://evil.example", "null", "http://localhost:3000", "http://localhost:5678.evil", "file://"]
+        {
+            assert!(asked(foreign).is_err(), "{foreign}");
+        }
+        assert!(local().check_origin(&headers(&[(HOST, "localhost")])).is_ok(), "no page at all");
+    }
+
+    #[test]
+    fn two_hosts_are_none() {
+        let mut two = headers(&[(HOST, "localhost")]);
+        two.append(HOST, "evil.example".parse().unwrap());
+        assert!(local().check_host(&two).is_err());
+    }
+
+    #[test]
+    fn the_token_has_to_be_the_token() {
+        let guard = Guard::new("0.0.0.0:5678".parse().unwrap(), Some(Token::new("correct-horse-battery")));
+        let asked = |value| guard.check_token(&headers(&[(AUTHORIZATION, value)]));
+        assert!(asked("Bearer correct-horse-battery").is_ok());
+        for wrong in ["Bearer correct-horse-batterz", "Bearer correct", "correct-horse-battery", "Bearer "] {
+            assert!(asked(wrong).is_err(), "{wrong}");
+        }
+        assert!(guard.check_token(&HeaderMap::new()).is_err());
+        assert_eq!(format!("{guard:?}").matches("correct").count(), 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! How much the server takes from one client, and in all. Each limit is answered with an error a person can read.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The largest body: far more than a person types, far less than the memory minds.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How much of a body that is too large is read and thrown away before the connection is closed.
+pub const BODY_DRAINED_MAX: usize = 32 * 1024 * 1024;
+/// The largest head of a request, in all.
+pub const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// Headers of one request.
+pub const HEADERS_MAX: usize = 64;
+/// How long a client may take to send the head of a request, also between two requests.
+pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a request may take, its body included. Streams are not bound by it once they have begun.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server that is ending waits for requests and streams to come to their end.
+pub const ENDING_PATIENCE: Duration = Duration::from_secs(10);
+/// Connections at once. One more waits until another has gone.
+pub const CONNECTIONS_MAX: usize = 2_048;
+/// Items of a list where the asker does not say.
+pub const PAGE_DEFAULT: u32 = 50;
+/// Items of a list at most.
+pub const PAGE_MAX: u32 = 500;
+/// The longest title; a title is a line, the rest belongs into the description.
+pub const TITLE_CHARS_MAX: usize = 500;
+
+/// Requests of one address in a burst, and how many come back each second. A script that asks in a loop stays
+/// below this; a loop without an end does not.
+const BURST: f64 = 4_000.0;
+const PER_SECOND: f64 = 2_000.0;
+/// Addresses remembered. When there are more, those that have been quiet are forgotten first.
+const ADDRESSES_MAX: usize = 4_096;
+
+/// Counts requests by address.
+#[derive(Default)]
+pub struct RateLimit {
+    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn filled(self, now: Instant) -> f64 {
+        let since = now.saturating_duration_since(self.at).as_secs_f64();
+        (self.left + since * PER_SECOND).min(BURST)
+    }
+}
+
+impl RateLimit {
+    /// Whether one more request of this address may be taken now.
+    pub fn takes(&self, address: IpAddr, now: Instant) -> bool {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
+            buckets.retain(|_, bucket| bucket.filled(now) < BURST);
+            // Everybody is busy: a newcomer waits rather than have the table grow.
+            if buckets.len() >= ADDRESSES_MAX {
+                return false;
+            }
+        }
+        let bucket = buckets.entry(address).or_insert(Bucket { left: BURST, at: now });
+        let left = bucket.filled(now);
+        let takes = left >= 1.0;
+        *bucket = Bucket { left: if takes { left - 1.0 } else { left }, at: now };
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn address(number: u32) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from(number))
+    }
+
+    #[test]
+    fn a_burst_is_taken_then_refused_and_time_fills_it_again() {
+        let (limit, now) = (RateLimit::default(), Instant::now());
+        let taken = (0..5_000).filter(|_| limit.takes(address(1), now)).count();
+        assert_eq!(taken, 4_000);
+        assert!(limit.takes(address(2), now), "another address has its own");
+        let later = now + Duration::from_millis(10);
+        assert_eq!((0..100).filter(|_| limit.takes(address(1), later)).count(), 20);
+    }
+
+    #[test]
+    fn quiet_addresses_are_forgotten_before_the_table_grows() {
+        let (limit, now) = (RateLimit::default(), Instant::now());
+        for number in 0..4_096 {
+            assert!(limit.takes(address(number), now));
+        }
+        assert!(!limit.takes(address(9_999), now), "nobody has been quiet yet");
+        assert!(limit.takes(address(9_999), now + Duration::from_secs(1)));
+    }
+}

@@ -1,0 +1,157 @@
+//! A route and what is said about it, in one place: the router and the document of the API are made of the same list,
+//! so a route that is not described does not exist.
+
+use axum::handler::Handler;
+use axum::routing::{MethodRouter, delete, get, patch, post};
+use baton_engine::Store;
+
+use crate::state::App;
+
+/// One call of the API.
+pub struct Route<S> {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub about: About,
+    pub handler: MethodRouter<App<S>>,
+}
+
+/// What the document says of it. Shapes are named; `openapi::shapes` has them.
+#[derive(Debug, Clone)]
+pub struct About {
+    pub id: &'static str,
+    pub summary: &'static str,
+    pub parameters: Vec<Parameter>,
+    /// The shape of the body, where the call takes one.
+    pub takes: Option<&'static str>,
+    pub status: u16,
+    pub gives: Gives,
+    /// Whether the key in the path may be one that is not there.
+    pub may_be_missing: bool,
+    /// Whether the state of things may refuse it.
+    pub may_conflict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gives {
+    Shape(&'static str),
+    EventStream,
+    Text,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub place: &'static str,
+    pub shape: &'static str,
+    pub about: &'static str,
+}
+
+impl<S: Store> Route<S> {
+    pub fn get<H: Handler<T, App<S>>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+        Self::new("get", path, id, get(handler))
+    }
+
+    pub fn post<H: Handler<T, App<S>>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+        Self::new("post", path, id, post(handler))
+    }
+
+    pub fn patch<H: Handler<T, App<S>>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("patch", path, id, patch(handler))
+    }
+
+    pub fn delete<H: Handler<T, App<S>>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("delete", path, id, delete(handler))
+    }
+
+    fn new(
+        method: &'static str,
+        path: &'static str,
+        id: &'static str,
+        handler: MethodRouter<App<S>>,
+    ) -> Self {
+        let mut about = About {
+            id,
+            summary: "",
+            parameters: Vec::new(),
+            takes: None,
+            status: 200,
+            gives: Gives::Text,
+            may_be_missing: false,
+            may_conflict: false,
+        };
+        if let Some((name, shape)) = key_in(path) {
+            about.parameters.push(Parameter { name, place: "path", shape, about: "Which one" });
+            about.may_be_missing = true;
+        }
+        Self { method, path, about, handler }
+    }
+
+    /// One sentence, and the shape of the answer.
+    pub fn gives(mut self, summary: &'static str, shape: &'static str) -> Self {
+        self.about.summary = summary;
+        self.about.gives = Gives::Shape(shape);
+        self
+    }
+
+    pub fn streams(mut self, summary: &'static str) -> Self {
+        self.about.summary = summary;
+        self.about.gives = Gives::EventStream;
+        self
+    }
+
+    pub fn created(mut self) -> Self {
+        self.about.status = 201;
+        self
+    }
+
+    pub fn takes(mut self, shape: &'static str) -> Self {
+        self.about.takes = Some(shape);
+        self
+    }
+
+    pub fn query(mut self, name: &'static str, shape: &'static str, about: &'static str) -> Self {
+        self.about.parameters.push(Parameter { name, place: "query", shape, about });
+        self
+    }
+
+    pub fn header(mut self, name: &'static str, shape: &'static str, about: &'static str) -> Self {
+        self.about.parameters.push(Parameter { name, place: "header", shape, about });
+        self
+    }
+
+    /// A list in pages; `cursor` is the shape of its places.
+    pub fn paged(self, cursor: &'static str) -> Self {
+        self.query("limit", "Limit", "How many at most").query(
+            "cursor",
+            cursor,
+            "Where the previous page ended",
+        )
+    }
+
+    /// The state of things may refuse it.
+    pub fn may_conflict(mut self) -> Self {
+        self.about.may_conflict = true;
+        self
+    }
+}
+
+/// The variable of a path and the shape of its values, from what stands before it.
+fn key_in(path: &'static str) -> Option<(&'static str, &'static str)> {
+    let (before, rest) = path.split_once("/{")?;
+    let (name, _) = rest.split_once('}')?;
+    let shape = match before.rsplit('/').next() {
+        Some("projects") => "ProjectId",
+        Some("questions") => "QuestionId",
+        Some("task-groups" | "sessions") => "SessionId",
+        _ => "TaskId",
+    };
+    Some((name, shape))
+}

@@ -1,0 +1,149 @@
+//! `/api/breakdowns`: plans for tasks that were too large.
+
+use axum::Json;
+use axum::extract::State;
+use baton_core::breakdown::PlanDraft;
+use baton_core::command::{Command, CommandName};
+use baton_core::id::TaskId;
+use baton_core::plan_record::PlanRecord;
+use baton_core::refusal::Refusal;
+use baton_core::state::StateName;
+use baton_core::text::Role;
+use baton_engine::Store;
+use baton_engine::error::EngineError;
+use baton_engine::query::TaskFilter;
+use baton_engine::view::{TaskSummary, TaskView};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::tasks::verdicts::{Nothing, Rejection, apply};
+use crate::error::Answer;
+use crate::input::{Body, Key, Query, said};
+use crate::route::Route;
+use crate::state::App;
+use crate::views::page::page;
+use crate::views::transition::TransitionView;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::get("/api/breakdowns", "list_breakdowns", list::<S>)
+            .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
+            .paged("TaskCursor")
+            .gives("Breakdowns, oldest first", "BreakdownPage"),
+        Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
+            .gives("A breakdown and its plan", "Breakdown"),
+        Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit::<S>)
+            .takes("PlanDraft")
+            .gives("Hands in a plan, or another one", "Breakdown")
+            .may_conflict(),
+        Route::post("/api/breakdowns/{id}/run", "run_breakdown", run::<S>)
+            .takes("Nothing")
+            .gives("Lets an agent plan it", "Transition")
+            .may_conflict(),
+        Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve::<S>)
+            .takes("Nothing")
+            .gives("Makes the plan real: its subtasks take the place of the task", "Approval")
+            .may_conflict(),
+        Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject::<S>)
+            .takes("Rejection")
+            .gives("Sends the plan back with the reason", "Transition")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Serialize)]
+struct Breakdown {
+    breakdown: TaskView,
+    plan: Option<PlanRecord>,
+}
+
+#[derive(Serialize)]
+struct Approval {
+    breakdown_id: TaskId,
+    subtasks: Vec<TaskId>,
+}
+
+async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+    let queue = query.word("queue")?;
+    let filter = TaskFilter { role: Some(Role::breakdown()), queue, ..TaskFilter::default() };
+    let paging = query.page()?;
+    query.done()?;
+    let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
+    page("breakdowns", &tasks, TaskSummary::of).map(Json)
+}
+
+async fn show<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+) -> Answer<Json<Breakdown>> {
+    query.done()?;
+    load(&app, id).await
+}
+
+async fn load<S: Store>(app: &App<S>, id: TaskId) -> Answer<Json<Breakdown>> {
+    is_breakdown(app, id).await?;
+    let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
+    Ok(Json(Breakdown { breakdown: TaskView::load(app.desk(), id).await?, plan }))
+}
+
+/// Under this address only breakdowns are there.
+async fn is_breakdown<S: Store>(app: &App<S>, id: TaskId) -> Answer<()> {
+    if app.desk().task(id).await?.value.is_breakdown() {
+        Ok(())
+    } else {
+        Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
+    }
+}
+
+async fn edit<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(draft): Body<PlanDraft>,
+) -> Answer<Json<Breakdown>> {
+    query.done()?;
+    is_breakdown(&app, id).await?;
+    let state = app.desk().task(id).await?.value.state().name();
+    if matches!(state, StateName::Done | StateName::Cancelled) {
+        let command = CommandName::SubmitPlan;
+        return Err(EngineError::Refused(Refusal::WrongState { task: id, state, command }).into());
+    }
+    app.desk().submit_plan(id, draft, app.actor()).await?;
+    load(&app, id).await
+}
+
+async fn run<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(Nothing {}): Body<Nothing>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    is_breakdown(&app, id).await?;
+    apply(&app, id, Command::Release).await
+}
+
+async fn approve<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(Nothing {}): Body<Nothing>,
+) -> Answer<Json<Approval>> {
+    query.done()?;
+    is_breakdown(&app, id).await?;
+    let subtasks = app.desk().approve(id, app.actor()).await?;
+    Ok(Json(Approval { breakdown_id: id, subtasks }))
+}
+
+async fn reject<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Rejection>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    is_breakdown(&app, id).await?;
+    let reason = said(&body.reason, "reason")?;
+    apply(&app, id, Command::Reject { reason }).await
+}

@@ -1,0 +1,33 @@
+//! The calls of the API, one file for each noun.
+
+pub mod breakdowns;
+pub mod chat;
+pub mod events;
+pub mod groups;
+pub mod health;
+pub mod projects;
+pub mod questions;
+pub mod recipes;
+pub mod tasks;
+
+use baton_engine::Store;
+
+use crate::route::Route;
+
+/// Every call there is. The router and the document are made of this list.
+pub fn all<S: Store>() -> Vec<Route<S>> {
+    [
+        projects::routes(),
+        chat::routes(),
+        groups::routes(),
+        tasks::routes(),
+        questions::routes(),
+        breakdowns::routes(),
+        recipes::routes(),
+        events::routes(),
+        health::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

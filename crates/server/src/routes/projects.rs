@@ -1,0 +1,98 @@
+//! `/api/projects`
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::git_name::BranchName;
+use baton_core::id::ProjectId;
+use baton_core::project::Project;
+use baton_engine::Store;
+use baton_engine::error::EngineError;
+use baton_engine::new_project;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::{Answer, ApiError};
+use crate::input::{Body, Key, Query, said};
+use crate::limits::TITLE_CHARS_MAX;
+use crate::route::Route;
+use crate::state::App;
+use crate::views::page::page;
+use crate::views::project::ProjectView;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::get("/api/projects", "list_projects", list::<S>)
+            .gives("Projects, oldest first", "ProjectPage")
+            .paged("ProjectCursor"),
+        Route::post("/api/projects", "create_project", create::<S>)
+            .takes("NewProject")
+            .created()
+            .gives("Makes a project of a git repository", "Project")
+            .may_conflict(),
+        Route::get("/api/projects/{id}", "get_project", show::<S>).gives("One project", "Project"),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    path: String,
+    title: Option<String>,
+    #[serde(default)]
+    description: String,
+    base_branch: Option<BranchName>,
+    #[serde(default)]
+    feature: bool,
+}
+
+async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+    let paging = query.page()?;
+    query.done()?;
+    let projects = app.desk().store.projects(paging.cursor, paging.limit).await?;
+    page("projects", &projects, |project| ProjectView::from(project)).map(Json)
+}
+
+async fn create<S: Store>(
+    State(app): State<App<S>>,
+    query: Query,
+    Body(new): Body<NewProject>,
+) -> Answer<(StatusCode, Json<ProjectView>)> {
+    query.done()?;
+    let title = new.title.as_deref().map(|title| titled(title, "title")).transpose()?;
+    let new = new_project::NewProject {
+        path: new.path,
+        title,
+        description: new.description,
+        base_branch: new.base_branch,
+        is_feature: new.feature,
+    };
+    let project = app.shop.create_project(new, app.actor()).await?;
+    Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
+}
+
+async fn show<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<ProjectId>,
+    query: Query,
+) -> Answer<Json<ProjectView>> {
+    query.done()?;
+    Ok(Json(ProjectView::from(&project(&app, id).await?)))
+}
+
+/// A project that is there.
+pub async fn project<S: Store>(app: &App<S>, id: ProjectId) -> Answer<Project> {
+    let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
+    Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
+}
+
+/// A title: a line that says something.
+pub fn titled(text: &str, name: &'static str) -> Answer<baton_core::text::NonBlank> {
+    if text.chars().count() > TITLE_CHARS_MAX {
+        return Err(ApiError::invalid(
+            format!("{name} is longer than {TITLE_CHARS_MAX} characters"),
+            "shorten it; the rest belongs into the description",
+        ));
+    }
+    said(text, name)
+}

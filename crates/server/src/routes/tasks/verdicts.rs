@@ -1,0 +1,168 @@
+//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry.
+
+use axum::Json;
+use axum::extract::State;
+use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::recycle::RecycleReason;
+use baton_engine::Store;
+use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_engine::error::EngineError;
+use serde::Deserialize;
+
+use super::super::questions::give;
+use crate::error::{Answer, ApiError, Code};
+use crate::input::{Body, Key, Query, said};
+use crate::route::Route;
+use crate::state::App;
+use crate::views::transition::TransitionView;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::post("/api/tasks/{id}/reply", "reply", reply::<S>)
+            .takes("Reply")
+            .gives("Answers the question a task waits on; it goes on with the answer", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/accept", "accept_task", accept::<S>)
+            .takes("Acceptance")
+            .gives("Merges finished work and calls the task done", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/reject", "reject_task", reject::<S>)
+            .takes("Rejection")
+            .gives("Sends work back with the reason", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle::<S>)
+            .takes("Recycling")
+            .gives("Sends a task that was too large to a breakdown", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel::<S>)
+            .takes("Cancelling")
+            .gives("Gives a task up; what it wrote is kept", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/retry", "retry_task", retry::<S>)
+            .takes("Nothing")
+            .gives("Tries a failed task again", "Transition")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    reply: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acceptance {
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rejection {
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recycling {
+    reason: Option<RecycleReason>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancelling {
+    reason: Option<String>,
+}
+
+/// A body that has to be empty, or `{}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// The answer goes to the question that was there when the reply came, and to no later one.
+async fn reply<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Reply>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let answer = said(&body.reply, "reply")?;
+    let task = app.desk().task(id).await?.value;
+    let old = task.state().status();
+    let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
+    give(&app, question, answer).await?;
+    let task = app.desk().task(id).await?.value;
+    Ok(Json(TransitionView::of(old, &task)))
+}
+
+async fn accept<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Acceptance>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let old = app.desk().task(id).await?.value.state().status();
+    match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
+        Accepted::Done { .. } => Ok(Json(TransitionView::of(old, &app.desk().task(id).await?.value))),
+        Accepted::Conflicted { files } => Err(ApiError::new(
+            Code::Conflict,
+            format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
+            format!("it is not merged and nothing is lost; see GET /api/tasks/{id}"),
+        )),
+    }
+}
+
+async fn reject<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Rejection>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let reason = said(&body.reason, "reason")?;
+    apply(&app, id, Command::Reject { reason }).await
+}
+
+async fn recycle<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Recycling>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let reason = body.reason.unwrap_or(RecycleReason::TooLarge);
+    apply(&app, id, Command::Recycle { reason }).await
+}
+
+async fn cancel<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Cancelling>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let reason = body.reason.map(|reason| said(&reason, "reason")).transpose()?;
+    apply(&app, id, Command::Cancel { reason }).await
+}
+
+async fn retry<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(Nothing {}): Body<Nothing>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    apply(&app, id, Command::Retry).await
+}
+
+/// Carries a command out and tells where it led.
+pub async fn apply<S: Store>(app: &App<S>, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
+    let old = app.desk().task(id).await?.value.state().status();
+    let task = app.desk().apply(id, command, app.actor()).await?;
+    Ok(Json(TransitionView::of(old, &task)))
+}

@@ -1,0 +1,122 @@
+//! Requests of a socket, carried out at the same desk as those over HTTP.
+
+use std::path::Path;
+
+use baton_core::id::{ProjectId, SessionId};
+use baton_core::receipt::Wanted;
+use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
+use baton_engine::Store;
+use baton_engine::posting::Posting;
+use serde_json::{Value, json};
+
+use super::incoming::Incoming;
+use super::outgoing;
+use crate::error::{Answer, ApiError, Code};
+use crate::input::said;
+use crate::routes::questions::give;
+use crate::state::App;
+
+/// Projects looked at in one page.
+const PROJECTS_PAGE: u32 = 500;
+
+pub async fn carry_out<S: Store>(app: &App<S>, request: Incoming) -> Answer<Value> {
+    match request {
+        Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
+        Incoming::StartRecipe { session_id, recipe_id, working_directory, provider } => {
+            start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
+        }
+        Incoming::ExitRecipe { session_id } => {
+            let run = app.desk().exit_run(&session_id, app.actor()).await?;
+            let mut ack = outgoing::ack("exit_recipe");
+            ack["run_id"] = json!(run.id());
+            Ok(ack)
+        }
+        Incoming::Prompt { session_id, content } => {
+            let text = said(&content, "content")?;
+            prompt(app, session_id, text).await
+        }
+        Incoming::Answer { question_id, answer } => {
+            let text = said(&answer, "answer")?;
+            let task = give(app, question_id, text).await?;
+            let mut ack = outgoing::ack("answer");
+            ack["task_id"] = json!(task.map(|task| task.id()));
+            Ok(ack)
+        }
+        Incoming::Connect { .. } => Ok(outgoing::ack("connect")),
+        // The socket itself does it; here there is nothing to do.
+        Incoming::Subscribe { .. } => Ok(outgoing::ack("subscribe")),
+    }
+}
+
+async fn start<S: Store>(
+    app: &App<S>,
+    session: &SessionId,
+    recipe: &RecipeId,
+    folder: &str,
+    provider: Option<&AgentName>,
+) -> Answer<Value> {
+    check_provider(app, provider)?;
+    let project = project_at(app, folder).await?;
+    let run = app.desk().start_run(session, recipe, project, None, app.actor()).await?;
+    let mut ack = outgoing::ack("start_recipe");
+    ack["run_id"] = json!(run.id());
+    ack["task_id"] = json!(run.task());
+    Ok(ack)
+}
+
+/// Which agent works is decided by the settings; a client may say which one it expects.
+fn check_provider<S: Store>(app: &App<S>, provider: Option<&AgentName>) -> Answer<()> {
+    let Some(wanted) = provider else { return Ok(()) };
+    match app.shop.settings.agent_for(&Role::implement()) {
+        Some((name, _)) if name == wanted => Ok(()),
+        found => Err(ApiError::new(
+            Code::Conflict,
+            format!(
+                "the agent here is {}, not {wanted}",
+                found.map_or_else(|| "none".to_owned(), |(name, _)| name.to_string())
+            ),
+            "leave provider out, or name it as default_agent in .agent/baton.toml",
+        )),
+    }
+}
+
+/// The project whose repository the folder is; none for the repository this server was started in.
+async fn project_at<S: Store>(app: &App<S>, folder: &str) -> Answer<Option<ProjectId>> {
+    let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
+    if path == app.shop.place.root {
+        return Ok(None);
+    }
+    let mut cursor = None;
+    loop {
+        let page = app.desk().store.projects(cursor, PROJECTS_PAGE).await?;
+        if let Some(found) = page.items.iter().find(|project| Path::new(&project.path) == path) {
+            return Ok(Some(found.id));
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            return Err(ApiError::not_found(
+                format!("no project works in {}", path.display()),
+                "make one first: POST /api/projects",
+            ));
+        }
+    }
+}
+
+/// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
+async fn prompt<S: Store>(app: &App<S>, session: SessionId, text: NonBlank) -> Answer<Value> {
+    let mut ack = outgoing::ack("prompt");
+    if app.desk().session_run(&session).await?.is_some() {
+        let message = app.desk().say(&session, text, app.actor()).await?;
+        ack["task_id"] = json!(message.task_id);
+        return Ok(ack);
+    }
+    let project = app.desk().store.session(&session).await?.and_then(|stored| stored.value.project_id);
+    let project = match project {
+        Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
+        None => None,
+    };
+    let posting = Posting { session, text, wanted: Wanted::default(), key: None };
+    let taken = app.desk().take_in(project.as_ref(), &posting, app.actor()).await?;
+    ack["task_id"] = json!(taken.task);
+    Ok(ack)
+}

@@ -1,0 +1,67 @@
+//! What clients say.
+
+use axum::extract::ws::Message;
+use baton_core::id::{QuestionId, SessionId};
+use baton_core::text::{AgentName, RecipeId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ApiError;
+
+/// A request; the id is the client's own and comes back with the answer.
+pub struct Request {
+    pub id: Option<String>,
+    pub body: Incoming,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Incoming {
+    Connect {
+        token: Option<String>,
+    },
+    GetAvailableRecipes {},
+    StartRecipe {
+        session_id: SessionId,
+        recipe_id: RecipeId,
+        working_directory: String,
+        provider: Option<AgentName>,
+    },
+    ExitRecipe {
+        session_id: SessionId,
+    },
+    Prompt {
+        session_id: SessionId,
+        content: String,
+    },
+    Answer {
+        question_id: QuestionId,
+        answer: String,
+    },
+    Subscribe {
+        session_id: Option<SessionId>,
+        #[serde(default)]
+        last_seq: u64,
+    },
+}
+
+/// A request in a frame; none in a frame that is not for us.
+pub fn read(message: &Message) -> Option<Result<Request, ApiError>> {
+    match message {
+        Message::Text(text) => Some(parse(text.as_str())),
+        Message::Binary(_) => {
+            Some(Err(ApiError::invalid("binary messages are not understood", "send JSON as text")))
+        }
+        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
+    }
+}
+
+fn parse(text: &str) -> Result<Request, ApiError> {
+    let hint = "send {\"type\": …} with one of connect, get_available_recipes, start_recipe, exit_recipe, prompt, \
+                answer, subscribe";
+    let wrong =
+        |error: serde_json::Error| ApiError::invalid(format!("the message does not fit: {error}"), hint);
+    let value: Value = serde_json::from_str(text).map_err(wrong)?;
+    let id = value["request_id"].as_str().map(str::to_owned);
+    Ok(Request { id, body: serde_json::from_value(value).map_err(wrong)? })
+}

@@ -1,0 +1,204 @@
+//! `/ws`: the same server as a conversation. `hello` → `connect` → `connected`, then requests in, messages out.
+//!
+//! What is durable comes from the log and carries its number; a client that comes back with the last number it saw
+//! misses nothing and gets nothing twice. A client that does not read is cut off, and catches up when it comes back.
+
+mod hand;
+mod incoming;
+mod outgoing;
+mod subscription;
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::response::Response;
+use baton_engine::Store;
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use self::incoming::{Incoming, Request};
+use self::subscription::Subscription;
+use crate::error::{ApiError, Code};
+use crate::limits::BODY_BYTES_MAX;
+use crate::state::App;
+
+/// How long a client may take to introduce itself.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// How long one message may take to be sent. A client that takes longer reads the log when it comes back.
+const SEND_PATIENCE: Duration = Duration::from_secs(20);
+/// How often a quiet client is asked whether it is still there; twice without an answer, and it is not.
+const PING_EVERY: Duration = Duration::from_secs(30);
+
+pub async fn serve<S: Store>(State(app): State<App<S>>, upgrade: WebSocketUpgrade) -> Response {
+    upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
+        let _open = Open::new(app.clone());
+        let mut client = Client { socket, app, subscription: None };
+        let reason = client.talk().await;
+        tracing::debug!(?reason, "a socket ended");
+        client.close(reason).await;
+    })
+}
+
+/// Counts a socket for as long as it is open.
+struct Open<S>(App<S>);
+
+impl<S> Open<S> {
+    fn new(app: App<S>) -> Self {
+        app.sockets.send_modify(|open| *open += 1);
+        Self(app)
+    }
+}
+
+impl<S> Drop for Open<S> {
+    fn drop(&mut self) {
+        self.0.sockets.send_modify(|open| *open -= 1);
+    }
+}
+
+/// Why a conversation is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// The client went, or could not be reached any more.
+    Gone,
+    Unauthorized,
+    /// The server is ending, and everything was told.
+    Ending,
+    /// The log could not be read; the client may come back.
+    Broken,
+}
+
+struct Client<S> {
+    socket: WebSocket,
+    app: App<S>,
+    subscription: Option<Subscription<S>>,
+}
+
+/// What a client does next, or what there is to tell it.
+enum Next {
+    Heard(Message),
+    Told(Value),
+    Ping,
+    Over(Over),
+}
+
+impl<S: Store> Client<S> {
+    async fn talk(&mut self) -> Over {
+        if let Err(over) = self.introduction().await {
+            return over;
+        }
+        let mut pings = interval(PING_EVERY);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut ending, mut last_heard) = (self.app.ending.clone(), Instant::now());
+        loop {
+            let next = tokio::select! {
+                heard = self.socket.recv() => match heard {
+                    Some(Ok(message)) => Next::Heard(message),
+                    Some(Err(_)) | None => Next::Over(Over::Gone),
+                },
+                told = Subscription::next(&mut self.subscription) => match told {
+                    Ok(Some(message)) => Next::Told(message),
+                    Ok(None) => Next::Over(Over::Ending),
+                    Err(error) => {
+                        tracing::warn!(%error, "a socket's log broke off");
+                        Next::Over(Over::Broken)
+                    }
+                },
+                () = ended(&mut ending), if self.subscription.is_none() => Next::Over(Over::Ending),
+                _ = pings.tick() => Next::Ping,
+            };
+            let sent = match next {
+                Next::Heard(message) => {
+                    last_heard = Instant::now();
+                    self.answer(message).await
+                }
+                Next::Told(message) => self.send(&message).await,
+                Next::Ping if last_heard.elapsed() > PING_EVERY * 2 => Err(Over::Gone),
+                Next::Ping => self.send_frame(Message::Ping(Vec::new().into())).await,
+                Next::Over(over) => Err(over),
+            };
+            if let Err(over) = sent {
+                return over;
+            }
+        }
+    }
+
+    /// `hello` → `connect` → `connected`.
+    async fn introduction(&mut self) -> Result<(), Over> {
+        self.send(&outgoing::hello(self.app.namespace(), self.app.guard.needs_token())).await?;
+        let deadline = Instant::now() + CONNECT_PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(Some(Ok(message))) = timeout(left, self.socket.recv()).await else {
+                return Err(Over::Gone);
+            };
+            let request = match incoming::read(&message) {
+                None => continue,
+                Some(Err(error)) => {
+                    self.send(&outgoing::error(None, &error)).await?;
+                    continue;
+                }
+                Some(Ok(request)) => request,
+            };
+            let Incoming::Connect { token } = request.body else {
+                let hint = "send {\"type\": \"connect\"} first, with the token where one is needed";
+                let error = ApiError::new(Code::Unauthorized, "this socket is not connected yet", hint);
+                self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
+                continue;
+            };
+            if let Err(error) = self.app.guard.check_given(token.as_deref()) {
+                self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
+                return Err(Over::Unauthorized);
+            }
+            let last_seq = *self.app.desk().changes().borrow();
+            return self.send(&outgoing::connected(request.id.as_deref(), last_seq)).await;
+        }
+    }
+
+    async fn answer(&mut self, message: Message) -> Result<(), Over> {
+        let answer = match incoming::read(&message) {
+            None => return if matches!(message, Message::Close(_)) { Err(Over::Gone) } else { Ok(()) },
+            Some(Err(error)) => outgoing::error(None, &error),
+            Some(Ok(Request { id, body })) => match self.carry_out(body).await {
+                Ok(answer) => outgoing::with_id(answer, id.as_deref()),
+                Err(error) => outgoing::error(id.as_deref(), &error),
+            },
+        };
+        self.send(&answer).await
+    }
+
+    async fn carry_out(&mut self, body: Incoming) -> Result<Value, ApiError> {
+        if let Incoming::Subscribe { session_id, last_seq } = body {
+            self.subscription = Some(Subscription::new(&self.app, session_id, last_seq));
+            return Ok(outgoing::ack("subscribe"));
+        }
+        hand::carry_out(&self.app, body).await
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<(), Over> {
+        self.send_frame(Message::Text(message.to_string().into())).await
+    }
+
+    async fn send_frame(&mut self, frame: Message) -> Result<(), Over> {
+        match timeout(SEND_PATIENCE, self.socket.send(frame)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Over::Gone),
+        }
+    }
+
+    async fn close(&mut self, over: Over) {
+        let (code, reason) = match over {
+            Over::Gone => return,
+            Over::Unauthorized => (close_code::POLICY, "the token is missing or wrong"),
+            Over::Ending => (close_code::AWAY, "the server is ending"),
+            Over::Broken => (close_code::ERROR, "the log broke off; come back with last_seq"),
+        };
+        // It may be gone by itself meanwhile.
+        let _ = self.send_frame(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
+    }
+}
+
+async fn ended(ending: &mut tokio::sync::watch::Receiver<bool>) {
+    // Whoever could tell is gone: that is the end, too.
+    drop(ending.wait_for(|ending| *ending).await);
+}

@@ -1,0 +1,85 @@
+//! What a client wants to hear of: the whole log from a number on, or one session's part of it.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+
+use baton_core::id::{SessionId, TaskId};
+use baton_engine::Store;
+use baton_engine::error::EngineError;
+use serde_json::Value;
+
+use crate::follower::Follower;
+use crate::state::App;
+use crate::wire;
+
+/// Tasks whose session is remembered. When there are more, all are looked up again.
+const SESSIONS_MAX: usize = 1_000;
+
+pub struct Subscription<S> {
+    app: App<S>,
+    follower: Follower<S>,
+    session: Option<SessionId>,
+    sessions: BTreeMap<TaskId, SessionId>,
+    /// Read from the log and not yet known to be wanted; kept here so that nothing is lost when the wait is dropped.
+    looked_at: Option<Value>,
+}
+
+impl<S: Store> Subscription<S> {
+    pub fn new(app: &App<S>, session: Option<SessionId>, last_seq: u64) -> Self {
+        let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
+        Self { app: app.clone(), follower, session, sessions: BTreeMap::new(), looked_at: None }
+    }
+
+    /// The next message of a client that has subscribed; one that has not waits for ever. May be dropped and called
+    /// again without losing a message.
+    pub async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
+        match of {
+            Some(subscription) => subscription.message().await,
+            None => pending().await,
+        }
+    }
+
+    async fn message(&mut self) -> Result<Option<Value>, EngineError> {
+        loop {
+            if self.looked_at.is_none() {
+                let Some(recorded) = self.follower.next().await? else { return Ok(None) };
+                self.looked_at =
+                    wire::message(&recorded).and_then(|message| serde_json::to_value(message).ok());
+            }
+            let Some(message) = &self.looked_at else { continue };
+            let is_wanted = match &self.session {
+                None => true,
+                Some(wanted) => {
+                    let (wanted, message) = (wanted.clone(), message.clone());
+                    self.session_of(&message).await? == Some(wanted)
+                }
+            };
+            let message = self.looked_at.take();
+            if is_wanted {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// A message names its session, or its task, whose session never changes (I4).
+    async fn session_of(&mut self, message: &Value) -> Result<Option<SessionId>, EngineError> {
+        if let Some(session) = message["session_id"].as_str() {
+            return Ok(session.parse().ok());
+        }
+        let Some(task) = message["task_id"].as_str().and_then(|task| task.parse::<TaskId>().ok()) else {
+            return Ok(None);
+        };
+        if let Some(session) = self.sessions.get(&task) {
+            return Ok(Some(session.clone()));
+        }
+        let found = self.app.desk().store.task(task).await?;
+        let Some(session) = found.map(|stored| stored.value.spec().session_id.clone()) else {
+            return Ok(None);
+        };
+        if self.sessions.len() >= SESSIONS_MAX {
+            self.sessions.clear();
+        }
+        self.sessions.insert(task, session.clone());
+        Ok(Some(session))
+    }
+}

@@ -1,0 +1,69 @@
+//! What every handler works with.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use baton_core::actor::Actor;
+use baton_core::answer_source::AnsweredBy;
+use baton_engine::Store;
+use baton_engine::desk::Desk;
+use baton_engine::workshop::Workshop;
+use tokio::sync::watch;
+
+use crate::guard::Guard;
+use crate::limits::RateLimit;
+use crate::metrics::Metrics;
+
+/// Shared by all requests; cheap to clone.
+pub struct App<S>(Arc<Inner<S>>);
+
+pub struct Inner<S> {
+    pub shop: Workshop<S>,
+    /// Who it is that asks: there is no login, so whoever started the server.
+    pub person: String,
+    pub guard: Guard,
+    pub rate_limit: RateLimit,
+    pub metrics: Metrics,
+    /// How many sockets are open; whoever ends the server waits for them.
+    pub sockets: watch::Sender<u64>,
+    /// Turns true when streams should deliver what is left and end.
+    pub ending: watch::Receiver<bool>,
+}
+
+impl<S: Store> App<S> {
+    pub fn new(shop: Workshop<S>, person: String, guard: Guard, ending: watch::Receiver<bool>) -> Self {
+        let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
+        let sockets = watch::Sender::new(0);
+        Self(Arc::new(Inner { shop, person, guard, rate_limit, metrics, sockets, ending }))
+    }
+
+    pub fn desk(&self) -> &Desk<S> {
+        &self.0.shop.desk
+    }
+
+    pub fn actor(&self) -> Actor {
+        Actor::human(self.0.person.clone())
+    }
+
+    pub fn answered_by(&self) -> AnsweredBy {
+        AnsweredBy::human(self.0.person.clone())
+    }
+
+    pub fn namespace(&self) -> &str {
+        &self.0.shop.place.namespace
+    }
+}
+
+impl<S> Clone for App<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S> Deref for App<S> {
+    type Target = Inner<S>;
+
+    fn deref(&self) -> &Inner<S> {
+        &self.0
+    }
+}

@@ -1,0 +1,155 @@
+//! How the server is: enough to tell what is wrong without looking at the machine.
+
+use std::env;
+use std::path::Path;
+use std::time::Duration;
+
+use baton_core::change::Change;
+use baton_core::text::AgentName;
+use baton_core::time::Timestamp;
+use baton_engine::Store;
+use baton_engine::query::{QuestionFilter, TaskFilter};
+use baton_engine::settings::{AgentKind, AgentSettings};
+use baton_engine::workshop::Workshop;
+use serde::Serialize;
+use tokio::time::timeout;
+
+/// A store that takes longer than this to write nothing is not well.
+const STORE_PATIENCE: Duration = Duration::from_secs(5);
+/// Below this much room on the disk, work will soon fail.
+const DISK_BYTES_MIN: u64 = 256 * 1024 * 1024;
+/// Pending questions are counted up to here.
+const COUNTED_MAX: u32 = 500;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Health {
+    /// `ok`, or `degraded` when `problems` says why.
+    pub status: &'static str,
+    pub namespace: String,
+    pub version: &'static str,
+    pub store: StoreHealth,
+    pub agents: Vec<AgentHealth>,
+    pub disk: DiskHealth,
+    pub counts: Counts,
+    pub last_seq: u64,
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StoreHealth {
+    pub is_writable: bool,
+    pub detail: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentHealth {
+    pub name: AgentName,
+    pub program: String,
+    pub is_found: bool,
+    /// It failed to start and rests.
+    pub paused_until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct DiskHealth {
+    pub free_bytes: Option<u64>,
+}
+
+/// Each is counted up to 500.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Counts {
+    pub ready: u64,
+    pub running: u64,
+    pub pending_questions: u64,
+    pub unaccepted: u64,
+}
+
+pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
+    let store = store_health(shop).await;
+    let now = shop.desk.store.now().await.ok();
+    let agents: Vec<AgentHealth> =
+        shop.settings.agents.iter().map(|(name, agent)| agent_health(shop, name, agent, now)).collect();
+    let disk = DiskHealth { free_bytes: free_bytes(&shop.place.state_dir) };
+    let counts = counts(shop).await.unwrap_or_default();
+    let mut problems = Vec::new();
+    if let Some(detail) = &store.detail {
+        problems.push(format!("the store cannot be written: {detail}"));
+    }
+    if agents.is_empty() {
+        problems.push("no agent is set up; add one to .agent/baton.toml".to_owned());
+    }
+    for agent in &agents {
+        if !agent.is_found {
+            problems.push(format!("agent {}: {} is not installed or not on PATH", agent.name, agent.program));
+        }
+        if let Some(until) = agent.paused_until {
+            problems.push(format!("agent {} failed to work twice and rests until {until}", agent.name));
+        }
+    }
+    if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
+        problems.push("the disk of the state directory is nearly full".to_owned());
+    }
+    Health {
+        status: if problems.is_empty() { "ok" } else { "degraded" },
+        namespace: shop.place.namespace.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        store,
+        agents,
+        disk,
+        counts,
+        last_seq: *shop.desk.changes().borrow(),
+        problems,
+    }
+}
+
+/// Writing nothing goes the whole way to the writer and back.
+async fn store_health<S: Store>(shop: &Workshop<S>) -> StoreHealth {
+    let detail = match timeout(STORE_PATIENCE, shop.desk.store.commit(Change::new())).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(format!("it gave no answer within {} s", STORE_PATIENCE.as_secs())),
+    };
+    StoreHealth { is_writable: detail.is_none(), detail }
+}
+
+fn agent_health<S: Store>(
+    shop: &Workshop<S>,
+    name: &AgentName,
+    agent: &AgentSettings,
+    now: Option<Timestamp>,
+) -> AgentHealth {
+    let first = agent.command.first().cloned().unwrap_or_default();
+    let is_found = match agent.kind {
+        // Its program is Baton itself; what it needs is the script.
+        AgentKind::Scripted => Path::new(&first).is_file(),
+        AgentKind::Command => is_program(&first),
+    };
+    let paused_until = now.and_then(|now| shop.intakes.all().get(name)?.paused_until(now));
+    AgentHealth { name: name.clone(), program: first, is_found, paused_until }
+}
+
+fn is_program(name: &str) -> bool {
+    if name.contains('/') {
+        return Path::new(name).is_file();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    !name.is_empty() && env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+fn free_bytes(folder: &Path) -> Option<u64> {
+    rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+pub async fn counts<S: Store>(shop: &Workshop<S>) -> Result<Counts, baton_engine::store_error::StoreError> {
+    let store = &shop.desk.store;
+    let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
+    let provisional =
+        TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };
+    let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
+    Ok(Counts {
+        ready: store.ready_count().await?,
+        running: shop.running.count() as u64,
+        pending_questions: pending.items.len() as u64,
+        unaccepted: unaccepted.items.len() as u64,
+    })
+}

@@ -1,0 +1,36 @@
+//! A project as clients see it.
+
+use baton_core::git_name::BranchName;
+use baton_core::id::{ProjectId, SessionId};
+use baton_core::project::Project;
+use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
+use serde::Serialize;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ProjectView {
+    pub project_id: ProjectId,
+    pub title: NonBlank,
+    pub description: String,
+    pub path: String,
+    pub base_branch: BranchName,
+    pub feature_branch: Option<BranchName>,
+    /// The session that messages go to which name none.
+    pub session_id: SessionId,
+    pub created_at: Timestamp,
+}
+
+impl From<&Project> for ProjectView {
+    fn from(project: &Project) -> Self {
+        Self {
+            project_id: project.id,
+            title: project.title.clone(),
+            description: project.description.clone(),
+            path: project.path.clone(),
+            base_branch: project.base_branch.clone(),
+            feature_branch: project.feature_branch.clone(),
+            session_id: SessionId::of_project(project.id),
+            created_at: project.created_at,
+        }
+    }
+}

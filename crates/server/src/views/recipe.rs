@@ -1,0 +1,64 @@
+//! A recipe and a run of one, as clients see them.
+
+use baton_core::id::{RunId, SessionId, TaskId};
+use baton_core::run::{Run, RunState};
+use baton_core::text::{NonBlank, RecipeId, StepName};
+use baton_engine::recipes::{Listed, Source};
+use serde::Serialize;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct RecipeView {
+    pub recipe_id: RecipeId,
+    pub label: NonBlank,
+    pub description: NonBlank,
+    pub initial_step: StepName,
+    pub steps: Vec<StepName>,
+    pub is_built_in: bool,
+    /// Why the newest version of the file is not the one that is used. Empty when it is.
+    pub faults: Vec<String>,
+}
+
+impl From<&Listed> for RecipeView {
+    fn from(listed: &Listed) -> Self {
+        let recipe = &listed.recipe;
+        Self {
+            recipe_id: recipe.id().clone(),
+            label: recipe.label().clone(),
+            description: recipe.description().clone(),
+            initial_step: recipe.initial_step().clone(),
+            steps: recipe.steps().iter().map(|step| step.name().clone()).collect(),
+            is_built_in: listed.source == Source::BuiltIn,
+            faults: listed.faults.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct RunView {
+    pub run_id: RunId,
+    pub recipe_id: RecipeId,
+    pub session_id: SessionId,
+    pub task_id: Option<TaskId>,
+    pub current_step: StepName,
+    pub step_count: u32,
+    pub state: &'static str,
+}
+
+impl From<&Run> for RunView {
+    fn from(run: &Run) -> Self {
+        Self {
+            run_id: run.id(),
+            recipe_id: run.recipe().clone(),
+            session_id: run.session().clone(),
+            task_id: run.task(),
+            current_step: run.step().clone(),
+            step_count: run.total_steps(),
+            state: match run.state() {
+                RunState::Working => "working",
+                RunState::AtGate { .. } => "at_gate",
+                RunState::Leaving { .. } => "leaving",
+                RunState::Exited { .. } => "exited",
+            },
+        }
+    }
+}

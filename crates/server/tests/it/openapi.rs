@@ -1,0 +1,207 @@
+//! The document: every call is in it, and every example in it is a real answer of this server.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::text::NonBlank;
+use serde_json::{Value, json};
+
+use crate::schema::faults;
+use crate::stage::Stage;
+
+/// Takes the answers this run gave as the examples of the document, instead of comparing them.
+const BLESS: &str = "BATON_BLESS";
+
+/// One call as it was made.
+struct Call {
+    id: &'static str,
+    method: &'static str,
+    path: String,
+    request: Option<Value>,
+}
+
+fn call(id: &'static str, method: &'static str, path: impl Into<String>, request: Option<Value>) -> Call {
+    Call { id, method, path: path.into(), request }
+}
+
+/// An agent works on the task and ends like this.
+async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str, verified: Evidence) {
+    let task: TaskId = task.parse().unwrap();
+    let attempt = stage.desk.ids.attempt();
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
+    let end = AttemptEnd { reported: Reported::new(result, output), verified };
+    stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+}
+
+fn worked() -> Evidence {
+    Evidence { commits: 2, turns: 7, turns_max: 50, files_changed: 1, insertions: 12, ..Evidence::default() }
+}
+
+fn burned_out() -> Evidence {
+    Evidence { turns: 48, turns_max: 50, ..Evidence::default() }
+}
+
+#[tokio::test]
+async fn every_example_is_a_real_answer_and_fits_its_shape() {
+    let stage = Stage::set().await;
+    let (status, text) = stage.send("get", "/api/openapi.json", None).await;
+    assert_eq!(status, 200);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let mut examples: BTreeMap<&'static str, Value> = BTreeMap::new();
+    play(&stage, &document, &mut examples).await;
+
+    let described = operations(&document);
+    let played: Vec<&str> = examples.keys().copied().chain(["stream_events"]).collect();
+    let unplayed: Vec<&String> = described.keys().filter(|id| !played.contains(&id.as_str())).collect();
+    assert!(unplayed.is_empty(), "the document has calls that nobody made: {unplayed:?}");
+
+    let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(&file, made).unwrap();
+        return;
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept == made, "the answers have changed; look at them, then run this with {BLESS}=1");
+    for (id, operation) in described {
+        if id != "stream_events" {
+            assert!(
+                operation.pointer("/responses").is_some_and(|all| all.to_string().contains("\"example\":")),
+                "{id}"
+            );
+        }
+    }
+}
+
+/// Every operation by its id.
+fn operations(document: &Value) -> BTreeMap<String, Value> {
+    let paths = document["paths"].as_object().unwrap();
+    paths
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values())
+        .map(|operation| (operation["operationId"].as_str().unwrap().to_owned(), operation.clone()))
+        .collect()
+}
+
+/// A small story in which every call is made once.
+async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
+    let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
+        make(stage, document, call, examples).await
+    };
+    let new_project = json!({ "path": stage.root(), "title": "Share links", "feature": true });
+    let project = made(call("create_project", "post", "/api/projects", Some(new_project)), examples).await;
+    let project = project["project_id"].as_str().unwrap().to_owned();
+    let chat = format!("/api/projects/{project}/chat");
+    let asked =
+        made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;
+    let asked = asked["task_id"].as_str().unwrap().to_owned();
+    let draft = Draft::new(QuestionKind::Clarification, NonBlank::new("Formal or casual?").unwrap());
+    attempt(stage, &asked, AttemptResult::Asked { question: draft.clone() }, "", worked()).await;
+    let question = format!("/api/tasks/{asked}");
+    let task = made(call("get_task", "get", question, None), examples).await;
+    made(call("list_questions", "get", "/api/questions?state=pending", None), examples).await;
+    let answer = format!("/api/questions/{}/answer", task["question"]["id"].as_str().unwrap());
+    made(call("answer_question", "post", answer, Some(json!({ "answer": "formal" }))), examples).await;
+    attempt(stage, &asked, AttemptResult::Asked { question: draft }, "", worked()).await;
+    made(
+        call("reply", "post", format!("/api/tasks/{asked}/reply"), Some(json!({ "reply": "casual" }))),
+        examples,
+    )
+    .await;
+    attempt(stage, &asked, AttemptResult::Complete, "It greets people now.", worked()).await;
+    made(call("get_conversation", "get", format!("/api/projects/{project}/conversation"), None), examples)
+        .await;
+    made(call("get_task_diff", "get", format!("/api/tasks/{asked}/diff"), None), examples).await;
+    made(call("get_task_log", "get", format!("/api/tasks/{asked}/log"), None), examples).await;
+    made(call("list_task_events", "get", format!("/api/tasks/{asked}/events?limit=3"), None), examples).await;
+    let reason = json!({ "reason": "It greets nobody on Mondays" });
+    made(call("reject_task", "post", format!("/api/tasks/{asked}/reject"), Some(reason)), examples).await;
+    attempt(stage, &asked, AttemptResult::Complete, "It greets people on Mondays too.", worked()).await;
+    made(call("accept_task", "post", format!("/api/tasks/{asked}/accept"), Some(json!({}))), examples).await;
+
+    let new = json!({ "title": "Translate everything", "project_id": project, "priority": "P1" });
+    let large = made(call("create_task", "post", "/api/tasks", Some(new)), examples).await;
+    let large = large["task_id"].as_str().unwrap().to_owned();
+    attempt(stage, &large, AttemptResult::TurnLimit, "", burned_out()).await;
+    let recycle = format!("/api/tasks/{large}/recycle");
+    made(call("recycle_task", "post", recycle, Some(json!({ "reason": "too_large" }))), examples).await;
+    let list = made(call("list_breakdowns", "get", "/api/breakdowns?queue=breakdown", None), examples).await;
+    let breakdown = format!("/api/breakdowns/{}", list["breakdowns"][0]["task_id"].as_str().unwrap());
+    made(call("run_breakdown", "post", format!("{breakdown}/run"), None), examples).await;
+    let plan = json!({ "items": [{ "title": "German" }, { "title": "Spanish", "depends_on": [1] }] });
+    made(call("edit_breakdown", "patch", &breakdown, Some(plan.clone())), examples).await;
+    let reason = json!({ "reason": "French is missing" });
+    made(call("reject_breakdown", "post", format!("{breakdown}/reject"), Some(reason)), examples).await;
+    stage.send("patch", &breakdown, Some(&plan)).await;
+    made(call("get_breakdown", "get", &breakdown, None), examples).await;
+    made(call("approve_breakdown", "post", format!("{breakdown}/approve"), None), examples).await;
+
+    let failing = stage.send("post", "/api/tasks", Some(&json!({ "title": "Fix the login" }))).await.1;
+    let failing: Value = serde_json::from_str(&failing).unwrap();
+    let failing = failing["task_id"].as_str().unwrap().to_owned();
+    let error =
+        AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
+    attempt(stage, &failing, error, "", Evidence::default()).await;
+    made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
+    let reason = json!({ "reason": "Not needed any more" });
+    made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
+
+    let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
+    made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
+    made(call("exit_recipe", "delete", "/api/sessions/design/recipe", None), examples).await;
+    for (id, path) in [
+        ("list_projects", "/api/projects".to_owned()),
+        ("get_project", format!("/api/projects/{project}")),
+        ("list_task_groups", "/api/task-groups?limit=1".to_owned()),
+        ("list_group_tasks", format!("/api/task-groups/sess_{project}/tasks?limit=1")),
+        ("list_tasks", "/api/tasks?limit=1".to_owned()),
+        ("list_ready_tasks", "/api/tasks/ready?limit=1".to_owned()),
+        ("list_recipes", "/api/recipes".to_owned()),
+        ("get_health", "/api/health".to_owned()),
+    ] {
+        made(call(id, "get", path, None), examples).await;
+    }
+}
+
+/// Makes the call, holds the answer against the document and keeps it.
+async fn make(
+    stage: &Stage,
+    document: &Value,
+    call: Call,
+    examples: &mut BTreeMap<&'static str, Value>,
+) -> Value {
+    let Call { id, method, path, request } = call;
+    let (status, text) = stage.send(method, &path, request.as_ref()).await;
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let operation = operations(document).remove(id).unwrap_or_else(|| panic!("{id} is not in the document"));
+    let place = format!("/responses/{status}/content/application~1json/schema");
+    let shape = operation.pointer(&place).unwrap_or_else(|| panic!("{id} answered {status}: {text}"));
+    let wrong = faults(document, shape, &answer, id);
+    assert!(wrong.is_empty(), "{wrong:#?}\n{text}");
+    if let Some(request) = &request {
+        let shape = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let wrong = faults(document, shape, request, id);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+    examples.insert(
+        id,
+        json!({ "request": portable(stage, request), "answer": portable(stage, Some(answer.clone())) }),
+    );
+    answer
+}
+
+/// The same on every machine: what depends on the machine is replaced by something of its kind.
+fn portable(stage: &Stage, value: Option<Value>) -> Value {
+    let text = value.unwrap_or_default().to_string().replace(&stage.root(), "/src/app");
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    if !value["disk"].is_null() {
+        value["disk"]["free_bytes"] = json!(52_064_448_512_u64);
+    }
+    value
+}

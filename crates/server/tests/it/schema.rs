@@ -1,0 +1,61 @@
+//! As much of JSON Schema as the document uses. Stricter than the standard: an answer may hold no key that its shape
+//! does not name, unless the shape says that it may.
+
+use serde_json::Value;
+
+/// What is wrong with `value`, as sentences with a place; empty when nothing is.
+pub fn faults(document: &Value, shape: &Value, value: &Value, place: &str) -> Vec<String> {
+    if let Some(name) = shape["$ref"].as_str() {
+        let shape =
+            document.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("no shape {name}"));
+        return faults(document, shape, value, place);
+    }
+    if let Some(choices) = shape["anyOf"].as_array() {
+        let all: Vec<Vec<String>> =
+            choices.iter().map(|choice| faults(document, choice, value, place)).collect();
+        return all.into_iter().min_by_key(Vec::len).unwrap_or_default();
+    }
+    let kind = shape["type"].as_str().unwrap_or("any");
+    let is_kind = match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("{place}: the shapes use no type {other}"),
+    };
+    if !is_kind {
+        return vec![format!("{place}: {value} is no {kind}")];
+    }
+    if let Some(words) = shape["enum"].as_array()
+        && !words.contains(value)
+    {
+        return vec![format!("{place}: {value} is not among {words:?}")];
+    }
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .flat_map(|item| faults(document, &shape["items"], item, &format!("{place}[]")))
+            .collect(),
+        Value::Object(fields) => {
+            let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let mut found: Vec<String> = required
+                .filter(|name| !fields.contains_key(*name))
+                .map(|name| format!("{place}: {name} is missing"))
+                .collect();
+            for (name, inner) in fields {
+                let place = format!("{place}.{name}");
+                let other = &shape["additionalProperties"];
+                match shape["properties"].get(name) {
+                    Some(known) => found.extend(faults(document, known, inner, &place)),
+                    None if other.is_object() => found.extend(faults(document, other, inner, &place)),
+                    None if *other == true => {}
+                    None => found.push(format!("{place} is not in the document")),
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}

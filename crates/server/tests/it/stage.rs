@@ -1,0 +1,99 @@
+//! A server in this process, with a store, ids and a clock that are the same every time.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use baton_core::time::Timestamp;
+use baton_engine::desk::Desk;
+use baton_engine::engine::Engine;
+use baton_engine::ids::Ids;
+use baton_engine::place::Place;
+use baton_engine::settings::Settings;
+use baton_engine::store_address::StoreAddress;
+use baton_server::guard::Guard;
+use baton_server::serve::Server;
+use baton_server::state::App;
+use baton_store::{SqliteOptions, SqliteStore};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// 2026-11-15T09:30:00Z, whenever anybody asks.
+const NOW_MS: i64 = 1_794_735_000_000;
+
+pub struct Stage {
+    scratch: TempDir,
+    pub desk: Desk<SqliteStore>,
+    address: String,
+    stop: watch::Sender<bool>,
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+    let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+impl Stage {
+    pub async fn set() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap().join("app");
+        std::fs::create_dir(&root).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        git(&root, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
+        let state_dir = root.join(".agent/state");
+        std::fs::create_dir_all(&state_dir).unwrap();
+        let options = SqliteOptions { clock: Arc::new(|| Timestamp::from_ms(NOW_MS)), pages_max: None };
+        let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
+        let desk = Desk::new(store, Ids::counted());
+        let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
+        let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
+        let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
+        let engine =
+            Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
+        let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let (stop, stopping) = watch::channel(false);
+        let guard = Guard::new(server.address(), None);
+        let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
+        let address = server.address().to_string();
+        tokio::spawn(server.run(app, stopping));
+        Self { scratch, desk, address, stop }
+    }
+
+    /// The repository's path, as it is on this machine.
+    pub fn root(&self) -> String {
+        self.scratch.path().canonicalize().unwrap().join("app").display().to_string()
+    }
+
+    /// One request; status and body.
+    pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
+        let request = format!(
+            "{} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{kind}content-length: {}\r\n\r\n{body}",
+            method.to_uppercase(),
+            self.address,
+            body.len()
+        );
+        let address = self.address.clone();
+        let answer = tokio::task::spawn_blocking(move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        });
+        let answer = answer.await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+    }
+}

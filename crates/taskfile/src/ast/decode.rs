@@ -1,0 +1,245 @@
+//! Reading fields of a map node, with go-yaml's rules and words.
+
+use thiserror::Error;
+
+use crate::suggest;
+use crate::yaml::{Node, Position};
+
+/// A Taskfile that is YAML but not a Taskfile. Several mistakes of one map are told together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}", self.text())]
+pub struct DecodeError {
+    pub messages: Vec<String>,
+    pub position: Position,
+}
+
+impl DecodeError {
+    pub fn new(node: &Node, message: impl Into<String>) -> DecodeError {
+        DecodeError { messages: vec![message.into()], position: node.position }
+    }
+
+    /// The node is of a kind that cannot be a `what`.
+    pub fn kind(node: &Node, what: &str) -> DecodeError {
+        DecodeError::new(node, format!("cannot unmarshal {} into {what}", node.short_tag()))
+    }
+
+    fn text(&self) -> String {
+        match self.messages.as_slice() {
+            [one] => format!("err:  {one}"),
+            many => many.iter().fold("errs:".to_owned(), |text, m| format!("{text}\n- {m}")),
+        }
+    }
+}
+
+/// Something a person should know though the file works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    pub message: String,
+    pub position: Position,
+}
+
+/// Collects warnings while a file is decoded.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    pub warnings: Vec<Warning>,
+}
+
+impl Decoder {
+    /// The fields of a map, each key once; unknown keys become warnings.
+    pub fn fields<'n>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        known: &[&str],
+    ) -> Result<Fields<'n>, DecodeError> {
+        let entries = node.entries().ok_or_else(|| DecodeError::kind(node, what))?;
+        let mut fields =
+            Fields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
+        for (key, value) in entries.iter().filter(|(k, _)| k.key() != "<<") {
+            let name = key.key();
+            if let Some((_, _, first)) = fields.found.iter().find(|(n, _, _)| *n == name) {
+                let message = format!(
+                    "line {}: mapping key {name:?} already defined at line {}",
+                    key.position.line, first.line
+                );
+                return Err(DecodeError { messages: vec![message], position: node.position });
+            }
+            fields.found.push((name, value, key.position));
+            if !known.contains(&name) && !name.starts_with("x-") && !name.starts_with('.') {
+                self.unknown_key(name, what, known, key.position);
+            }
+        }
+        for (_, value) in entries.iter().filter(|(k, _)| k.key() == "<<") {
+            fields.merge(value)?;
+        }
+        Ok(fields)
+    }
+
+    fn unknown_key(&mut self, name: &str, what: &str, known: &[&str], position: Position) {
+        let hint = suggest::nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        self.warnings
+            .push(Warning { message: format!("unknown key {name:?} in {what} is ignored{hint}"), position });
+    }
+}
+
+/// The fields of one map. Wrong scalars are collected and told together by [`Fields::finish`]; a mistake
+/// inside a nested part stops at once, the first in the file's order.
+pub struct Fields<'n> {
+    node: &'n Node,
+    found: Vec<(&'n str, &'n Node, Position)>,
+    mistakes: Vec<(Position, String)>,
+    stop: Option<(Position, DecodeError)>,
+}
+
+impl<'n> Fields<'n> {
+    /// Keys of a merged map count where the map itself does not say.
+    fn merge(&mut self, source: &'n Node) -> Result<(), DecodeError> {
+        for map in source.items().unwrap_or(std::slice::from_ref(source)) {
+            let entries = map.entries().ok_or_else(|| {
+                DecodeError::new(map, "map merge requires map or sequence of maps as the value")
+            })?;
+            for (key, value) in entries {
+                if !self.found.iter().any(|(n, _, _)| *n == key.key()) {
+                    self.found.push((key.key(), value, key.position));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a key that is there and not null.
+    pub fn get(&self, name: &str) -> Option<&'n Node> {
+        self.found
+            .iter()
+            .find(|(n, _, _)| *n == name)
+            .map(|(_, node, _)| *node)
+            .filter(|node| !node.is_null())
+    }
+
+    /// Whether the key was written at all, with a null too.
+    pub fn first_key(&self) -> Option<&'n str> {
+        self.found.first().map(|(n, _, _)| *n)
+    }
+
+    pub fn mismatch(&mut self, node: &Node, into: &str) {
+        let value = match node.short_tag() {
+            "!!seq" | "!!map" => String::new(),
+            _ => {
+                let text = node.key();
+                match text.char_indices().nth(7) {
+                    Some((cut, _)) if text.len() > 10 => format!(" `{}...`", &text[..cut]),
+                    _ => format!(" `{text}`"),
+                }
+            }
+        };
+        let line = node.position.line;
+        self.mistakes.push((
+            node.position,
+            format!("line {line}: cannot unmarshal {}{value} into {into}", node.short_tag()),
+        ));
+    }
+
+    pub fn string(&mut self, name: &str) -> String {
+        self.optional_string(name).unwrap_or_default()
+    }
+
+    pub fn optional_string(&mut self, name: &str) -> Option<String> {
+        let node = self.get(name)?;
+        if let Some(text) = node.text() {
+            return Some(text.to_owned());
+        }
+        self.mismatch(node, "string");
+        None
+    }
+
+    pub fn bool(&mut self, name: &str) -> bool {
+        self.optional_bool(name).unwrap_or(false)
+    }
+
+    pub fn optional_bool(&mut self, name: &str) -> Option<bool> {
+        let node = self.get(name)?;
+        let value = node.bool();
+        if value.is_none() {
+            self.mismatch(node, "bool");
+        }
+        value
+    }
+
+    pub fn strings(&mut self, name: &str) -> Vec<String> {
+        let Some(node) = self.get(name) else { return Vec::new() };
+        let Some(items) = node.items() else {
+            self.mismatch(node, "[]string");
+            return Vec::new();
+        };
+        let mut strings = Vec::with_capacity(items.len());
+        for item in items {
+            match item.text() {
+                Some(text) => strings.push(text.to_owned()),
+                None if item.is_null() => strings.push(String::new()),
+                None => self.mismatch(item, "string"),
+            }
+        }
+        strings
+    }
+
+    /// A list of nested parts; a null among them is passed over, as go-task does.
+    pub fn list<T>(
+        &mut self,
+        name: &str,
+        go_type: &str,
+        mut decode: impl FnMut(&'n Node) -> Result<T, DecodeError>,
+    ) -> Option<Vec<T>> {
+        let node = self.get(name)?;
+        let Some(items) = node.items() else {
+            self.mismatch(node, &format!("[]*{go_type}"));
+            return None;
+        };
+        let mut parts = Vec::with_capacity(items.len());
+        for item in items.iter().filter(|i| !i.is_null()) {
+            match decode(item) {
+                Ok(part) => parts.push(part),
+                Err(error) => {
+                    self.stop_at(item.position, error);
+                    break;
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// One nested part.
+    pub fn part<T>(
+        &mut self,
+        name: &str,
+        decode: impl FnOnce(&'n Node) -> Result<T, DecodeError>,
+    ) -> Option<T> {
+        let node = self.get(name)?;
+        match decode(node) {
+            Ok(part) => Some(part),
+            Err(error) => {
+                self.stop_at(node.position, error);
+                None
+            }
+        }
+    }
+
+    fn stop_at(&mut self, position: Position, error: DecodeError) {
+        if self.stop.as_ref().is_none_or(|(at, _)| position < *at) {
+            self.stop = Some((position, error));
+        }
+    }
+
+    /// Whether everything read so far was right.
+    pub fn finish(mut self) -> Result<(), DecodeError> {
+        if let Some((_, error)) = self.stop {
+            return Err(error);
+        }
+        if self.mistakes.is_empty() {
+            return Ok(());
+        }
+        self.mistakes.sort_by_key(|(position, _)| *position);
+        let messages = self.mistakes.into_iter().map(|(_, m)| m).collect();
+        Err(DecodeError { messages, position: self.node.position })
+    }
+}

@@ -1,0 +1,116 @@
+//! The small parts of a task: files, conditions, required variables.
+
+use crate::yaml::{Kind, Node};
+
+use super::decode::{DecodeError, Decoder, Fields};
+
+/// A pattern of files, taken in or taken out again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    pub pattern: String,
+    pub exclude: bool,
+}
+
+/// A command that must succeed before the task may run, and what to say when it does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Precondition {
+    pub sh: String,
+    pub message: String,
+}
+
+/// A variable the task cannot do without, and the values it may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Required {
+    pub name: String,
+    pub allowed: Allowed,
+}
+
+/// The values a required variable may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Allowed {
+    Values(Vec<String>),
+    /// A template expression that gives the list.
+    Reference(String),
+}
+
+impl Decoder {
+    pub(super) fn glob(&mut self, node: &Node) -> Result<Glob, DecodeError> {
+        match &node.kind {
+            Kind::Scalar { text, .. } => Ok(Glob { pattern: text.clone(), exclude: false }),
+            Kind::List(_) => Err(DecodeError::kind(node, "glob")),
+            Kind::Map(_) => {
+                let mut fields = self.fields(node, "glob", &["exclude"])?;
+                let pattern = fields.string("exclude");
+                fields.finish()?;
+                Ok(Glob { pattern, exclude: true })
+            }
+        }
+    }
+
+    pub(super) fn precondition(&mut self, node: &Node) -> Result<Precondition, DecodeError> {
+        match &node.kind {
+            Kind::Scalar { text, .. } => {
+                Ok(Precondition { sh: text.clone(), message: format!("`{text}` failed") })
+            }
+            Kind::List(_) => Err(DecodeError::kind(node, "precondition")),
+            Kind::Map(_) => {
+                let mut fields = self.fields(node, "precondition", &["sh", "msg"])?;
+                let sh = fields.string("sh");
+                let message = fields.string("msg");
+                fields.finish()?;
+                let message = if message.is_empty() { format!("{sh} failed") } else { message };
+                Ok(Precondition { sh, message })
+            }
+        }
+    }
+
+    /// The variables of `requires:`. It is no part with a form of its own: what is wrong with it is told as a
+    /// mistake of the task.
+    pub(super) fn requires(&mut self, task: &mut Fields<'_>) -> Vec<Required> {
+        let Some(node) = task.get("requires") else { return Vec::new() };
+        let Some(entries) = node.entries() else {
+            task.mismatch(node, "ast.Requires");
+            return Vec::new();
+        };
+        let vars = entries.iter().find(|(key, _)| key.key() == "vars").map(|(_, vars)| vars);
+        match vars.filter(|v| !v.is_null()) {
+            None => Vec::new(),
+            Some(vars) if vars.items().is_none() => {
+                task.mismatch(vars, "[]*ast.VarsWithValidation");
+                Vec::new()
+            }
+            Some(_) => task
+                .part("requires", |n| {
+                    let mut fields = self.fields(n, "requires", &["vars"])?;
+                    let vars = fields.list("vars", "ast.VarsWithValidation", |n| self.required(n));
+                    fields.finish()?;
+                    Ok(vars.unwrap_or_default())
+                })
+                .unwrap_or_default(),
+        }
+    }
+
+    fn required(&mut self, node: &Node) -> Result<Required, DecodeError> {
+        match &node.kind {
+            Kind::Scalar { text, .. } => {
+                Ok(Required { name: text.clone(), allowed: Allowed::Values(Vec::new()) })
+            }
+            Kind::List(_) => Err(DecodeError::kind(node, "requires")),
+            Kind::Map(_) => {
+                let mut fields = self.fields(node, "requires", &["name", "enum"])?;
+                let name = fields.string("name");
+                let allowed = match fields.get("enum") {
+                    Some(map) if map.entries().is_some() => {
+                        let mut inner = self.fields(map, "enum", &["ref"])?;
+                        let reference = inner.string("ref");
+                        inner.finish()?;
+                        Allowed::Reference(reference)
+                    }
+                    _ => Allowed::Values(fields.strings("enum")),
+                };
+                fields.finish()?;
+                Ok(Required { name, allowed })
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A variable as written: a value, a command whose output it is, or a reference to another.
+
+use indexmap::IndexMap;
+
+use crate::value::Value;
+use crate::yaml::{Kind, Node};
+
+use super::decode::{DecodeError, Decoder};
+
+/// Variables in the order of the file; each may use those before it.
+pub type Vars = IndexMap<String, Var>;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Var {
+    /// What it holds; nothing for `sh:` and `ref:`, and for a null.
+    pub value: Option<Value>,
+    /// A command whose output it is.
+    pub sh: Option<String>,
+    /// A template expression whose value, not text, it is.
+    pub reference: Option<String>,
+    /// Where `sh` runs, when the file that said it was included with a `dir`.
+    pub dir: Option<String>,
+    /// Shown as `*****` wherever a command is printed.
+    pub secret: bool,
+}
+
+impl Var {
+    pub fn of(value: impl Into<Value>) -> Var {
+        Var { value: Some(value.into()), ..Var::default() }
+    }
+}
+
+const KEYS: &[&str] = &["sh", "ref", "map", "value", "secret"];
+
+impl Decoder {
+    pub(super) fn vars(&mut self, node: &Node) -> Result<Vars, DecodeError> {
+        let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "vars"))?;
+        let mut vars = Vars::with_capacity(entries.len());
+        for (key, value) in entries {
+            vars.insert(key.key().to_owned(), self.var(value)?);
+        }
+        Ok(vars)
+    }
+
+    fn var(&mut self, node: &Node) -> Result<Var, DecodeError> {
+        if !matches!(node.kind, Kind::Map(_)) {
+            return Ok(Var { value: Some(node.value()).filter(|v| *v != Value::Nil), ..Var::default() });
+        }
+        let mut fields = self.fields(node, "a variable", KEYS)?;
+        let key = fields.first_key().unwrap_or("<none>");
+        if !KEYS.contains(&key) {
+            let message = format!(
+                "{key:?} is not a valid variable type. Try \"sh\", \"ref\", \"map\", \"value\" or using a scalar value"
+            );
+            return Err(DecodeError::new(node, message));
+        }
+        let var = Var {
+            value: fields.get("map").or_else(|| fields.get("value")).map(Node::value),
+            sh: fields.optional_string("sh"),
+            reference: fields.optional_string("ref").filter(|r| !r.is_empty()),
+            dir: None,
+            secret: fields.bool("secret"),
+        };
+        fields.finish()?;
+        Ok(var)
+    }
+}

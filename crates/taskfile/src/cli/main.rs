@@ -1,0 +1,178 @@
+//! The command line from its words to its exit code.
+
+use std::io::{IsTerminal, stdin, stdout};
+use std::path::{Path, PathBuf};
+
+use crate::ast::{Version, Warning};
+use crate::listing::Layout;
+use crate::load::{LoadError, find, load};
+use crate::run::{Call, Cause, Engine, Options, Place, RunError};
+use crate::shell::{Cancel, Console, Scope, SelfCall, Stream, Terminal};
+use crate::template::System;
+use crate::vars::Environment;
+
+use super::flags::Flags;
+use super::init::init;
+use super::signals::cancel_on_signal;
+use super::usage::USAGE;
+
+/// The codes of a command line that cannot be understood, and of anything without a code of its own.
+const BAD_USAGE: i32 = 2;
+const FAILED: i32 = 1;
+
+/// Acts as go-task's `task` with these words (without the program's name); the exit code.
+pub fn main(words: &[String]) -> i32 {
+    let console = Terminal;
+    let flags = match Flags::parse(words) {
+        Ok(flags) => flags,
+        Err(complaint) => {
+            console.write(Stream::Err, format!("{USAGE}\n{complaint}\n").as_bytes());
+            return BAD_USAGE;
+        }
+    };
+    let fail = |message: &str| {
+        console.write(Stream::Err, format!("{message}\n").as_bytes());
+        FAILED
+    };
+    if flags.version {
+        console.write(Stream::Out, format!("{}\n", Version::CURRENT).as_bytes());
+        return 0;
+    }
+    if flags.help {
+        console.write(Stream::Err, USAGE.as_bytes());
+        return 0;
+    }
+    if flags.experiments || flags.completion.is_some() {
+        return fail("task: experiments and shell completion are go-task's own; there is none here");
+    }
+    if let Err(words) = flags.validate() {
+        return fail(words);
+    }
+    let current = match std::env::current_dir() {
+        Ok(current) => current,
+        Err(error) => return fail(&format!("task: cannot tell the current directory: {error}")),
+    };
+    if flags.init {
+        return match init(&current) {
+            Ok(words) => {
+                console.write(Stream::Out, words.as_bytes());
+                0
+            }
+            Err(words) => fail(&words),
+        };
+    }
+    match with_taskfile(&flags, &current, &console) {
+        Ok(code) => code,
+        Err(error) => report(&error, &flags, &console),
+    }
+}
+
+fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
+    let mut text = format!("{error}\n");
+    if std::io::stderr().is_terminal()
+        && let Some(hint) = error.hint()
+    {
+        text = format!("{text}{hint}\n");
+    }
+    console.write(Stream::Err, text.as_bytes());
+    if flags.exit_code { error.exit_code() } else { error.code() }
+}
+
+fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i32, RunError> {
+    let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
+    let found = find(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
+    let environment = Environment::of_process();
+    let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
+    warn(&loaded.warnings, console);
+    let place = Place { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
+    let options = options(flags);
+    let self_call = SelfCall::current();
+    let mut scope = Scope::default();
+    if !flags.lists() && !flags.summary && !flags.dry {
+        let cancel =
+            Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
+        cancel_on_signal(&cancel);
+        scope = scope.under(cancel);
+    }
+    let engine =
+        Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
+    if flags.lists() {
+        return print_list(&engine, flags);
+    }
+    let tasks = if flags.tasks.is_empty() { &["default".to_owned()][..] } else { &flags.tasks };
+    let mut calls: Vec<Call> = tasks.iter().map(Call::new).collect();
+    run(&engine, flags, &mut calls)?;
+    Ok(0)
+}
+
+fn print_list(engine: &Engine<'_>, flags: &Flags) -> Result<i32, RunError> {
+    let (all, order) = (flags.list_all, flags.order());
+    let found = if flags.json {
+        engine.print_json(all, order, Layout { with_status: !flags.no_status, nested: flags.nested })?
+    } else if flags.silent {
+        engine.print_names(all, order);
+        true
+    } else {
+        engine.print_table(all, order)?
+    };
+    Ok(if found { 0 } else { FAILED })
+}
+
+fn run(engine: &Engine<'_>, flags: &Flags, calls: &mut [Call]) -> Result<(), RunError> {
+    if flags.watch {
+        let task = calls.first().map(|c| c.task.clone()).unwrap_or_default();
+        return Err(Cause::Watch { task }.into());
+    }
+    if flags.status {
+        return engine.status(calls);
+    }
+    let missing = calls.iter_mut().find_map(|call| engine.check(call).err());
+    if let Some(error) = missing {
+        if matches!(*error.cause, Cause::NotFound { .. }) {
+            engine.print_table(false, flags.order())?;
+        }
+        return Err(error);
+    }
+    if flags.summary {
+        return engine.print_summaries(calls);
+    }
+    engine.run(calls)
+}
+
+fn options(flags: &Flags) -> Options {
+    Options {
+        verbose: flags.verbose,
+        silent: flags.silent,
+        dry: flags.dry || flags.status,
+        force: flags.force,
+        assume_yes: flags.yes,
+        may_ask: stdin().is_terminal() && stdout().is_terminal(),
+        parallel: flags.parallel,
+        failfast: flags.failfast,
+        offline: flags.offline,
+        disable_fuzzy: flags.disable_fuzzy,
+        stdin: true,
+        // In a terminal the whole job is one group: Ctrl-C reaches every command, and commands may read.
+        share_group: stdin().is_terminal(),
+        output: flags.output.clone(),
+        globals: flags.globals.clone(),
+        cli_args: flags.cli_args.clone(),
+        executable: std::env::args().next(),
+        state_dir: flags.temp_dir.clone(),
+    }
+}
+
+/// A person at a terminal hears of keys nobody knows; a program that compares outputs does not.
+fn warn(warnings: &[(PathBuf, Warning)], console: &dyn Console) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    for (file, warning) in warnings {
+        let at = warning.position;
+        console.write(
+            Stream::Err,
+            format!("task: warning: {}:{}:{}: {}\n", file.display(), at.line, at.column, warning.message)
+                .as_bytes(),
+        );
+    }
+}

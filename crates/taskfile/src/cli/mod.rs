@@ -1,0 +1,9 @@
+//! go-task's command line.
+
+mod flags;
+mod init;
+mod main;
+mod signals;
+mod usage;
+
+pub use main::main;

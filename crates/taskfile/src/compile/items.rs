@@ -1,0 +1,140 @@
+//! What a `for:` comes to.
+
+use std::path::Path;
+
+use crate::ast::{Iteration, MatrixRow};
+use crate::run::{Cause, Engine, RunError};
+use crate::value::{Map, Value};
+use crate::vars::{Renderer, Variables};
+
+use super::Compiled;
+
+/// How many turns a loop may take; a matrix multiplies its rows.
+const MAX_ITEMS: usize = 100_000;
+
+/// One turn of a loop.
+pub struct Item {
+    value: Value,
+    key: Option<String>,
+}
+
+impl Item {
+    fn of(value: Value) -> Item {
+        Item { value, key: None }
+    }
+
+    /// Puts the turn's variables into the data of a template.
+    pub fn set(&self, name: &str, data: &mut Map) {
+        data.insert(name.to_owned(), self.value.clone());
+        if let Some(key) = &self.key {
+            data.insert("KEY".to_owned(), Value::from(key.as_str()));
+        }
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn items(
+        &self,
+        iteration: &Iteration,
+        compiled: &Compiled<'_>,
+        variables: &Variables,
+        render: &mut Renderer<'_>,
+    ) -> Result<Vec<Item>, RunError> {
+        let items = match iteration {
+            Iteration::List(values) => values.iter().cloned().map(Item::of).collect(),
+            Iteration::Files(which) => self.file_items(which, compiled)?,
+            Iteration::Var { name, split, .. } => {
+                let split = render.text(split);
+                match variables.values.get(name.as_str()) {
+                    Some(value) => var_items(value, &split).ok_or_else(|| {
+                        loop_error(compiled, "loop var must be a delimiter-separated string, list or a map")
+                    })?,
+                    None => Vec::new(),
+                }
+            }
+            Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
+        };
+        if items.len() > MAX_ITEMS {
+            return Err(loop_error(
+                compiled,
+                &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len()),
+            ));
+        }
+        Ok(items)
+    }
+
+    /// The files of `sources` or `generates`, seen from the task's directory.
+    fn file_items(&self, which: &str, compiled: &Compiled<'_>) -> Result<Vec<Item>, RunError> {
+        let lookup = |name: &str| self.environment.get(name);
+        let subject = self.subject(compiled, &lookup);
+        let files = match which {
+            "sources" => subject.source_files()?,
+            "generates" => subject.generated_files()?,
+            _ => Vec::new(),
+        };
+        Ok(files.iter().map(|f| Item::of(Value::Str(relative(f, &compiled.dir)))).collect())
+    }
+}
+
+fn matrix_items(
+    rows: &indexmap::IndexMap<String, MatrixRow>,
+    compiled: &Compiled<'_>,
+    render: &mut Renderer<'_>,
+) -> Result<Vec<Item>, RunError> {
+    let mut combinations = vec![Map::new()];
+    for (name, row) in rows {
+        let values = match row {
+            MatrixRow::Values(values) => values.clone(),
+            MatrixRow::Reference(reference) => match render.reference(reference) {
+                Some(Value::List(values)) => values,
+                _ => {
+                    return Err(loop_error(
+                        compiled,
+                        &format!("matrix reference {reference:?} must resolve to a list"),
+                    ));
+                }
+            },
+        };
+        if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
+            return Err(loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
+        }
+        let with = |combination: &Map, value: &Value| {
+            let mut combination = combination.clone();
+            combination.insert(name.clone(), value.clone());
+            combination
+        };
+        combinations =
+            combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
+    }
+    Ok(combinations.into_iter().map(|c| Item::of(Value::Map(c))).collect())
+}
+
+/// The turns of a variable; nothing when it cannot be looped over.
+fn var_items(value: &Value, split: &str) -> Option<Vec<Item>> {
+    match value {
+        Value::Str(text) if split.is_empty() => {
+            Some(text.split_whitespace().map(|w| Item::of(Value::from(w))).collect())
+        }
+        Value::Str(text) => Some(text.split(split).map(|w| Item::of(Value::from(w))).collect()),
+        Value::List(items) => Some(items.iter().cloned().map(Item::of).collect()),
+        Value::Map(map) => {
+            Some(map.iter().map(|(k, v)| Item { value: v.clone(), key: Some(k.clone()) }).collect())
+        }
+        Value::Nil => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+fn relative(path: &Path, dir: &Path) -> String {
+    let (mut from, mut to) = (dir.components().peekable(), path.components().peekable());
+    while from.peek().is_some() && from.peek() == to.peek() {
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| std::path::Component::ParentDir);
+    up.chain(to).collect::<std::path::PathBuf>().display().to_string()
+}
+
+fn loop_error(compiled: &Compiled<'_>, message: &str) -> RunError {
+    Cause::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
+}

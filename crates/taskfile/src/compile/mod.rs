@@ -1,0 +1,186 @@
+//! A task with its variables put in, ready to run or to be shown.
+
+mod env;
+mod items;
+mod steps;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::ast::{Allowed, Glob, Precondition, Task, Vars};
+use crate::fingerprint::Subject;
+use crate::load::join;
+use crate::run::{Call, Cause, Engine, RunError};
+use crate::shell::expand_literal;
+use crate::template::TemplateError;
+use crate::value::Value;
+use crate::vars::{Renderer, Variables};
+
+pub use steps::{Dep, Step, render_action};
+
+/// A task as it will run.
+pub struct Compiled<'t> {
+    pub task: &'t Task,
+    /// The name with what its stars stood for.
+    pub full_name: String,
+    pub label: String,
+    pub desc: String,
+    pub prompts: Vec<String>,
+    pub summary: String,
+    pub sources: Vec<Glob>,
+    pub generates: Vec<Glob>,
+    pub dir: PathBuf,
+    pub method: String,
+    pub prefix: String,
+    pub run: String,
+    pub condition: String,
+    pub status: Vec<String>,
+    pub preconditions: Vec<Precondition>,
+    pub steps: Vec<Step<'t>>,
+    pub deps: Vec<Dep>,
+    /// What its commands have in their environment beside that of the run.
+    pub env: Vec<(String, OsString)>,
+    /// The `env:` of the file and the task, as shown.
+    pub env_vars: Vars,
+    pub variables: Variables,
+    /// What each required variable may be, where that is said.
+    pub allowed: Vec<(String, Vec<String>)>,
+}
+
+impl Compiled<'_> {
+    /// The name messages use.
+    pub fn name(&self) -> &str {
+        if !self.label.is_empty() {
+            &self.label
+        } else if !self.full_name.is_empty() {
+            &self.full_name
+        } else {
+            &self.task.name
+        }
+    }
+}
+
+impl<'e> Engine<'e> {
+    /// Puts the variables into a task. With `evaluate`, `sh:` variables are run and a mistake in a template is
+    /// an error; without, the task is only to be looked at.
+    pub(crate) fn compile(&self, call: &mut Call, evaluate: bool) -> Result<Compiled<'e>, RunError> {
+        let task = self.find(call)?;
+        let mut variables = self.variables(Some(task), Some(call), evaluate)?;
+        let full_name = full_name(task, &variables);
+        let mut render = Renderer::new(&variables.values, &self.host);
+        let dir = expand_literal(&render.text(&task.dir), &|name| self.environment.get(name));
+        let dir = join(&self.place.dir, &dir);
+        let mut compiled = Compiled {
+            task,
+            full_name,
+            label: render.text(&task.label),
+            desc: render.text(&task.desc),
+            prompts: render.texts(&task.prompts),
+            summary: render.text(&task.summary),
+            sources: globs(&task.sources, &mut render),
+            generates: globs(&task.generates, &mut render),
+            method: render.text(&task.method),
+            prefix: render.text(&task.prefix),
+            run: render.text(&task.run),
+            condition: render.text(&task.condition),
+            status: Vec::new(),
+            preconditions: Vec::new(),
+            steps: Vec::new(),
+            deps: Vec::new(),
+            env: Vec::new(),
+            env_vars: Vars::new(),
+            variables: Variables::default(),
+            allowed: Vec::new(),
+            dir,
+        };
+        if compiled.prefix.is_empty() {
+            compiled.prefix.clone_from(&task.name);
+        }
+        self.compile_env(&mut compiled, &mut render, evaluate)?;
+        let mistakes = render.finish();
+        if evaluate {
+            mistakes.map_err(|error| misplaced(error, task))?;
+        }
+        let method = if task.method.is_empty() { &self.file.method } else { &task.method };
+        if !task.sources.is_empty() && method != "none" {
+            let (name, value) =
+                self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
+            variables.set(name, value);
+        }
+        let mut render = Renderer::new(&variables.values, &self.host);
+        let masked = variables.masked();
+        self.compile_steps(&mut compiled, &variables, masked.as_ref(), &mut render)?;
+        self.compile_deps(&mut compiled, &variables, &mut render)?;
+        for precondition in &task.preconditions {
+            let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
+            compiled.preconditions.push(Precondition { sh, message });
+        }
+        compiled.status = render.texts(&task.status);
+        compiled.allowed = allowed(task, &mut render, evaluate)?;
+        let mistakes = render.finish();
+        if evaluate {
+            mistakes.map_err(|error| misplaced(error, task))?;
+        }
+        compiled.variables = variables;
+        Ok(compiled)
+    }
+
+    /// The files of a task, for its fingerprint.
+    pub(crate) fn subject<'s>(
+        &'s self,
+        compiled: &'s Compiled<'_>,
+        lookup: &'s dyn Fn(&str) -> Option<String>,
+    ) -> Subject<'s> {
+        Subject {
+            task: &compiled.task.name,
+            label: compiled.name(),
+            dir: &compiled.dir,
+            root: &self.place.dir,
+            state: self.state_dir(),
+            sources: &compiled.sources,
+            generates: &compiled.generates,
+            gitignore: compiled.task.use_gitignore.unwrap_or(false),
+            dry: self.options.dry,
+            lookup,
+        }
+    }
+}
+
+fn misplaced(error: TemplateError, task: &Task) -> Cause {
+    Cause::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
+}
+
+fn full_name(task: &Task, variables: &Variables) -> String {
+    let mut name = task.name.clone();
+    if let Some(Value::List(matched)) = variables.values.get("MATCH") {
+        for part in matched {
+            name = name.replacen('*', &part.display(), 1);
+        }
+    }
+    name
+}
+
+fn globs(globs: &[Glob], render: &mut Renderer<'_>) -> Vec<Glob> {
+    globs.iter().map(|g| Glob { pattern: render.text(&g.pattern), exclude: g.exclude }).collect()
+}
+
+/// What each required variable may be; a reference is followed only when the task is to run.
+fn allowed(
+    task: &Task,
+    render: &mut Renderer<'_>,
+    evaluate: bool,
+) -> Result<Vec<(String, Vec<String>)>, Cause> {
+    let mut all = Vec::with_capacity(task.requires.len());
+    for required in &task.requires {
+        let values = match &required.allowed {
+            Allowed::Values(values) => values.clone(),
+            Allowed::Reference(_) if !evaluate => Vec::new(),
+            Allowed::Reference(reference) => match render.reference(reference) {
+                Some(Value::List(items)) => items.iter().map(Value::display).collect(),
+                _ => return Err(Cause::EnumReference { reference: reference.clone() }),
+            },
+        };
+        all.push((required.name.clone(), values));
+    }
+    Ok(all)
+}

@@ -1,0 +1,119 @@
+//! The commands, calls and dependencies of a task, loops written out.
+
+use std::time::Duration;
+
+use crate::ast::{Action, Command, Dependency, Vars};
+use crate::run::{Engine, RunError};
+use crate::value::Map;
+use crate::vars::{Renderer, Variables};
+
+use super::Compiled;
+
+/// One command or call of a task.
+pub struct Step<'t> {
+    pub command: &'t Command,
+    pub action: Action,
+    /// The command as shown to people.
+    pub shown: Option<String>,
+    pub condition: String,
+}
+
+/// A task to run first.
+pub struct Dep {
+    pub task: String,
+    pub vars: Vars,
+    pub silent: bool,
+    pub timeout: Option<Duration>,
+    pub condition: String,
+}
+
+impl<'e> Engine<'e> {
+    pub(super) fn compile_steps(
+        &self,
+        compiled: &mut Compiled<'e>,
+        variables: &Variables,
+        masked: Option<&Map>,
+        render: &mut Renderer<'_>,
+    ) -> Result<(), RunError> {
+        for command in &compiled.task.commands {
+            if command.deferred {
+                // Rendered when it runs, since only then is the exit code known.
+                let action = command.action.clone();
+                compiled.steps.push(Step {
+                    command,
+                    action,
+                    shown: None,
+                    condition: command.condition.clone(),
+                });
+                continue;
+            }
+            let Some(iteration) = &command.iteration else {
+                compiled.steps.push(step(command, render, masked.map(|m| Renderer::new(m, &self.host))));
+                continue;
+            };
+            let mut data = variables.values.clone();
+            let mut shown = masked.cloned();
+            for item in self.items(iteration, compiled, variables, render)? {
+                for map in std::iter::once(&mut data).chain(&mut shown) {
+                    item.set(iteration.item_name(), map);
+                }
+                let mut with_item = Renderer::new(&data, &self.host);
+                compiled.steps.push(step(
+                    command,
+                    &mut with_item,
+                    shown.as_ref().map(|m| Renderer::new(m, &self.host)),
+                ));
+                render.adopt(with_item);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compile_deps(
+        &self,
+        compiled: &mut Compiled<'e>,
+        variables: &Variables,
+        render: &mut Renderer<'_>,
+    ) -> Result<(), RunError> {
+        for dependency in &compiled.task.deps {
+            let Some(iteration) = &dependency.iteration else {
+                compiled.deps.push(dep(dependency, render));
+                continue;
+            };
+            let mut data = variables.values.clone();
+            for item in self.items(iteration, compiled, variables, render)? {
+                item.set(iteration.item_name(), &mut data);
+                let mut with_item = Renderer::new(&data, &self.host);
+                compiled.deps.push(dep(dependency, &mut with_item));
+                render.adopt(with_item);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn step<'t>(command: &'t Command, render: &mut Renderer<'_>, masked: Option<Renderer<'_>>) -> Step<'t> {
+    let action = render_action(&command.action, render);
+    let shown = match (&command.action, masked) {
+        (Action::Shell(text), Some(mut masked)) => Some(masked.text(text)),
+        _ => None,
+    };
+    Step { command, action, shown, condition: render.text(&command.condition) }
+}
+
+pub fn render_action(action: &Action, render: &mut Renderer<'_>) -> Action {
+    match action {
+        Action::Shell(text) => Action::Shell(render.text(text)),
+        Action::Call { task, vars } => Action::Call { task: render.text(task), vars: render.vars(vars) },
+    }
+}
+
+fn dep(dependency: &Dependency, render: &mut Renderer<'_>) -> Dep {
+    Dep {
+        task: render.text(&dependency.task),
+        vars: render.vars(&dependency.vars),
+        silent: dependency.silent,
+        timeout: dependency.timeout,
+        condition: render.text(&dependency.condition),
+    }
+}

@@ -1,0 +1,54 @@
+//! Sources compared by what is in them.
+
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{FingerprintError, Subject, file_name};
+
+pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
+    if subject.sources.is_empty() {
+        return Ok(false);
+    }
+    let path = path(subject);
+    let old = std::fs::read_to_string(&path).unwrap_or_default();
+    let new = of(subject)?;
+    let same = old.trim() == new;
+    if !same && !subject.dry {
+        let kept = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, format!("{new}\n")));
+        kept.map_err(|source| FingerprintError::Keep { path: path.clone(), source })?;
+    }
+    for glob in subject.generates.iter().filter(|g| !g.exclude) {
+        if subject.expand(&glob.pattern)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(same)
+}
+
+/// The sum over names and contents of the sources, as go-task prints it.
+pub fn of(subject: &Subject<'_>) -> Result<String, FingerprintError> {
+    let mut hash = Xxh3::new();
+    for file in subject.source_files()? {
+        if let Some(name) = file.file_name() {
+            hash.update(name.as_encoded_bytes());
+        }
+        let bytes = std::fs::read(&file).map_err(|source| FingerprintError::Read { path: file, source })?;
+        hash.update(&bytes);
+    }
+    let sum = hash.digest128();
+    // The two halves without leading zeros, each by itself: so it is in the state of existing projects.
+    Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
+}
+
+pub fn forget(subject: &Subject<'_>) {
+    // What was never kept cannot be removed, and need not be.
+    let _ = std::fs::remove_file(path(subject));
+}
+
+fn path(subject: &Subject<'_>) -> PathBuf {
+    subject.state.join("checksum").join(file_name(subject.label))
+}

@@ -1,0 +1,160 @@
+//! Files by pattern: `*`, `?`, `[…]` in a name, `**` for any directories.
+
+use std::path::{Path, PathBuf};
+
+use super::FingerprintError;
+
+/// How many entries a pattern may look at.
+const MAX_ENTRIES: usize = 1_000_000;
+/// How deep `**` goes; a link to a directory above would lead round for ever.
+const MAX_DEPTH: usize = 40;
+
+/// Adds the files (not directories) a pattern leads to.
+pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
+    let path = crate::load::join(dir, pattern);
+    let parts: Vec<String> =
+        path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+    // Hidden files are found below `**`, not by a lone `*`, as a shell has it.
+    let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
+    let mut walk = Walk { pattern, hidden, entries: 0, found };
+    let start = parts.iter().take_while(|p| !is_pattern(p)).count().min(parts.len().saturating_sub(1));
+    let base: PathBuf = parts[..start].iter().collect();
+    walk.step(&base, &parts[start..], 0)
+}
+
+struct Walk<'w> {
+    pattern: &'w str,
+    hidden: bool,
+    entries: usize,
+    found: &'w mut Vec<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, base: &Path, parts: &[String], depth: usize) -> Result<(), FingerprintError> {
+        let Some((part, rest)) = parts.split_first() else {
+            if base.is_file() {
+                self.found.push(base.to_owned());
+            }
+            return Ok(());
+        };
+        if part == "**" && !rest.is_empty() {
+            self.step(base, rest, depth)?;
+            if depth < MAX_DEPTH {
+                for (_, path) in self.list(base)? {
+                    if path.is_dir() {
+                        self.step(&path, parts, depth + 1)?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        if !is_pattern(part) {
+            return self.step(&base.join(part), rest, depth);
+        }
+        for (name, path) in self.list(base)? {
+            let shown = self.hidden || !name.starts_with('.') || part.starts_with('.');
+            if shown && matches(part, &name) {
+                self.step(&path, rest, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A directory's entries; one that cannot be read has none.
+    fn list(&mut self, dir: &Path) -> Result<Vec<(String, PathBuf)>, FingerprintError> {
+        let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
+        let entries: Vec<_> =
+            entries.flatten().map(|e| (e.file_name().to_string_lossy().into_owned(), e.path())).collect();
+        self.entries += entries.len();
+        if self.entries > MAX_ENTRIES {
+            return Err(FingerprintError::TooMany { pattern: self.pattern.to_owned(), limit: MAX_ENTRIES });
+        }
+        Ok(entries)
+    }
+}
+
+fn is_pattern(part: &str) -> bool {
+    part.contains(['*', '?', '['])
+}
+
+/// Whether a name matches a pattern without slashes.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut p, mut n) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    loop {
+        let step = match pattern.get(p) {
+            Some('*') => {
+                back = Some((p, n));
+                p += 1;
+                continue;
+            }
+            None if n == name.len() => return true,
+            Some(_) if n < name.len() => one(&pattern[p..], name[n]),
+            _ => None,
+        };
+        match (step, &mut back) {
+            (Some(used), _) => {
+                p += used;
+                n += 1;
+            }
+            (None, Some((star, taken))) if *taken < name.len() => {
+                *taken += 1;
+                (p, n) = (*star + 1, *taken);
+            }
+            (None, _) => return false,
+        }
+    }
+}
+
+/// How much of the pattern stands for this one character; nothing when it does not.
+fn one(pattern: &[char], c: char) -> Option<usize> {
+    match pattern.first()? {
+        '?' => Some(1),
+        '\\' if pattern.len() > 1 => (pattern[1] == c).then_some(2),
+        '[' => {
+            let Some(end) = pattern.iter().skip(2).position(|p| *p == ']').map(|i| i + 2) else {
+                return (c == '[').then_some(1);
+            };
+            let negated = matches!(pattern[1], '!' | '^');
+            let set = &pattern[1 + usize::from(negated)..end];
+            let mut inside = false;
+            let mut i = 0;
+            while i < set.len() {
+                if i + 2 < set.len() && set[i + 1] == '-' {
+                    inside |= (set[i]..=set[i + 2]).contains(&c);
+                    i += 3;
+                } else {
+                    inside |= set[i] == c;
+                    i += 1;
+                }
+            }
+            (inside != negated).then_some(end + 1)
+        }
+        other => (*other == c).then_some(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_of_names() {
+        for (pattern, name, want) in [
+            ("*.c", "a.c", true),
+            ("*.c", "a.h", false),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXbY", false),
+            ("?.c", "a.c", true),
+            ("[a-c]x", "bx", true),
+            ("[!a-c]x", "bx", false),
+            ("[^a]x", "bx", true),
+            ("\\*", "*", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), want, "{pattern} {name}");
+        }
+    }
+}

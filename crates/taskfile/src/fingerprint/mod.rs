@@ -1,0 +1,120 @@
+//! Whether a task has anything to do: its sources compared with what they were.
+
+mod checksum;
+mod gitignore;
+mod glob;
+mod timestamp;
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::ast::Glob;
+use crate::value::Value;
+
+/// What went wrong while files were looked at.
+#[derive(Debug, Error)]
+pub enum FingerprintError {
+    #[error("task: invalid method {0:?}")]
+    Method(String),
+    #[error("task: cannot read {path}: {source}", path = path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("task: cannot keep the state of a task in {path}: {source}", path = path.display())]
+    Keep { path: PathBuf, source: std::io::Error },
+    #[error("task: the pattern {pattern:?} leads to more than {limit} files")]
+    TooMany { pattern: String, limit: usize },
+}
+
+/// The files a task is made from and makes, and where the state between runs is kept.
+pub struct Subject<'s> {
+    pub task: &'s str,
+    pub label: &'s str,
+    pub dir: &'s Path,
+    /// The project's directory, the highest whose `.gitignore` counts.
+    pub root: &'s Path,
+    pub state: PathBuf,
+    pub sources: &'s [Glob],
+    pub generates: &'s [Glob],
+    pub gitignore: bool,
+    pub dry: bool,
+    pub lookup: &'s dyn Fn(&str) -> Option<String>,
+}
+
+/// How sources are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Checksum,
+    Timestamp,
+    None,
+}
+
+impl Method {
+    pub fn parse(name: &str) -> Result<Method, FingerprintError> {
+        match name {
+            "checksum" => Ok(Method::Checksum),
+            "timestamp" => Ok(Method::Timestamp),
+            "none" => Ok(Method::None),
+            other => Err(FingerprintError::Method(other.to_owned())),
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// Whether the sources are what they were; remembers what they are, unless nothing is to be changed.
+    pub fn is_up_to_date(&self, method: Method) -> Result<bool, FingerprintError> {
+        match method {
+            Method::Checksum => checksum::is_up_to_date(self),
+            Method::Timestamp => timestamp::is_up_to_date(self),
+            Method::None => Ok(false),
+        }
+    }
+
+    /// What templates see of the sources: the variable's name and value.
+    pub fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
+        if timestamp { timestamp::value(self) } else { Ok(("CHECKSUM", Value::Str(checksum::of(self)?))) }
+    }
+
+    /// Forgets the sources, so that a task that failed runs again.
+    pub fn forget(&self, method: Method) {
+        if method == Method::Checksum && !self.sources.is_empty() {
+            checksum::forget(self);
+        }
+    }
+
+    pub fn source_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        self.files(self.sources)
+    }
+
+    pub fn generated_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+        self.files(self.generates)
+    }
+
+    /// The files of some patterns, sorted; a later pattern takes out what an earlier one took in.
+    fn files(&self, globs: &[Glob]) -> Result<Vec<PathBuf>, FingerprintError> {
+        let mut files = std::collections::BTreeMap::new();
+        for glob in globs {
+            for file in self.expand(&glob.pattern)? {
+                files.insert(file, !glob.exclude);
+            }
+        }
+        let mut files: Vec<PathBuf> =
+            files.into_iter().filter(|(_, wanted)| *wanted).map(|(file, _)| file).collect();
+        if self.gitignore {
+            gitignore::retain(&mut files, self.root);
+        }
+        Ok(files)
+    }
+
+    fn expand(&self, pattern: &str) -> Result<Vec<PathBuf>, FingerprintError> {
+        let mut found = Vec::new();
+        for pattern in crate::shell::expand_fields(pattern, self.lookup) {
+            glob::find(self.dir, &pattern, &mut found)?;
+        }
+        Ok(found)
+    }
+}
+
+/// A name as a file name: everything but letters and digits becomes a dash.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "[\\]^_`".contains(c) { c } else { '-' }).collect()
+}

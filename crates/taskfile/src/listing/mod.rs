@@ -1,0 +1,127 @@
+//! Tasks as they are shown: as a table, by name, as JSON, or one in full.
+
+mod json;
+mod summary;
+mod table;
+
+use crate::ast::Task;
+use crate::run::{Call, Engine, RunError};
+use crate::shell::Stream;
+use crate::vars::Renderer;
+
+pub use json::Layout;
+
+/// The order tasks are listed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Tasks without a namespace first, each part by name.
+    #[default]
+    RootFirst,
+    ByName,
+    AsWritten,
+}
+
+/// A task in a list, with its texts rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    /// The label if it has one, else the name.
+    pub label: String,
+    pub desc: String,
+    pub summary: String,
+    pub aliases: Vec<String>,
+    pub line: usize,
+    pub column: usize,
+    pub taskfile: String,
+    /// Variables that must be given.
+    pub requires: Vec<String>,
+}
+
+impl<'e> Engine<'e> {
+    /// The tasks people may call; those without a description only if asked for.
+    pub fn tasks(&self, all: bool, order: Order) -> Vec<&'e Task> {
+        let mut tasks: Vec<&Task> =
+            self.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
+        match order {
+            Order::AsWritten => {}
+            Order::ByName => tasks.sort_by(|a, b| a.name.cmp(&b.name)),
+            Order::RootFirst => {
+                tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name)));
+            }
+        }
+        tasks
+    }
+
+    /// A task as it is listed. No command is started for it.
+    pub fn listed(&self, task: &Task) -> Result<Listed, RunError> {
+        let texts = [&task.label, &task.desc, &task.summary];
+        let rendered = if texts.iter().any(|t| t.contains("{{")) {
+            let variables = self.variables(Some(task), Some(&Call::new(&task.name)), false)?;
+            let mut render = Renderer::new(&variables.values, &self.host);
+            texts.map(|t| render.text(t))
+        } else {
+            texts.map(Clone::clone)
+        };
+        let [label, desc, summary] = rendered;
+        Ok(Listed {
+            label: if label.is_empty() { task.name.clone() } else { label },
+            name: task.name.clone(),
+            desc,
+            summary,
+            aliases: task.aliases.clone(),
+            line: task.location.position.line,
+            column: task.location.position.column,
+            taskfile: task.location.taskfile.clone(),
+            requires: task.requires.iter().map(|r| r.name.clone()).collect(),
+        })
+    }
+
+    /// Prints the tasks as a table; whether there were any.
+    pub fn print_table(&self, all: bool, order: Order) -> Result<bool, RunError> {
+        let tasks = self.tasks(all, order);
+        if tasks.is_empty() {
+            let words = if all {
+                "task: No tasks available\n"
+            } else {
+                "task: No tasks with description available. Try --list-all to list all tasks\n"
+            };
+            self.console.write(Stream::Out, words.as_bytes());
+            return Ok(false);
+        }
+        let listed = tasks.into_iter().map(|t| self.listed(t)).collect::<Result<Vec<_>, _>>()?;
+        let text = format!("task: Available tasks for this project:\n{}", table::table(&listed));
+        self.console.write(Stream::Out, text.as_bytes());
+        Ok(true)
+    }
+
+    /// Prints names and aliases, a line each.
+    pub fn print_names(&self, all: bool, order: Order) {
+        let mut text = String::new();
+        for task in self.tasks(all, order) {
+            for name in std::iter::once(&task.name).chain(&task.aliases) {
+                text.push_str(name.trim_end_matches(':'));
+                text.push('\n');
+            }
+        }
+        self.console.write(Stream::Out, text.as_bytes());
+    }
+
+    /// Prints the tasks as JSON for editors; whether there were any.
+    pub fn print_json(&self, all: bool, order: Order, layout: Layout) -> Result<bool, RunError> {
+        let tasks = self.tasks(all, order);
+        let mut entries = Vec::with_capacity(tasks.len());
+        for task in &tasks {
+            let up_to_date = if layout.with_status { Some(self.sources_up_to_date(task)?) } else { None };
+            entries.push((self.listed(task)?, up_to_date));
+        }
+        self.console.write(Stream::Out, json::json(&entries, &self.file.location, layout).as_bytes());
+        Ok(!tasks.is_empty())
+    }
+
+    /// Whether a task's sources are as they were; its `status:` commands are not run for a list.
+    fn sources_up_to_date(&self, task: &Task) -> Result<bool, RunError> {
+        let mut compiled = self.compile(&mut Call::new(&task.name), false)?;
+        compiled.status.clear();
+        self.is_up_to_date(&compiled, &self.scope)
+    }
+}

@@ -1,0 +1,82 @@
+//! Finding the Taskfile.
+
+use std::path::{Path, PathBuf};
+
+use super::error::LoadError;
+
+/// The names a Taskfile may have, the first found counts.
+const NAMES: [&str; 8] = [
+    "Taskfile.yml",
+    "taskfile.yml",
+    "Taskfile.yaml",
+    "taskfile.yaml",
+    "Taskfile.dist.yml",
+    "taskfile.dist.yml",
+    "Taskfile.dist.yaml",
+    "taskfile.dist.yaml",
+];
+
+/// A Taskfile and the directory its tasks run in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub taskfile: PathBuf,
+    pub dir: PathBuf,
+}
+
+/// Finds the Taskfile for a command line: the given file; else one in the given directory, or the
+/// current one, or above. Tasks run in the given directory if there is a file too, else beside the file.
+pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result<Found, LoadError> {
+    if let Some(given) = taskfile {
+        let taskfile = in_place(&join(current, given)).ok_or_else(|| LoadError::NotFound {
+            uri: given.to_owned(),
+            searched_above: false,
+            at_root: true,
+        })?;
+        let dir = match dir {
+            Some(dir) => join(current, dir),
+            None => parent(&taskfile),
+        };
+        return Ok(Found { taskfile, dir });
+    }
+    let start = dir.map_or_else(|| current.to_owned(), |d| join(current, d));
+    let taskfile = start
+        .ancestors()
+        .filter(|_| start.exists())
+        .find_map(in_place)
+        .ok_or_else(|| LoadError::NotFound { uri: String::new(), searched_above: true, at_root: true })?;
+    Ok(Found { dir: parent(&taskfile), taskfile })
+}
+
+/// The path itself when it is a file, or a Taskfile in it when it is a directory.
+pub(super) fn in_place(path: &Path) -> Option<PathBuf> {
+    let metadata = path.metadata().ok()?;
+    if !metadata.is_dir() {
+        return Some(path.to_owned());
+    }
+    NAMES.iter().map(|name| path.join(name)).find(|p| p.is_file())
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// Joins and cleans: no `.` and `..` stay, as Go's paths are printed.
+pub(crate) fn join(base: &Path, path: &str) -> PathBuf {
+    clean(&base.join(path))
+}
+
+pub(crate) fn clean(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            Component::ParentDir if out.has_root() => {}
+            other => out.push(other),
+        }
+    }
+    if out.as_os_str().is_empty() { PathBuf::from(".") } else { out }
+}

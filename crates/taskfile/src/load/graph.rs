@@ -1,0 +1,179 @@
+//! Reading a Taskfile and everything it includes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::ast::{Include, TaskfileAst, Warning};
+use crate::template::{Host, Template};
+use crate::value::{Map, Value};
+use crate::yaml;
+
+use super::error::LoadError;
+use super::find::{clean, in_place, join};
+use super::merge::merge;
+use super::snippet::snippet;
+use super::stamp::FileStamp;
+
+/// How large one Taskfile may be; the largest seen in the wild has 60 kB.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+/// How deep includes may lead; real ones stay below five.
+const MAX_INCLUDE_DEPTH: usize = 50;
+
+/// One Taskfile with its includes merged in, and the files that took part.
+#[derive(Debug)]
+pub struct Loaded {
+    pub taskfile: TaskfileAst,
+    pub files: Vec<FileStamp>,
+    pub warnings: Vec<(PathBuf, Warning)>,
+}
+
+/// Loads a Taskfile. `host` answers the templates in include paths.
+pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> Result<Loaded, LoadError> {
+    let mut reader = Reader {
+        current,
+        environment,
+        host,
+        read: HashMap::new(),
+        open: Vec::new(),
+        files: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let taskfile = reader.read(path)?;
+    let taskfile = Rc::try_unwrap(taskfile).unwrap_or_else(|shared| (*shared).clone());
+    Ok(Loaded { taskfile, files: reader.files, warnings: reader.warnings })
+}
+
+struct Reader<'a> {
+    current: &'a Path,
+    environment: &'a Map,
+    host: &'a dyn Host,
+    /// Files read and merged; one included twice is read once.
+    read: HashMap<PathBuf, Rc<TaskfileAst>>,
+    /// Files whose includes are being read, for finding cycles.
+    open: Vec<PathBuf>,
+    files: Vec<FileStamp>,
+    warnings: Vec<(PathBuf, Warning)>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, path: &Path) -> Result<Rc<TaskfileAst>, LoadError> {
+        if let Some(done) = self.read.get(path) {
+            return Ok(Rc::clone(done));
+        }
+        if let Some(start) = self.open.iter().position(|p| p == path) {
+            let round = self.open[start..].iter().map(PathBuf::as_path).chain([path]);
+            return Err(LoadError::IncludeCycle { path: round.map(|p| p.display().to_string()).collect() });
+        }
+        if self.open.len() >= MAX_INCLUDE_DEPTH {
+            return Err(LoadError::Limit {
+                path: path.to_owned(),
+                what: format!("includes lead more than {MAX_INCLUDE_DEPTH} files deep"),
+            });
+        }
+        let mut file = self.parse(path)?;
+        self.open.push(path.to_owned());
+        for include in file.includes.clone() {
+            if let Some((include, included)) = self.include(path, &file, include)? {
+                merge(&mut file, &included, &include)?;
+            }
+        }
+        self.open.pop();
+        let file = Rc::new(file);
+        self.read.insert(path.to_owned(), Rc::clone(&file));
+        Ok(file)
+    }
+
+    fn parse(&mut self, path: &Path) -> Result<TaskfileAst, LoadError> {
+        let failed = |source| LoadError::Read { path: path.to_owned(), source };
+        self.files.push(FileStamp::of(path));
+        if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
+            return Err(LoadError::Limit {
+                path: path.to_owned(),
+                what: format!("a file may have {MAX_FILE_BYTES} bytes"),
+            });
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let root = yaml::parse(&text).map_err(|error| LoadError::Yaml {
+            file: path.strip_prefix(self.current).unwrap_or(path).display().to_string(),
+            path: path.to_owned(),
+            snippet: snippet(&text, error.position),
+            error,
+        })?;
+        let (file, warnings) =
+            TaskfileAst::decode(root.as_ref(), &path.display().to_string()).map_err(|error| {
+                LoadError::Decode { path: path.to_owned(), snippet: snippet(&text, error.position), error }
+            })?;
+        self.warnings.extend(warnings.into_iter().map(|w| (path.to_owned(), w)));
+        if file.version.is_none() {
+            return Err(LoadError::MissingVersion { path: path.to_owned() });
+        }
+        Ok(file)
+    }
+
+    /// The included file with its include's paths made absolute; nothing for an optional one that is not there.
+    fn include(
+        &mut self,
+        from: &Path,
+        file: &TaskfileAst,
+        mut include: Include,
+    ) -> Result<Option<(Include, Rc<TaskfileAst>)>, LoadError> {
+        include.taskfile = self.expand(&include.taskfile, file)?;
+        include.dir = self.expand(&include.dir, file)?;
+        include.checksum = self.expand(&include.checksum, file)?;
+        if include.taskfile.contains("://") || include.taskfile.starts_with("git@") {
+            return Err(LoadError::Remote { uri: include.taskfile });
+        }
+        let base = from.parent().unwrap_or(Path::new("/")).to_owned();
+        let asked = join(&base, &include.taskfile);
+        include.dir = join(&base, &include.dir).display().to_string();
+        let Some(found) = in_place(&asked) else {
+            self.files.push(FileStamp::of(&asked));
+            if include.optional {
+                return Ok(None);
+            }
+            return Err(LoadError::NotFound {
+                uri: asked.display().to_string(),
+                searched_above: false,
+                at_root: false,
+            });
+        };
+        let found = clean(&found);
+        check(&found, &include)?;
+        Ok(Some((include, self.read(&found)?)))
+    }
+
+    /// Templates in an include see the environment and the file's own variables as written; `~` is home.
+    fn expand(&self, text: &str, file: &TaskfileAst) -> Result<String, LoadError> {
+        let mut out = text.to_owned();
+        if text.contains("{{") {
+            let mut data = self.environment.clone();
+            for (name, var) in &file.vars {
+                data.insert(name.clone(), var.value.clone().unwrap_or(Value::Nil));
+            }
+            out = Template::parse(text)?.render(&data, self.host)?.replace("<no value>", "");
+        }
+        Ok(crate::shell::expand_literal(&out, &|name| self.environment.get(name).map(Value::display)))
+    }
+}
+
+/// A pinned file must be the one that was pinned.
+fn check(path: &Path, include: &Include) -> Result<(), LoadError> {
+    if include.checksum.is_empty() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    let actual = sha256(&bytes);
+    if actual == include.checksum {
+        return Ok(());
+    }
+    Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
+}

@@ -1,0 +1,109 @@
+//! Taking an included Taskfile into the one that includes it.
+
+use crate::ast::{Action, Include, Task, TaskfileAst, Var, Vars};
+
+use super::error::LoadError;
+
+/// How many tasks may come together; includes that include each other's namespaces multiply them.
+const MAX_TASKS: usize = 20_000;
+
+/// Variables and environment of the included file become the including file's too (the included
+/// one's value counts); its tasks get the namespace in front.
+pub fn merge(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) -> Result<(), LoadError> {
+    if let (Some(first), Some(second)) = (into.version, from.version)
+        && first != second
+    {
+        return Err(LoadError::VersionMismatch { first, second });
+    }
+    if !from.dotenv.is_empty() {
+        return Err(LoadError::IncludedDotenv);
+    }
+    if from.output.is_set() {
+        into.output = from.output.clone();
+    }
+    merge_vars(&mut into.vars, &from.vars, include);
+    merge_vars(&mut into.env, &from.env, include);
+    if into.tasks.len() + from.tasks.len() > MAX_TASKS {
+        return Err(LoadError::Limit {
+            path: into.location.clone().into(),
+            what: format!("more than {MAX_TASKS} tasks with its includes"),
+        });
+    }
+    for (name, task) in &from.tasks {
+        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, name).is_some()) {
+            continue;
+        }
+        let task = included(task, from, include, &into.vars);
+        if into.tasks.contains_key(&task.name) {
+            return Err(LoadError::TaskClash { task: task.name, include: include.namespace.clone() });
+        }
+        into.tasks.insert(task.name.clone(), task);
+    }
+    alias_default(into, from, include);
+    Ok(())
+}
+
+fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
+    for (name, var) in from {
+        let dir = if include.advanced { Some(include.dir.clone()) } else { var.dir.clone() };
+        into.insert(name.clone(), Var { dir, ..var.clone() });
+    }
+}
+
+/// The task as the including file knows it.
+fn included(task: &Task, from: &TaskfileAst, include: &Include, vars: &Vars) -> Task {
+    let mut task = task.clone();
+    task.internal = task.internal || include.internal;
+    if from.silent {
+        task.silent = task.silent.or(Some(true));
+    }
+    if !include.flatten {
+        add_namespace(&mut task, include);
+    }
+    if include.advanced {
+        task.dir = super::find::join(include.dir.as_ref(), &task.dir).display().to_string();
+        for (name, var) in &include.vars {
+            task.include_vars.insert(name.clone(), var.clone());
+        }
+        task.included_taskfile_vars.clone_from(vars);
+    }
+    task
+}
+
+fn add_namespace(task: &mut Task, include: &Include) {
+    for dep in &mut task.deps {
+        dep.task = namespaced(&dep.task, &include.namespace);
+    }
+    for command in &mut task.commands {
+        if let Action::Call { task: called, .. } = &mut command.action {
+            *called = namespaced(called, &include.namespace);
+        }
+    }
+    let own = std::mem::take(&mut task.aliases);
+    task.aliases.extend(own.iter().map(|alias| namespaced(alias, &include.namespace)));
+    for other in &include.aliases {
+        task.aliases.push(namespaced(&task.name, other));
+        task.aliases.extend(own.iter().map(|alias| namespaced(alias, other)));
+    }
+    task.name = namespaced(&task.name, &include.namespace);
+    task.namespace.clone_from(&include.namespace);
+}
+
+/// The namespace alone means the included file's default task, unless a task is called so.
+fn alias_default(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) {
+    if include.flatten || !from.tasks.contains_key("default") || into.tasks.contains_key(&include.namespace) {
+        return;
+    }
+    if let Some(default) = into.tasks.get_mut(&format!("{}:default", include.namespace)) {
+        default.aliases.push(include.namespace.clone());
+        default.aliases.extend(include.aliases.iter().cloned());
+    }
+}
+
+/// A name in a namespace; one that begins with a colon is the root's and loses it.
+fn namespaced(name: &str, namespace: &str) -> String {
+    match name.strip_prefix(':') {
+        Some(root) => root.to_owned(),
+        None => format!("{namespace}:{name}"),
+    }
+}

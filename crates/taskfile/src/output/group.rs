@@ -1,0 +1,33 @@
+//! A command's output in one piece, when it has ended.
+
+use crate::shell::{Console, Stream};
+
+pub struct Group {
+    begin: String,
+    end: String,
+    error_only: bool,
+    kept: Vec<u8>,
+}
+
+impl Group {
+    pub fn new(begin: String, end: String, error_only: bool) -> Group {
+        Group { begin, end, error_only, kept: Vec::new() }
+    }
+
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.kept.extend_from_slice(bytes);
+    }
+
+    /// Nothing is shown of a command that said nothing, nor of a good one where only failures count.
+    pub fn finish(self, console: &dyn Console, failed: bool) {
+        if self.kept.is_empty() || (self.error_only && !failed) {
+            return;
+        }
+        let mut whole = Vec::with_capacity(self.kept.len() + self.begin.len() + self.end.len() + 2);
+        let line = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
+        whole.extend_from_slice(line(&self.begin).as_bytes());
+        whole.extend_from_slice(&self.kept);
+        whole.extend_from_slice(line(&self.end).as_bytes());
+        console.write(Stream::Out, &whole);
+    }
+}

@@ -1,0 +1,37 @@
+//! Every line with the task's prefix, as soon as it is whole.
+
+use crate::shell::{Console, Stream};
+
+pub struct Prefixed {
+    prefix: String,
+    begun: Vec<u8>,
+}
+
+impl Prefixed {
+    pub fn new(prefix: &str) -> Prefixed {
+        Prefixed { prefix: prefix.to_owned(), begun: Vec::new() }
+    }
+
+    pub fn take(&mut self, bytes: &[u8], console: &dyn Console) {
+        self.begun.extend_from_slice(bytes);
+        while let Some(end) = self.begun.iter().position(|b| *b == b'\n') {
+            let rest = self.begun.split_off(end + 1);
+            let line = std::mem::replace(&mut self.begun, rest);
+            self.write(&line, console);
+        }
+    }
+
+    /// A last line without an end gets one.
+    pub fn finish(mut self, console: &dyn Console) {
+        if !self.begun.is_empty() {
+            self.begun.push(b'\n');
+            self.write(&self.begun, console);
+        }
+    }
+
+    fn write(&self, line: &[u8], console: &dyn Console) {
+        let mut whole = format!("[{}] ", self.prefix).into_bytes();
+        whole.extend_from_slice(line);
+        console.write(Stream::Out, &whole);
+    }
+}

@@ -1,0 +1,205 @@
+//! One step of a task: a command, or a call of another task.
+
+use std::time::Duration;
+
+use crate::ast::Action;
+use crate::compile::{Compiled, Step, render_action};
+use crate::output::Wrapped;
+use crate::shell::Scope;
+use crate::template::Host;
+use crate::value::Value;
+use crate::vars::Renderer;
+
+use super::engine::Engine;
+use super::error::{Cause, RunError};
+use super::find::Call;
+
+/// How long a deferred command may take once its run has been ended.
+const DEFERRED_LIMIT: Duration = Duration::from_secs(10);
+
+impl Engine<'_> {
+    pub(super) fn run_step(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
+        match step.command.timeout {
+            None => self.run_step_now(compiled, call, step, scope),
+            Some(limit) => {
+                within(scope, limit, compiled.name(), |scope| self.run_step_now(compiled, call, step, scope))
+            }
+        }
+    }
+
+    fn run_step_now(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
+        if !step.condition.trim().is_empty() {
+            let held = self.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
+            ended(scope)?;
+            if held.is_err() {
+                self.tell_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
+                return Ok(());
+            }
+        }
+        match &step.action {
+            Action::Call { task, vars } if !task.is_empty() => {
+                let mut inner = Call {
+                    task: task.clone(),
+                    vars: vars.clone(),
+                    silent: step.command.silent,
+                    depth: call.depth + 1,
+                };
+                let result = self.run_task(&mut inner, scope);
+                self.unless_ignored(result, step, |error| {
+                    format!("task: [{}] task error ignored: {error}", compiled.name())
+                })
+            }
+            Action::Shell(text) if !text.is_empty() => {
+                let result = self.run_shell(compiled, call, step, text, scope);
+                self.unless_ignored(result, step, |error| {
+                    format!("task: [{}] command error ignored: {error}", compiled.name())
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn unless_ignored(
+        &self,
+        result: Result<(), RunError>,
+        step: &Step<'_>,
+        words: impl Fn(&RunError) -> String,
+    ) -> Result<(), RunError> {
+        match result {
+            Err(error) if step.command.ignore_error && error.command_code().is_some() => {
+                self.say_verbose(&|| words(&error));
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn run_shell(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        step: &Step<'_>,
+        text: &str,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
+        let command = step.command;
+        let shown = step.shown.as_deref().unwrap_or(text);
+        if !self.is_for_this_machine(&command.platforms) {
+            self.tell_verbose(&|| {
+                format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
+            });
+            return Ok(());
+        }
+        if self.shows(compiled, call, command.silent) {
+            self.say(&format!("task: [{}] {shown}", compiled.name()));
+        }
+        if self.options.dry {
+            return Ok(());
+        }
+        let set = joined(&[&self.file.set, &compiled.task.set, &command.set]);
+        let shopt = joined(&[&self.file.shopt, &compiled.task.shopt, &command.shopt]);
+        let mut request = self.request(text, &compiled.dir, &compiled.env, &set, &shopt);
+        request.stdin = self.options.stdin;
+        let output = Wrapped::new(self, compiled)?;
+        Ok(output.run(self.console, |sink| crate::shell::run(&request, scope, sink))?)
+    }
+
+    /// Whether commands are shown before they run.
+    pub(super) fn shows(&self, compiled: &Compiled<'_>, call: &Call, silent: bool) -> bool {
+        let quiet = silent
+            || call.silent
+            || compiled.task.silent == Some(true)
+            || self.file.silent
+            || self.options.silent;
+        self.options.verbose || !quiet
+    }
+
+    pub(super) fn is_for_this_machine(&self, platforms: &[crate::ast::Platform]) -> bool {
+        platforms.is_empty() || platforms.iter().any(|p| p.matches(self.host.os(), self.host.arch()))
+    }
+
+    /// Runs what was deferred, the last first. Their failures do not count.
+    pub(super) fn run_deferred(
+        &self,
+        compiled: &Compiled<'_>,
+        call: &Call,
+        deferred: &[&Step<'_>],
+        exit_code: Option<i32>,
+        scope: &Scope,
+    ) {
+        let scope =
+            if scope.ended().is_some() { Scope::default().within(DEFERRED_LIMIT) } else { scope.clone() };
+        for step in deferred.iter().rev() {
+            let mut data = compiled.variables.values.clone();
+            if let Some(code) = exit_code {
+                data.insert("EXIT_CODE".to_owned(), Value::Str(code.to_string()));
+            }
+            let mut render = Renderer::new(&data, &self.host);
+            let action = render_action(&step.action, &mut render);
+            let shown = compiled
+                .variables
+                .masked()
+                .map(|m| Renderer::new(&m, &self.host).text(shell_text(&step.action)));
+            let step = Step { command: step.command, action, shown, condition: step.condition.clone() };
+            if let Err(error) = self.run_step(compiled, call, &step, &scope) {
+                self.say_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
+            }
+        }
+    }
+}
+
+fn shell_text(action: &Action) -> &str {
+    match action {
+        Action::Shell(text) => text,
+        Action::Call { .. } => "",
+    }
+}
+
+/// Runs something under a limit of its own; when that passes, the error names it.
+pub(super) fn within(
+    scope: &Scope,
+    limit: Duration,
+    task: &str,
+    run: impl FnOnce(&Scope) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let limited = scope.within(limit);
+    match run(&limited) {
+        Err(_) if limited.ended().is_some() && scope.ended().is_none() => {
+            Err(Cause::Timeout { task: task.to_owned(), limit }.into())
+        }
+        other => other,
+    }
+}
+
+/// An error when the run has been ended.
+pub(super) fn ended(scope: &Scope) -> Result<(), RunError> {
+    use crate::shell::{Ended, Failure};
+    match scope.ended() {
+        None => Ok(()),
+        Some(Ended::Cancelled) => Err(Failure::Cancelled.into()),
+        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed.into()),
+    }
+}
+
+/// Options of several levels, each once.
+fn joined(levels: &[&Vec<String>]) -> Vec<String> {
+    let mut options: Vec<String> = Vec::new();
+    for option in levels.iter().flat_map(|l| l.iter()) {
+        if !options.contains(option) {
+            options.push(option.clone());
+        }
+    }
+    options
+}

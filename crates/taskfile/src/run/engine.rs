@@ -1,0 +1,231 @@
+//! One run: the Taskfile, how it is to go, and what has happened so far.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::ast::{TaskfileAst, Var, Vars, Version};
+use crate::load::{LoadError, join, parse_dotenv};
+use crate::output::Style;
+use crate::shell::{Console, Scope, SelfCall, Stream, quote};
+use crate::template::System;
+use crate::value::{Map, Value};
+use crate::vars::{Environment, Renderer};
+
+use super::error::RunError;
+use super::once::Executions;
+use super::options::Options;
+
+/// Where a Taskfile is and where its tasks run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Tasks run here unless they say otherwise.
+    pub dir: PathBuf,
+    pub taskfile: PathBuf,
+    /// Where the person (or agent) is who asked.
+    pub user_dir: PathBuf,
+}
+
+/// Everything one run needs. A run shares nothing with another but the files.
+pub struct Engine<'e> {
+    pub(crate) file: &'e TaskfileAst,
+    pub(crate) place: &'e Place,
+    pub(crate) options: &'e Options,
+    pub(crate) console: &'e dyn Console,
+    pub(crate) environment: &'e Environment,
+    pub(crate) self_call: Option<&'e SelfCall>,
+    pub(crate) style: Style,
+    pub(crate) host: System,
+    /// Under what the whole run stands: a person's switch, the caller's time limit.
+    pub(crate) scope: Scope,
+    /// The Taskfile's variables with the command line's.
+    pub(super) vars: Vars,
+    /// The Taskfile's environment with its dotenv files.
+    pub(super) env: Vars,
+    pub(super) dynamic: Mutex<HashMap<String, String>>,
+    pub(super) calls: Mutex<HashMap<String, u32>>,
+    pub(super) executions: Executions,
+    base: OnceLock<Map>,
+    search_path: OnceLock<Option<OsString>>,
+}
+
+impl<'e> Engine<'e> {
+    /// Prepares a run; no command is started, except for `sh:` variables in the names of dotenv files.
+    pub fn new(
+        file: &'e TaskfileAst,
+        place: &'e Place,
+        options: &'e Options,
+        console: &'e dyn Console,
+        environment: &'e Environment,
+        self_call: Option<&'e SelfCall>,
+        scope: Scope,
+    ) -> Result<Engine<'e>, RunError> {
+        check_version(file)?;
+        let style = Style::of(if options.output.is_set() { &options.output } else { &file.output })?;
+        let mut engine = Engine {
+            file,
+            place,
+            options,
+            console,
+            environment,
+            self_call,
+            style,
+            host: System::new(place.dir.clone()),
+            scope,
+            vars: Vars::new(),
+            env: file.env.clone(),
+            dynamic: Mutex::default(),
+            calls: Mutex::default(),
+            executions: Executions::default(),
+            base: OnceLock::new(),
+            search_path: OnceLock::new(),
+        };
+        // The names of dotenv files come before the command line: only the file's own variables count in them.
+        engine.vars.clone_from(&file.vars);
+        engine.read_dotenv()?;
+        engine.vars = engine.command_line_vars();
+        Ok(engine)
+    }
+
+    /// The words after `--` and the flags come first, so that the Taskfile's variables can use them;
+    /// `NAME=value` replaces the Taskfile's.
+    fn command_line_vars(&self) -> Vars {
+        let options = self.options;
+        let words = &options.cli_args;
+        let mut vars = Vars::new();
+        let mut set = |name: &str, value: Value| {
+            vars.insert(name.to_owned(), Var::of(value));
+        };
+        set("CLI_ARGS", Value::Str(words.iter().map(|w| quote(w)).collect::<Vec<_>>().join(" ")));
+        set("CLI_ARGS_LIST", Value::List(words.iter().map(|w| Value::from(w.as_str())).collect()));
+        set("CLI_FORCE", options.force.into());
+        set("CLI_SILENT", options.silent.into());
+        set("CLI_VERBOSE", options.verbose.into());
+        set("CLI_OFFLINE", options.offline.into());
+        set("CLI_ASSUME_YES", options.assume_yes.into());
+        for (name, var) in self.file.vars.iter().chain(&options.globals) {
+            vars.insert(name.clone(), var.clone());
+        }
+        vars
+    }
+
+    fn read_dotenv(&mut self) -> Result<(), RunError> {
+        if self.file.dotenv.is_empty() {
+            return Ok(());
+        }
+        let templated = self.file.dotenv.iter().any(|p| p.contains("{{"));
+        let variables =
+            if templated { self.variables(None, None, true)? } else { crate::vars::Variables::default() };
+        let mut renderer = Renderer::new(&variables.values, &self.host);
+        let paths = renderer.texts(&self.file.dotenv);
+        renderer.finish()?;
+        for path in paths.iter().filter(|p| !p.is_empty()) {
+            for (name, value) in read_dotenv_file(&join(&self.place.dir, path))? {
+                self.env.entry(name).or_insert_with(|| Var::of(value));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn file_vars(&self) -> &Vars {
+        &self.vars
+    }
+
+    /// The Taskfile's `env:` with its dotenv files.
+    pub(crate) fn file_env(&self) -> &Vars {
+        &self.env
+    }
+
+    /// The environment and the variables that are the same for every task.
+    pub(super) fn base(&self) -> &Map {
+        self.base.get_or_init(|| {
+            let mut base = self.environment.values();
+            let executable = self.options.executable.clone().unwrap_or_else(|| "task".to_owned());
+            for (name, value) in [
+                ("TASK_EXE", executable),
+                ("ROOT_TASKFILE", self.place.taskfile.display().to_string()),
+                ("ROOT_DIR", self.place.dir.display().to_string()),
+                ("USER_WORKING_DIR", self.place.user_dir.display().to_string()),
+                ("TASK_VERSION", Version::CURRENT.to_string()),
+                ("PATH_LIST_SEPARATOR", ":".to_owned()),
+                ("FILE_PATH_SEPARATOR", "/".to_owned()),
+            ] {
+                base.insert(name.to_owned(), Value::Str(value));
+            }
+            base
+        })
+    }
+
+    /// The search path of commands with our own `task` in front; nothing when it needs no change.
+    pub(super) fn search_path(&self) -> Option<&OsString> {
+        let found = self
+            .search_path
+            .get_or_init(|| self.self_call?.search_path(&self.environment.get("PATH").unwrap_or_default()));
+        found.as_ref()
+    }
+
+    pub(super) fn lookup(&self) -> impl Fn(&str) -> Option<String> {
+        |name| self.environment.get(name)
+    }
+
+    /// Where the state between runs is kept.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        let asked = self
+            .options
+            .state_dir
+            .clone()
+            .or_else(|| self.environment.get("TASK_TEMP_DIR"))
+            .filter(|d| !d.is_empty());
+        let Some(asked) = asked else { return self.place.dir.join(".task") };
+        let path = crate::shell::expand_literal(&asked, &self.lookup());
+        if Path::new(&path).is_absolute() {
+            // A shared place: each project has its own directory in it.
+            let project = self.place.dir.file_name().unwrap_or_default();
+            return Path::new(&path).join(project);
+        }
+        join(&self.place.dir, &path)
+    }
+
+    pub(super) fn say(&self, line: &str) {
+        self.console.write(Stream::Err, format!("{line}\n").as_bytes());
+    }
+
+    pub(super) fn say_verbose(&self, line: &dyn Fn() -> String) {
+        if self.options.verbose {
+            self.say(&line());
+        }
+    }
+
+    pub(super) fn tell_verbose(&self, line: &dyn Fn() -> String) {
+        if self.options.verbose {
+            self.console.write(Stream::Out, format!("{}\n", line()).as_bytes());
+        }
+    }
+}
+
+/// The variables of a dotenv file; one that is not there has none.
+pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String, String>, RunError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(parse_dotenv(&text, &path.display().to_string())?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(indexmap::IndexMap::new()),
+        Err(source) => Err(LoadError::Read { path: path.to_owned(), source }.into()),
+    }
+}
+
+/// A lock that was held by a thread that died still guards sound data: each change is one insert.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn check_version(file: &TaskfileAst) -> Result<(), LoadError> {
+    let version = file.version.unwrap_or(Version::V3);
+    let reason = if version < Version::V3 {
+        "no longer supported. Please use v3 or above".to_owned()
+    } else if version > Version::CURRENT {
+        format!("is greater than the current version of Task ({})", Version::CURRENT)
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::Version { location: file.location.clone(), version, reason })
+}

@@ -1,0 +1,191 @@
+//! Why a run did not succeed.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::ast::{Location, go_duration};
+use crate::fingerprint::FingerprintError;
+use crate::load::{DotenvError, LoadError};
+use crate::shell::Failure;
+use crate::template::TemplateError;
+
+/// A cause, and the tasks it went through on its way up.
+#[derive(Debug)]
+pub struct RunError {
+    pub cause: Box<Cause>,
+    /// The innermost first.
+    tasks: Vec<String>,
+}
+
+#[derive(Debug, Error)]
+pub enum Cause {
+    #[error("{}", not_found(task, suggestion.as_deref()))]
+    NotFound { task: String, suggestion: Option<String> },
+    #[error("task: Task \"{task}\" is internal")]
+    Internal { task: String },
+    #[error("task: Found multiple tasks ({}) that match {alias:?}", tasks.join(", "))]
+    Ambiguous { alias: String, tasks: Vec<String> },
+    #[error(
+        "task: Maximum task call exceeded ({limit}) for task {task:?}: probably an cyclic dep or infinite loop"
+    )]
+    TooManyCalls { task: String, limit: u32 },
+    #[error("task: Task {task:?} cancelled by user")]
+    Refused { task: String },
+    #[error(
+        "task: Task {task:?} cancelled because it has a prompt and the environment is not a terminal. Use --yes (-y) to run anyway."
+    )]
+    NoTerminal { task: String },
+    #[error("task: Task {task:?} cancelled because it is missing required variables: {}", missing.join(", "))]
+    MissingVars { task: String, missing: Vec<String> },
+    #[error("task: Task {task:?} cancelled because it is missing required variables:\n{}", wrong.concat())]
+    WrongVars { task: String, wrong: Vec<String> },
+    #[error("task: [{task}] command timeout exceeded ({})", go_duration(*limit))]
+    Timeout { task: String, limit: Duration },
+    #[error("task: Task {task:?} took longer than {} and was ended", go_duration(*limit))]
+    TimeLimit { task: String, limit: Duration },
+    #[error("task: Task {task:?} was cancelled")]
+    Cancelled { task: String },
+    #[error("task: precondition not met")]
+    Precondition,
+    #[error("task: Command \"{command}\" failed: {failure}")]
+    Dynamic { command: String, failure: Failure },
+    #[error("task: invalid run {run:?}")]
+    InvalidRun { run: String },
+    #[error("task: Failed to parse {file}:\n{message}")]
+    Loop { file: String, message: String },
+    #[error("enum reference {reference:?} must resolve to a list")]
+    EnumReference { reference: String },
+    #[error("task: Task {task:?} is not up-to-date")]
+    NotUpToDate { task: String },
+    #[error(
+        "task: watching for changes (task {task:?}) is not supported. Run it without --watch and `watch: true`, or start it from a file watcher such as `watchexec -- task {task}`"
+    )]
+    Watch { task: String },
+    #[error("task: cannot make directory {dir:?}: {source}", dir = dir.display())]
+    Directory { dir: PathBuf, source: std::io::Error },
+    #[error("task: cannot start a thread for {task:?}: {source}")]
+    Thread { task: String, source: std::io::Error },
+    #[error("{0}")]
+    Command(Failure),
+    #[error("{0}")]
+    Template(#[from] TemplateError),
+    /// A template of a task, with where the task is written.
+    #[error("{error}")]
+    TaskTemplate { error: TemplateError, task: String, location: Location },
+    #[error("{0}")]
+    Fingerprint(#[from] FingerprintError),
+    #[error("{0}")]
+    Dotenv(#[from] DotenvError),
+    #[error("{0}")]
+    Load(#[from] LoadError),
+}
+
+impl<C: Into<Cause>> From<C> for RunError {
+    fn from(cause: C) -> RunError {
+        RunError { cause: Box::new(cause.into()), tasks: Vec::new() }
+    }
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> RunError {
+        Cause::Command(failure).into()
+    }
+}
+
+impl RunError {
+    /// The same, one task further up.
+    pub(super) fn through(mut self, task: &str) -> RunError {
+        self.tasks.push(task.to_owned());
+        self
+    }
+
+    /// The exit code of go-task's command line.
+    pub fn code(&self) -> i32 {
+        match self.cause.as_ref() {
+            Cause::NotFound { .. } => 200,
+            Cause::Internal { .. } => 202,
+            Cause::Ambiguous { .. } => 203,
+            Cause::TooManyCalls { .. } => 204,
+            Cause::Refused { .. } | Cause::NoTerminal { .. } => 205,
+            Cause::MissingVars { .. } => 206,
+            Cause::WrongVars { .. } => 207,
+            Cause::Timeout { .. } | Cause::TimeLimit { .. } => 208,
+            Cause::Cancelled { .. } => 130,
+            Cause::Loop { .. } => 109,
+            Cause::Load(error) => error.code(),
+            _ if self.tasks.is_empty() => 1,
+            _ => 201,
+        }
+    }
+
+    /// The code of the command that failed, where one did; else that of the command line.
+    pub fn exit_code(&self) -> i32 {
+        match self.cause.as_ref() {
+            Cause::Command(Failure::Exit(code)) => *code,
+            Cause::Timeout { .. } | Cause::TimeLimit { .. } => 124,
+            Cause::Cancelled { .. } => 130,
+            _ => self.code(),
+        }
+    }
+
+    /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
+    /// commands hear of.
+    pub(super) fn command_code(&self) -> Option<i32> {
+        match self.cause.as_ref() {
+            Cause::Command(Failure::Exit(code)) => Some(*code),
+            Cause::Timeout { .. } => Some(self.exit_code()),
+            _ => None,
+        }
+    }
+
+    /// The task the caller asked for, when the error came from running it.
+    pub fn task(&self) -> Option<&str> {
+        self.tasks.last().map(String::as_str)
+    }
+
+    /// What helps a person further: for calls that lead round, the way.
+    pub fn hint(&self) -> Option<String> {
+        match self.cause.as_ref() {
+            Cause::TooManyCalls { task, .. } => {
+                let way: Vec<&str> =
+                    self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
+                let round: Vec<&str> = std::iter::once(task.as_str())
+                    .chain(way.into_iter().rev())
+                    .chain([task.as_str()])
+                    .collect();
+                Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
+            }
+            Cause::TaskTemplate { error, task, location } => {
+                let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));
+                let (file, at) = (&location.taskfile, location.position);
+                Some(format!(
+                    "{file}:{}:{}: in a template of task {task:?}, line {}{column} of it",
+                    at.line, at.column, error.line
+                ))
+            }
+            Cause::Load(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for task in self.tasks.iter().rev() {
+            write!(f, "task: Failed to run task {task:?}: ")?;
+        }
+        write!(f, "{}", self.cause)
+    }
+}
+
+impl std::error::Error for RunError {}
+
+fn not_found(task: &str, suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(near) => format!("task: Task {task:?} does not exist. Did you mean {near:?}?"),
+        None => format!("task: Task {task:?} does not exist"),
+    }
+}

@@ -1,0 +1,117 @@
+//! Finding the task a call means.
+
+use crate::ast::{Task, Var, Vars};
+use crate::value::Value;
+
+use super::engine::Engine;
+use super::error::Cause;
+
+/// A call of a task, from outside or from another task.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    pub task: String,
+    pub vars: Vars,
+    pub silent: bool,
+    /// How many calls this one is inside of.
+    pub(super) depth: usize,
+}
+
+impl Call {
+    pub fn new(task: impl Into<String>) -> Call {
+        Call { task: task.into(), ..Call::default() }
+    }
+}
+
+/// How near a name must be to be suggested.
+const MAX_EDITS: usize = 2;
+/// Names that share less than this are not alike, however short.
+const MIN_COMMON: usize = 2;
+
+impl<'e> Engine<'e> {
+    /// The task of this name, or whose pattern it fits, or with this alias. What a pattern's stars
+    /// stood for becomes the call's `MATCH`.
+    pub(crate) fn find(&self, call: &mut Call) -> Result<&'e Task, Cause> {
+        let tasks = &self.file.tasks;
+        let found = match tasks.get(&call.task) {
+            Some(task) => Some((task, Vec::new())),
+            None => tasks
+                .values()
+                .filter(|t| t.name.contains('*'))
+                .find_map(|t| Some((t, stars(&t.name, &call.task)?))),
+        };
+        if let Some((task, matched)) = found {
+            call.vars.insert("MATCH".to_owned(), Var::of(Value::from(matched)));
+            return Ok(task);
+        }
+        let aliased: Vec<&Task> = tasks.values().filter(|t| t.aliases.contains(&call.task)).collect();
+        match aliased.as_slice() {
+            [task] => Ok(task),
+            [] => Err(Cause::NotFound { task: call.task.clone(), suggestion: self.suggest(&call.task) }),
+            several => Err(Cause::Ambiguous {
+                alias: call.task.clone(),
+                tasks: several.iter().map(|t| t.name.clone()).collect(),
+            }),
+        }
+    }
+
+    fn suggest(&self, name: &str) -> Option<String> {
+        if self.options.disable_fuzzy {
+            return None;
+        }
+        let name = name.to_lowercase();
+        let tasks = self.file.tasks.values().filter(|t| !t.internal);
+        let names = tasks.flat_map(|t| std::iter::once(&t.name).chain(&t.aliases));
+        names
+            .map(|n| (strsim::osa_distance(&name, &n.to_lowercase()), n))
+            .filter(|(edits, n)| *edits <= MAX_EDITS && common(&name, &n.to_lowercase()) >= MIN_COMMON)
+            .min_by_key(|(edits, _)| *edits)
+            .map(|(_, n)| n.clone())
+    }
+}
+
+/// The length of the longest common subsequence.
+fn common(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row = vec![0_usize; b.len() + 1];
+    for x in a.chars() {
+        let mut diagonal = 0;
+        for (i, y) in b.iter().enumerate() {
+            let above = row[i + 1];
+            row[i + 1] = if x == *y { diagonal + 1 } else { above.max(row[i]) };
+            diagonal = above;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// What each star of a pattern stands for in a name, the earlier ones as much as they can.
+pub(crate) fn stars(pattern: &str, name: &str) -> Option<Vec<String>> {
+    let Some((head, tail)) = pattern.split_once('*') else {
+        return (pattern == name).then(Vec::new);
+    };
+    let rest = name.strip_prefix(head)?;
+    let mut cuts: Vec<usize> = rest.char_indices().map(|(i, _)| i).chain([rest.len()]).collect();
+    cuts.reverse();
+    for cut in cuts {
+        if let Some(mut matched) = stars(tail, &rest[cut..]) {
+            matched.insert(0, rest[..cut].to_owned());
+            return Some(matched);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stars;
+
+    #[test]
+    fn stars_take_as_much_as_they_can() {
+        let matched = |p, n| stars(p, n).map(|m| m.join("|"));
+        assert_eq!(matched("start:*", "start:foo"), Some("foo".to_owned()));
+        assert_eq!(matched("a:*:b:*", "a:1:b:2"), Some("1|2".to_owned()));
+        assert_eq!(matched("*-*", "a-b-c"), Some("a-b|c".to_owned()));
+        assert_eq!(matched("a", "a"), Some(String::new()));
+        assert_eq!(matched("a*", "b"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Tasks that run once, or once for the same variables.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::compile::Compiled;
+
+use super::engine::{Engine, lock};
+use super::error::{Cause, RunError};
+
+/// What has been started, by key.
+#[derive(Default)]
+pub struct Executions {
+    started: Mutex<HashMap<String, Arc<Execution>>>,
+}
+
+/// One execution others may wait for.
+#[derive(Default)]
+pub struct Execution {
+    done: Mutex<bool>,
+    changed: Condvar,
+}
+
+/// What a task that came second does.
+pub enum Turn {
+    /// It is the first; it must tell when it is done.
+    First(Option<Done>),
+    /// Another one runs or ran it.
+    Second { key: String, first: Arc<Execution> },
+}
+
+/// Tells those who wait, however the execution ends.
+pub struct Done(Arc<Execution>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        *self.0.done.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Execution {
+    pub fn wait(&self) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*done {
+            done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn turn(&self, compiled: &Compiled<'_>) -> Result<Turn, RunError> {
+        let Some(key) = self.execution_key(compiled)? else { return Ok(Turn::First(None)) };
+        let mut started = lock(&self.executions.started);
+        if let Some(first) = started.get(&key) {
+            return Ok(Turn::Second { key, first: Arc::clone(first) });
+        }
+        let execution = Arc::new(Execution::default());
+        started.insert(key, Arc::clone(&execution));
+        Ok(Turn::First(Some(Done(execution))))
+    }
+
+    fn execution_key(&self, compiled: &Compiled<'_>) -> Result<Option<String>, RunError> {
+        let run = [compiled.run.as_str(), self.file.run.as_str(), "always"]
+            .into_iter()
+            .find(|r| !r.is_empty())
+            .unwrap_or("always");
+        let task = compiled.task;
+        let local = compiled.full_name.strip_prefix(&task.namespace).unwrap_or(&compiled.full_name);
+        let name = format!("{}:{}", task.location.taskfile, local.strip_prefix(':').unwrap_or(local));
+        match run {
+            "always" => Ok(None),
+            "once" => Ok(Some(name)),
+            "when_changed" => {
+                let sum = xxhash_rust::xxh3::xxh3_64(
+                    format!("{:?}{:?}", compiled.variables.values, compiled.env).as_bytes(),
+                );
+                Ok(Some(format!("{name}:{sum}")))
+            }
+            other => Err(Cause::InvalidRun { run: other.to_owned() }.into()),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Variables a task cannot do without.
+
+use crate::compile::Compiled;
+use crate::value::Value;
+
+use super::error::Cause;
+
+pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
+    let missing: Vec<String> = compiled
+        .allowed
+        .iter()
+        .filter(|(name, _)| !compiled.variables.contains(name))
+        .map(|(name, allowed)| {
+            if allowed.is_empty() {
+                name.clone()
+            } else {
+                format!("{name} (allowed values: [{}])", allowed.join(" "))
+            }
+        })
+        .collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(Cause::MissingVars { task: compiled.name().to_owned(), missing })
+    }
+}
+
+pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
+    let mut wrong = Vec::new();
+    for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
+        // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.
+        let Some(Value::Str(value)) = compiled.variables.values.get(name.as_str()) else { continue };
+        if !allowed.contains(value) {
+            wrong.push(format!(
+                "  - {name} has an invalid value : '{value}' (allowed values : [{}])\n",
+                allowed.join(" ")
+            ));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Cause::WrongVars { task: compiled.name().to_owned(), wrong }) }
+}

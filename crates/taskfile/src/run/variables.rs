@@ -1,0 +1,192 @@
+//! The variables of a task, each computed from those before it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::ast::{Task, Var};
+use crate::load::join;
+use crate::shell::{Request, Scope, Sink, Stream};
+use crate::value::Value;
+use crate::vars::{Renderer, Variables};
+
+use super::engine::{Engine, lock};
+use super::error::{Cause, RunError};
+use super::find::Call;
+
+impl Engine<'_> {
+    /// From weak to strong: environment, special variables, the Taskfile's `env` and `vars`, those of the
+    /// includes on the way, the call's, the task's own. Without `evaluate`, no command is started and
+    /// mistakes in templates leave a text as written.
+    pub(crate) fn variables(
+        &self,
+        task: Option<&Task>,
+        call: Option<&Call>,
+        evaluate: bool,
+    ) -> Result<Variables, RunError> {
+        let mut variables = Variables { values: self.base().clone(), ..Variables::default() };
+        self.set_special(&mut variables, task, call);
+        let root = &self.place.dir;
+        let task_dir = match task {
+            Some(task) => self.task_dir(task, &variables)?,
+            None => root.clone(),
+        };
+        for (name, var) in self.env.iter().chain(&self.vars) {
+            self.set(&mut variables, name, var, root, evaluate)?;
+        }
+        let Some(task) = task else { return Ok(variables) };
+        for (name, var) in &task.include_vars {
+            self.set(&mut variables, name, var, root, evaluate)?;
+        }
+        for (name, var) in &task.included_taskfile_vars {
+            self.set(&mut variables, name, var, &task_dir, evaluate)?;
+        }
+        let Some(call) = call else { return Ok(variables) };
+        for (name, var) in &call.vars {
+            self.set(&mut variables, name, var, root, evaluate)?;
+        }
+        for (name, var) in &task.vars {
+            self.set(&mut variables, name, var, &task_dir, evaluate)?;
+        }
+        Ok(variables)
+    }
+
+    fn set_special(&self, variables: &mut Variables, task: Option<&Task>, call: Option<&Call>) {
+        let taskfile = task.map_or("", |t| t.location.taskfile.as_str());
+        let taskfile_dir = Path::new(taskfile).parent().map(|p| p.display().to_string()).unwrap_or_default();
+        let task_dir = task.map(|t| join(&self.place.dir, &t.dir).display().to_string()).unwrap_or_default();
+        for (name, value) in [
+            ("TASK", task.map_or("", |t| t.name.as_str())),
+            ("TASK_DIR", &task_dir),
+            ("TASKFILE", taskfile),
+            ("TASKFILE_DIR", &taskfile_dir),
+            ("ALIAS", call.map_or("", |c| c.task.as_str())),
+        ] {
+            variables.set(name, Value::from(value));
+        }
+    }
+
+    /// Where a task's own `sh:` variables run. At this point only the environment is known.
+    fn task_dir(&self, task: &Task, variables: &Variables) -> Result<PathBuf, RunError> {
+        let mut renderer = Renderer::new(&variables.values, &self.host);
+        let dir = renderer.text(&task.dir);
+        renderer.finish()?;
+        Ok(join(&self.place.dir, &dir))
+    }
+
+    fn set(
+        &self,
+        variables: &mut Variables,
+        name: &str,
+        var: &Var,
+        dir: &Path,
+        evaluate: bool,
+    ) -> Result<(), RunError> {
+        let mut renderer = Renderer::new(&variables.values, &self.host);
+        let current = renderer.var(var);
+        if current.secret {
+            variables.secrets.push(name.to_owned());
+        }
+        if !evaluate {
+            match current.sh.filter(|sh| current.value.is_none() && !sh.is_empty()) {
+                Some(sh) => variables.set_pending(name, &sh),
+                None => variables.set(name, current.value.unwrap_or_else(|| Value::from(""))),
+            }
+            return Ok(());
+        }
+        renderer.finish()?;
+        let value = match (current.value, &current.sh) {
+            (Some(value), _) => value,
+            (None, None) => Value::Nil,
+            (None, Some(sh)) => {
+                let dir = current.dir.as_deref().map_or(dir, Path::new);
+                Value::Str(self.dynamic(sh, dir, &self.exported(&variables.values))?)
+            }
+        };
+        variables.set(name, value);
+        Ok(())
+    }
+
+    /// Variables as an environment; what the environment has already stays.
+    pub(crate) fn exported(&self, values: &crate::value::Map) -> Vec<(String, OsString)> {
+        let exports = Variables::exports(values).filter(|(name, _)| !self.environment.contains(name));
+        let mut exported: Vec<(String, OsString)> =
+            exports.map(|(name, text)| (name.to_owned(), text.into())).collect();
+        exported.extend(self.search_path().map(|path| ("PATH".to_owned(), path.clone())));
+        exported
+    }
+
+    /// The output of a command without its last line end; each command is run once in a run.
+    pub(crate) fn dynamic(
+        &self,
+        sh: &str,
+        dir: &Path,
+        exported: &[(String, OsString)],
+    ) -> Result<String, RunError> {
+        if sh.is_empty() {
+            return Ok(String::new());
+        }
+        // Held while the command runs, so that tasks that run at once do not run it twice.
+        let mut known = lock(&self.dynamic);
+        if let Some(result) = known.get(sh) {
+            return Ok(result.clone());
+        }
+        let mut bytes = Vec::new();
+        let mut out = |part: &[u8]| bytes.extend_from_slice(part);
+        let mut err = |part: &[u8]| self.console.write(Stream::Err, part);
+        let sink = if self.console.is_terminal() {
+            Sink::OutOnly { out: &mut out }
+        } else {
+            Sink::Apart { out: &mut out, err: &mut err }
+        };
+        if !dir.exists() {
+            // A task makes its directory before its commands; its variables come even earlier.
+            std::fs::create_dir_all(dir)
+                .map_err(|source| Cause::Directory { dir: dir.to_owned(), source })?;
+        }
+        let request = self.request(sh, dir, exported, &[], &[]);
+        crate::shell::run(&request, &self.scope, sink)
+            .map_err(|failure| Cause::Dynamic { command: sh.to_owned(), failure })?;
+        let text = String::from_utf8_lossy(&bytes);
+        let result =
+            text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
+        self.say_verbose(&|| format!("task: dynamic variable: {sh:?} result: {result:?}"));
+        known.insert(sh.to_owned(), result.clone());
+        Ok(result)
+    }
+
+    pub(super) fn request<'r>(
+        &'r self,
+        command: &'r str,
+        dir: &'r Path,
+        additions: &'r [(String, OsString)],
+        set: &'r [String],
+        shopt: &'r [String],
+    ) -> Request<'r> {
+        Request {
+            command,
+            dir,
+            environment: self.environment.given(),
+            additions,
+            set,
+            shopt,
+            stdin: false,
+            own_group: !self.options.share_group,
+        }
+    }
+
+    /// A command nobody sees: its output is dropped, only its end counts.
+    pub(super) fn run_quietly(
+        &self,
+        command: &str,
+        dir: &Path,
+        env: &[(String, OsString)],
+        scope: &Scope,
+    ) -> Result<(), crate::shell::Failure> {
+        let mut nothing = |_: &[u8]| {};
+        crate::shell::run(
+            &self.request(command, dir, env, &[], &[]),
+            scope,
+            Sink::Together { all: &mut nothing },
+        )
+    }
+}

@@ -1,0 +1,99 @@
+//! Where output goes.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+/// Takes the output of a run. Several commands may write at once.
+pub trait Console: Send + Sync {
+    fn write(&self, stream: Stream, bytes: &[u8]);
+
+    /// The process's own streams: commands then get them directly.
+    fn is_terminal(&self) -> bool {
+        false
+    }
+
+    /// Both streams are one: commands then get one pipe, so that the order is kept.
+    fn is_together(&self) -> bool {
+        false
+    }
+}
+
+/// The process's own streams.
+#[derive(Debug, Default)]
+pub struct Terminal;
+
+impl Console for Terminal {
+    fn write(&self, stream: Stream, bytes: &[u8]) {
+        // Somebody who closed our output does not want it; there is nobody to tell.
+        let _ = match stream {
+            Stream::Out => std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()),
+            Stream::Err => std::io::stderr().write_all(bytes),
+        };
+    }
+
+    fn is_terminal(&self) -> bool {
+        true
+    }
+}
+
+/// Keeps the output in memory, the streams apart or together in their order.
+#[derive(Debug, Default)]
+pub struct Capture {
+    together: bool,
+    kept: Mutex<(Kept, Kept)>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    dropped: u64,
+}
+
+/// How much of each stream is kept; a run that writes more loses what comes after.
+pub const MAX_CAPTURED_BYTES: usize = 32 * 1024 * 1024;
+
+impl Capture {
+    pub fn apart() -> Capture {
+        Capture::default()
+    }
+
+    pub fn together() -> Capture {
+        Capture { together: true, ..Capture::default() }
+    }
+
+    /// What was written: stdout and stderr, or everything and nothing.
+    pub fn take(&self) -> (String, String) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        (text(&mut kept.0), text(&mut kept.1))
+    }
+}
+
+fn text(kept: &mut Kept) -> String {
+    let kept = std::mem::take(kept);
+    let mut text =
+        String::from_utf8(kept.bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+    if kept.dropped > 0 {
+        text = format!("{text}\n[{} more bytes were not kept]\n", kept.dropped);
+    }
+    text
+}
+
+impl Console for Capture {
+    fn write(&self, stream: Stream, bytes: &[u8]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let into = if stream == Stream::Out || self.together { &mut kept.0 } else { &mut kept.1 };
+        let room = MAX_CAPTURED_BYTES.saturating_sub(into.bytes.len()).min(bytes.len());
+        into.bytes.extend_from_slice(&bytes[..room]);
+        into.dropped += (bytes.len() - room) as u64;
+    }
+
+    fn is_together(&self) -> bool {
+        self.together
+    }
+}

@@ -1,0 +1,265 @@
+//! Starting a command and seeing it to its end.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+use super::cancel::{Ended, Scope};
+use super::wait::{Pipe, Running};
+use super::words::{Plain, plain};
+
+/// A command to run.
+pub struct Request<'r> {
+    pub command: &'r str,
+    pub dir: &'r Path,
+    /// The whole environment, or nothing for the process's own.
+    pub environment: Option<&'r [(String, String)]>,
+    /// Variables on top of it.
+    pub additions: &'r [(String, OsString)],
+    pub set: &'r [String],
+    pub shopt: &'r [String],
+    /// Whether the command gets the process's standard input; else it reads nothing.
+    pub stdin: bool,
+    /// Whether it leads its own process group.
+    pub own_group: bool,
+}
+
+/// Where a command's output goes.
+pub enum Sink<'s> {
+    /// The process's own streams.
+    Inherit,
+    /// Taken apart.
+    Apart { out: &'s mut (dyn FnMut(&[u8]) + Send), err: &'s mut (dyn FnMut(&[u8]) + Send) },
+    /// Taken as one, in its order.
+    Together { all: &'s mut (dyn FnMut(&[u8]) + Send) },
+    /// Output is taken, errors go to the process's own stream.
+    OutOnly { out: &'s mut (dyn FnMut(&[u8]) + Send) },
+}
+
+/// Why a command did not end well.
+#[derive(Debug, Error)]
+pub enum Failure {
+    #[error("exit status {0}")]
+    Exit(i32),
+    /// The command is no command; where and why.
+    #[error("{0}")]
+    Syntax(String),
+    #[error("context canceled")]
+    Cancelled,
+    #[error("context deadline exceeded")]
+    DeadlinePassed,
+    #[error("cannot run {command:?} in {dir}: {source}", dir = dir.display())]
+    Start { command: String, dir: PathBuf, source: std::io::Error },
+}
+
+/// The code of a command that is not there, or that may not be run: go-task's shell has one for both.
+const NOT_RUN: i32 = 127;
+
+/// Runs a command to its end.
+pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(), Failure> {
+    match scope.ended() {
+        Some(Ended::Cancelled) => return Err(Failure::Cancelled),
+        Some(Ended::DeadlinePassed) => return Err(Failure::DeadlinePassed),
+        None => {}
+    }
+    let needs_shell = request.set.iter().any(|o| !HARMLESS_OPTIONS.contains(&o.as_str()));
+    match plain(request.command).filter(|_| !needs_shell) {
+        Some(Plain::Exit(0)) => Ok(()),
+        Some(Plain::Exit(code)) => Err(Failure::Exit(code)),
+        Some(Plain::Echo(text)) if request.dir.is_dir() => {
+            sink.print(&text);
+            Ok(())
+        }
+        Some(Plain::Program(words)) => run_program(request, &words, scope, sink),
+        _ => match super::syntax::mistake(request.command) {
+            Some(mistake) => Err(Failure::Syntax(mistake)),
+            None => finish(request, shell_command(request), scope, sink),
+        },
+    }
+}
+
+/// Options of the shell that make no difference to a single program without expansions.
+const HARMLESS_OPTIONS: &[&str] = &["e", "errexit", "u", "nounset", "f", "noglob", "pipefail"];
+
+/// Starts a program without a shell, with the shell's words for one that is not there.
+fn run_program(
+    request: &Request<'_>,
+    words: &[String],
+    scope: &Scope,
+    mut sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let name = words.first().map_or("", String::as_str);
+    let program = match find_program(request, name) {
+        Ok(program) => program,
+        Err(message) => {
+            sink.complain(&message);
+            return Err(Failure::Exit(NOT_RUN));
+        }
+    };
+    if is_script_without_shebang(&program) {
+        return finish(request, shell_command(request), scope, sink);
+    }
+    let mut command = Command::new(program);
+    command.arg0(name).args(&words[1..]);
+    finish(request, command, scope, sink)
+}
+
+/// The file of a program: on the command's own search path, or where a path says.
+fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
+    let executable =
+        |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
+    if name.contains('/') {
+        let path = crate::load::join(request.dir, name);
+        return match () {
+            () if executable(&path) => Ok(path),
+            () if path.exists() => Err("permission denied\n".to_owned()),
+            () => Err(format!("stat {}: no such file or directory\n", path.display())),
+        };
+    }
+    let search = request.additions.iter().find(|(k, _)| k == "PATH").map(|(_, v)| v.clone());
+    let search = search.or_else(|| match request.environment {
+        Some(all) => all.iter().find(|(k, _)| k == "PATH").map(|(_, v)| OsString::from(v)),
+        None => std::env::var_os("PATH"),
+    });
+    let search = search.unwrap_or_default();
+    std::env::split_paths(&search)
+        .map(|dir| request.dir.join(dir).join(name))
+        .find(|p| executable(p))
+        .ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
+}
+
+/// A text file the system cannot run by itself; a shell can.
+fn is_script_without_shebang(program: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0_u8; 4];
+    let Ok(mut file) = std::fs::File::open(program) else { return false };
+    let Ok(read) = file.read(&mut start) else { return false };
+    !start[..read].starts_with(b"#!")
+        && !start[..read].starts_with(b"\x7fELF")
+        && !start[..read].starts_with(&[0xcf, 0xfa, 0xed, 0xfe])
+}
+
+/// The command in bash, or in sh where there is no bash.
+fn shell_command(request: &Request<'_>) -> Command {
+    static BASH: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let bash = BASH.get_or_init(|| {
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        let places = ["/bin/bash".into(), "/usr/bin/bash".into()].into_iter();
+        places
+            .chain(std::env::split_paths(&search).map(|dir| dir.join("bash")))
+            .find(|p: &PathBuf| p.is_file())
+    });
+    let mut command = match bash {
+        Some(bash) => {
+            let mut command = Command::new(bash);
+            command.arg0("bash").args(["--norc", "--noprofile"]);
+            for option in request.shopt {
+                command.args(["-O", option]);
+            }
+            command
+        }
+        None => Command::new("/bin/sh"),
+    };
+    command.arg("-e");
+    for option in request.set {
+        if option.chars().count() == 1 {
+            command.arg(format!("-{option}"));
+        } else {
+            command.args(["-o", option]);
+        }
+    }
+    command.args(["-c", request.command]);
+    command
+}
+
+/// Gives the command its surroundings, starts it and waits for it.
+fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink<'_>) -> Result<(), Failure> {
+    let failed =
+        |source| Failure::Start { command: request.command.to_owned(), dir: request.dir.to_owned(), source };
+    if let Some(all) = request.environment {
+        command.env_clear().envs(all.iter().map(|(k, v)| (k, v)));
+    }
+    command.envs(request.additions.iter().map(|(k, v)| (k, v)));
+    command.env("PWD", request.dir).current_dir(request.dir);
+    command.stdin(if request.stdin { Stdio::inherit() } else { Stdio::null() });
+    if request.own_group {
+        command.process_group(0);
+    }
+    let pipes = sink.connect(&mut command).map_err(failed)?;
+    let child = command.spawn().map_err(|source| match source.kind() {
+        ErrorKind::NotFound if !request.dir.is_dir() => {
+            failed(std::io::Error::new(ErrorKind::NotFound, "no such directory"))
+        }
+        _ => failed(source),
+    })?;
+    // The write ends live in `command`; while it does, the pipes do not end.
+    drop(command);
+    let running = Running { child, pipes, leads_group: request.own_group };
+    let (status, ended) = running.wait(scope).map_err(failed)?;
+    match ended {
+        Some(Ended::Cancelled) => Err(Failure::Cancelled),
+        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed),
+        None => match code(status) {
+            0 => Ok(()),
+            code => Err(Failure::Exit(code)),
+        },
+    }
+}
+
+/// The code of an end, by a signal as a shell counts it.
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+impl<'s> Sink<'s> {
+    /// Connects the command's streams; the pipes to read from.
+    fn connect(self, command: &mut Command) -> std::io::Result<Vec<Pipe<'s>>> {
+        match self {
+            Sink::Inherit => {
+                command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+                Ok(Vec::new())
+            }
+            Sink::Apart { out, err } => {
+                let (out_reader, out_writer) = std::io::pipe()?;
+                let (err_reader, err_writer) = std::io::pipe()?;
+                command.stdout(out_writer).stderr(err_writer);
+                Ok(vec![Pipe { reader: out_reader, take: out }, Pipe { reader: err_reader, take: err }])
+            }
+            Sink::Together { all } => {
+                let (reader, writer) = std::io::pipe()?;
+                command.stdout(writer.try_clone()?).stderr(writer);
+                Ok(vec![Pipe { reader, take: all }])
+            }
+            Sink::OutOnly { out } => {
+                let (reader, writer) = std::io::pipe()?;
+                command.stdout(writer).stderr(Stdio::inherit());
+                Ok(vec![Pipe { reader, take: out }])
+            }
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        match self {
+            Sink::Inherit => {
+                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes());
+            }
+            Sink::Apart { out, .. } | Sink::OutOnly { out } => out(text.as_bytes()),
+            Sink::Together { all } => all(text.as_bytes()),
+        }
+    }
+
+    fn complain(&mut self, text: &str) {
+        match self {
+            Sink::Inherit | Sink::OutOnly { .. } => {
+                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes());
+            }
+            Sink::Apart { err, .. } => err(text.as_bytes()),
+            Sink::Together { all } => all(text.as_bytes()),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Words quoted for a shell, and a line split into words.
+
+/// Words with a meaning of their own as the first of a command.
+const KEYWORDS: &[&str] = &[
+    "!", "[[", "]]", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "eval", "export",
+    "fi", "for", "function", "if", "in", "let", "local", "nameref", "readonly", "select", "then", "time",
+    "typeset", "until", "while", "{", "}",
+];
+
+/// A word as bash reads it back: bare if it can be, else in `'…'`, in `"…"` when it holds a `'`, and in
+/// `$'…'` when it holds what cannot be seen.
+pub fn quote(word: &str) -> String {
+    if word.is_empty() {
+        return "''".to_owned();
+    }
+    let hidden = word.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER);
+    let special = word.chars().any(|c| ";\"'()$|&><` \t\r\n\\#{~*?[=".contains(c));
+    if hidden {
+        return quote_hidden(word);
+    }
+    if !special && !KEYWORDS.contains(&word) {
+        return word.to_owned();
+    }
+    if !word.contains('\'') {
+        return format!("'{word}'");
+    }
+    let mut out = String::from("\"");
+    for c in word.chars() {
+        if matches!(c, '"' | '\\' | '`' | '$') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+    out
+}
+
+fn quote_hidden(word: &str) -> String {
+    let mut out = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\x07' => out.push_str("\\a"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x0b' => out.push_str("\\v"),
+            '\\' | '\'' => out.extend(['\\', c]),
+            c if (c as u32) < 0x80 && c.is_control() => out.extend(["\\x", &format!("{:02x}", c as u32)]),
+            c if c.is_control() => out.extend(["\\u", &format!("{:04x}", c as u32)]),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// Splits a line into words by a shell's rules of blanks, quotes and backslashes; nothing else acts.
+/// Nothing when a quote does not end.
+pub fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\'' => {
+                let current = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        inner => current.push(inner),
+                    }
+                }
+            }
+            '"' => {
+                let current = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' if chars.peek().is_some_and(|n| matches!(n, '"' | '\\' | '$' | '`')) => {
+                            current.extend(chars.next());
+                        }
+                        inner => current.push(inner),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().extend(chars.next()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_words_come_back_as_they_were() {
+        for (word, quoted) in [
+            ("a", "a"),
+            ("-race", "-race"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("c'd", "\"c'd\""),
+            ("$HOME", "'$HOME'"),
+            ("a\nb", "$'a\\nb'"),
+            ("é", "é"),
+            ("if", "'if'"),
+            ("X=1", "'X=1'"),
+        ] {
+            assert_eq!(quote(word), quoted);
+        }
+    }
+
+    #[test]
+    fn a_line_is_split_as_a_shell_would() {
+        assert_eq!(
+            split("-v  -run 'A B' \"c \\\" d\" e\\ f ''"),
+            Some(["-v", "-run", "A B", "c \" d", "e f", ""].map(String::from).to_vec())
+        );
+        assert_eq!(split("'open"), None);
+        assert_eq!(split("  "), Some(vec![]));
+    }
+}

@@ -1,0 +1,355 @@
+//! Mistakes in a command that can be seen before it runs, with their place.
+//!
+//! A shell runs a script line by line and stumbles in the middle; go-task reads the whole command first.
+//! This check finds the common mistakes the same way and says nothing where it is not sure: commands with
+//! here-documents, `case`, `[[`, arithmetic, functions or arrays are left to the shell.
+
+/// The first mistake, as `line:column: what`.
+pub fn mistake(command: &str) -> Option<String> {
+    let mut check =
+        Check { chars: command.chars().collect(), at: 0, open: Vec::new(), start: true, pending: None };
+    match check.run() {
+        Err(Verdict::Mistake(at, words)) => {
+            let line = check.chars[..at].iter().filter(|c| **c == '\n').count() + 1;
+            let column = at - check.chars[..at].iter().rposition(|c| *c == '\n').map_or(0, |p| p + 1) + 1;
+            Some(format!("{line}:{column}: {words}"))
+        }
+        Err(Verdict::Unsure) | Ok(()) => None,
+    }
+}
+
+enum Verdict {
+    Mistake(usize, String),
+    Unsure,
+}
+
+struct Check {
+    chars: Vec<char>,
+    at: usize,
+    /// What has begun and not ended: keywords and brackets, with their places.
+    open: Vec<(&'static str, usize)>,
+    /// A statement may begin here.
+    start: bool,
+    /// An operator that needs a statement after it.
+    pending: Option<(&'static str, usize)>,
+}
+
+/// What begins something, and the word that ends it.
+const ENDS: &[(&str, &str)] = &[
+    ("if", "fi"),
+    ("while", "done"),
+    ("until", "done"),
+    ("for", "done"),
+    ("select", "done"),
+    ("{", "}"),
+    ("(", ")"),
+];
+
+impl Check {
+    fn run(&mut self) -> Result<(), Verdict> {
+        while let Some(c) = self.peek(0) {
+            let at = self.at;
+            match c {
+                ' ' | '\t' | '\r' => self.at += 1,
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '#' => self.skip_while(|c| c != '\n'),
+                '\n' => {
+                    self.at += 1;
+                    self.start = true;
+                }
+                ';' if self.peek(1) == Some(';') => {
+                    return Err(Verdict::Mistake(at, "`;;` can only be used in a case clause".to_owned()));
+                }
+                ';' => self.separator(";", at)?,
+                '&' if self.peek(1) == Some('&') => self.operator("&&", at)?,
+                '&' if self.peek(1) == Some('>') => self.at += 2,
+                '&' => self.separator("&", at)?,
+                '|' if self.peek(1) == Some('|') => self.operator("||", at)?,
+                '|' if self.peek(1) == Some('&') => self.operator("|&", at)?,
+                '|' => self.operator("|", at)?,
+                '<' | '>' => self.redirect()?,
+                '(' => self.subshell(at)?,
+                ')' => self.close(at)?,
+                _ => self.word(at)?,
+            }
+        }
+        if let Some((operator, at)) = self.pending {
+            return Err(Verdict::Mistake(at, format!("`{operator}` must be followed by a statement")));
+        }
+        match self.open.pop() {
+            None => Ok(()),
+            Some((bracket @ ("(" | "{"), at)) => Err(Verdict::Mistake(
+                at,
+                format!("reached EOF without matching `{bracket}` with `{}`", end(bracket)),
+            )),
+            Some((word, at)) => {
+                Err(Verdict::Mistake(at, format!("`{word}` statement must end with `{}`", end(word))))
+            }
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    fn skip_while(&mut self, more: impl Fn(char) -> bool) {
+        while self.peek(0).is_some_and(&more) {
+            self.at += 1;
+        }
+    }
+
+    fn separator(&mut self, operator: &str, at: usize) -> Result<(), Verdict> {
+        if self.start {
+            return Err(Verdict::Mistake(
+                at,
+                format!("`{operator}` can only immediately follow a statement"),
+            ));
+        }
+        self.at += 1;
+        self.start = true;
+        Ok(())
+    }
+
+    fn operator(&mut self, operator: &'static str, at: usize) -> Result<(), Verdict> {
+        if self.start {
+            return Err(Verdict::Mistake(
+                at,
+                format!("`{operator}` can only immediately follow a statement"),
+            ));
+        }
+        self.at += operator.len();
+        self.start = true;
+        self.pending = Some((operator, at));
+        Ok(())
+    }
+
+    fn redirect(&mut self) -> Result<(), Verdict> {
+        let first = self.peek(0);
+        if first == Some('<') && self.peek(1) == Some('<') && self.peek(2) != Some('<') {
+            return Err(Verdict::Unsure);
+        }
+        if self.peek(1) == Some('(') {
+            self.at += 2;
+            self.pending = None;
+            self.start = false;
+            return self.skip_brackets('(', ')');
+        }
+        self.skip_while(|c| matches!(c, '<' | '>' | '&' | '|'));
+        Ok(())
+    }
+
+    fn subshell(&mut self, at: usize) -> Result<(), Verdict> {
+        if !self.start || self.peek(1) == Some('(') {
+            return Err(Verdict::Unsure);
+        }
+        self.at += 1;
+        self.open.push(("(", at));
+        self.pending = None;
+        Ok(())
+    }
+
+    fn close(&mut self, at: usize) -> Result<(), Verdict> {
+        if self.open.last().is_some_and(|(o, _)| *o == "(") {
+            self.open.pop();
+            self.at += 1;
+            self.start = false;
+            return Ok(());
+        }
+        let words = if self.start {
+            "`)` can only be used to close a subshell"
+        } else {
+            "a command can only contain words and redirects; encountered `)`"
+        };
+        Err(Verdict::Mistake(at, words.to_owned()))
+    }
+
+    fn word(&mut self, at: usize) -> Result<(), Verdict> {
+        self.skip_word()?;
+        let text: String = self.chars[at..self.at].iter().collect();
+        self.pending = None;
+        if !self.start {
+            return Ok(());
+        }
+        self.start = false;
+        match text.as_str() {
+            "case" | "function" | "[[" | "let" | "coproc" => return Err(Verdict::Unsure),
+            "!" | "time" => self.start = true,
+            "then" | "else" | "elif" if !self.inside(&["if"]) => return Err(stray(at, &text, "in an `if`")),
+            "do" if !self.inside(&["while", "until", "for", "select"]) => {
+                return Err(stray(at, &text, "in a loop"));
+            }
+            "then" | "else" | "elif" | "do" => self.start = true,
+            "fi" if !self.inside(&["if"]) => return Err(stray(at, &text, "to end an `if`")),
+            "done" if !self.inside(&["while", "until", "for", "select"]) => {
+                return Err(stray(at, &text, "to end a loop"));
+            }
+            "}" if !self.inside(&["{"]) => return Err(stray(at, &text, "to close a block")),
+            "fi" | "done" | "}" => drop(self.open.pop()),
+            other => {
+                if let Some((word, _)) = ENDS.iter().find(|(word, _)| *word == other) {
+                    self.open.push((word, at));
+                    self.start = !matches!(*word, "for" | "select");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn inside(&self, words: &[&str]) -> bool {
+        self.open.last().is_some_and(|(word, _)| words.contains(word))
+    }
+
+    fn skip_word(&mut self) -> Result<(), Verdict> {
+        while let Some(c) = self.peek(0) {
+            match c {
+                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' => return Ok(()),
+                // A function, an array, a pattern: other rules hold inside.
+                '(' => return Err(Verdict::Unsure),
+                _ => self.skip_piece()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One character, or one quoted or substituted piece.
+    fn skip_piece(&mut self) -> Result<(), Verdict> {
+        let at = self.at;
+        match (self.peek(0), self.peek(1)) {
+            (Some('\\'), _) => self.at += 2,
+            (Some('\''), _) => self.skip_quoted(at, '\'', false)?,
+            (Some('$'), Some('\'')) => {
+                self.at += 1;
+                self.skip_quoted(at, '\'', true)?;
+            }
+            (Some('"'), _) => self.skip_double(at)?,
+            (Some('`'), _) => self.skip_quoted(at, '`', true)?,
+            (Some('$'), Some('(')) => {
+                self.at += 2;
+                self.skip_brackets('(', ')')?;
+            }
+            (Some('$'), Some('{')) => {
+                self.at += 2;
+                self.skip_brackets('{', '}')?;
+            }
+            _ => self.at += 1,
+        }
+        Ok(())
+    }
+
+    fn skip_quoted(&mut self, at: usize, quote: char, escapes: bool) -> Result<(), Verdict> {
+        self.at += 1;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            if c == quote {
+                return Ok(());
+            }
+            if escapes && c == '\\' {
+                self.at += 1;
+            }
+        }
+        Err(Verdict::Mistake(at, format!("reached EOF without closing quote `{quote}`")))
+    }
+
+    fn skip_double(&mut self, at: usize) -> Result<(), Verdict> {
+        self.at += 1;
+        while let Some(c) = self.peek(0) {
+            match c {
+                '"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                '\'' => self.at += 1,
+                _ => self.skip_piece()?,
+            }
+        }
+        Err(Verdict::Mistake(at, "reached EOF without closing quote `\"`".to_owned()))
+    }
+
+    /// To the bracket that closes; a substitution that does not is left to the shell.
+    fn skip_brackets(&mut self, opening: char, closing: char) -> Result<(), Verdict> {
+        let mut depth = 1;
+        while let Some(c) = self.peek(0) {
+            // Comments, patterns and here-documents inside have brackets of their own.
+            if c == '#' && opening == '(' || self.starts_with("case ") || self.starts_with("<<") {
+                return Err(Verdict::Unsure);
+            }
+            if c == opening || c == closing {
+                depth = if c == opening { depth + 1 } else { depth - 1 };
+                self.at += 1;
+                if depth == 0 {
+                    return Ok(());
+                }
+                continue;
+            }
+            self.skip_piece()?;
+        }
+        Err(Verdict::Unsure)
+    }
+
+    fn starts_with(&self, word: &str) -> bool {
+        word.chars().enumerate().all(|(i, c)| self.peek(i) == Some(c))
+    }
+}
+
+fn stray(at: usize, word: &str, place: &str) -> Verdict {
+    Verdict::Mistake(at, format!("`{word}` can only be used {place}"))
+}
+
+fn end(word: &str) -> &'static str {
+    ENDS.iter().find(|(w, _)| *w == word).map_or("", |(_, end)| end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mistake;
+
+    #[test]
+    fn mistakes_have_their_place() {
+        for (command, want) in [
+            ("echo \"unclosed", "1:6: reached EOF without closing quote `\"`"),
+            ("echo a\necho 'b", "2:6: reached EOF without closing quote `'`"),
+            ("if true; then echo", "1:1: `if` statement must end with `fi`"),
+            ("for i in a b; do echo", "1:1: `for` statement must end with `done`"),
+            ("echo )", "1:6: a command can only contain words and redirects; encountered `)`"),
+            ("echo a |", "1:8: `|` must be followed by a statement"),
+            ("&& echo", "1:1: `&&` can only immediately follow a statement"),
+            ("echo a;; echo b", "1:7: `;;` can only be used in a case clause"),
+            ("(echo a", "1:1: reached EOF without matching `(` with `)`"),
+            ("fi", "1:1: `fi` can only be used to end an `if`"),
+        ] {
+            assert_eq!(mistake(command).as_deref(), Some(want), "{command}");
+        }
+    }
+
+    #[test]
+    fn sound_commands_pass() {
+        for command in [
+            "a && b || c; d & e",
+            "a |\n b",
+            "a &&\n\n b",
+            "if a; then b; elif c; then d; else e; fi",
+            "while read x; do echo \"$x\"; done < f",
+            "for i in $(ls); do\n echo $i # it's\ndone",
+            "{ a; b; } > f 2>&1",
+            "(a; b) | c",
+            "case $x in a) b;; esac",
+            "a=(1 2); echo ${a[@]}",
+            "f() { echo a; }; f",
+            "cat <<EOF\n it's \"\nEOF",
+            "[[ a && ( b || c ) ]]",
+            "echo $((1 + 2)) \"$(echo \")\")\" `echo a`",
+            "diff <(a) <(b)",
+            "echo '#' a#b # comment ' \"",
+            "a 2>&1 >/dev/null &>f",
+            "! a",
+            "echo \\\n b",
+            "echo ${x:-')'} \"${y}\"",
+            "until a; do b; done; echo it\\'s",
+            "echo if then fi done",
+            "",
+            "  \n ",
+        ] {
+            assert_eq!(mistake(command), None, "{command}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Waiting for a command: its output, its end, a cancellation and the clock, all in one place.
+
+use std::io::{PipeReader, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
+};
+
+use super::cancel::{Ended, Scope};
+
+/// How long a command that was asked to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long output is still read after a command ended, when something it left behind holds the pipe.
+const DRAIN: Duration = Duration::from_millis(100);
+/// What is read at once.
+const CHUNK: usize = 16 * 1024;
+
+/// One pipe and what takes its output.
+pub struct Pipe<'s> {
+    pub reader: PipeReader,
+    pub take: &'s mut (dyn FnMut(&[u8]) + Send),
+}
+
+/// A running command.
+pub struct Running<'s> {
+    pub child: Child,
+    pub pipes: Vec<Pipe<'s>>,
+    /// The command leads its own process group, so its whole tree can be ended.
+    pub leads_group: bool,
+}
+
+impl Running<'_> {
+    /// Waits until the command ends or has to; its status, and why it had to.
+    pub fn wait(mut self, scope: &Scope) -> std::io::Result<(ExitStatus, Option<Ended>)> {
+        if self.pipes.is_empty() && scope.is_free() {
+            return Ok((self.child.wait()?, None));
+        }
+        let handle = self.handle();
+        let mut open = vec![true; self.pipes.len()];
+        let mut ended: Option<(Ended, Instant)> = None;
+        let mut killed = false;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                if let Some((_, since)) = ended {
+                    self.end_group(since);
+                }
+                self.drain(&mut open);
+                return Ok((status, ended.map(|(why, _)| why)));
+            }
+            match ended {
+                None => {
+                    if let Some(why) = scope.ended() {
+                        self.signal(Signal::TERM);
+                        ended = Some((why, Instant::now()));
+                    }
+                }
+                Some((_, since)) if !killed && since.elapsed() >= GRACE => {
+                    self.signal(Signal::KILL);
+                    killed = true;
+                }
+                Some(_) => {}
+            }
+            let limit = match ended {
+                Some((_, since)) => {
+                    Some(GRACE.saturating_sub(since.elapsed()).max(Duration::from_millis(10)))
+                }
+                None => scope.remaining(),
+            };
+            self.poll(scope, handle.as_ref(), ended.is_some(), &mut open, limit)?;
+        }
+    }
+
+    /// A handle that becomes readable when the process ends; without one, polling is by the clock.
+    fn handle(&self) -> Option<OwnedFd> {
+        let pid = Pid::from_child(&self.child);
+        pidfd_open(pid, PidfdFlags::empty()).ok()
+    }
+
+    fn poll(
+        &mut self,
+        scope: &Scope,
+        handle: Option<&OwnedFd>,
+        ended: bool,
+        open: &mut [bool],
+        limit: Option<Duration>,
+    ) -> std::io::Result<()> {
+        let limit = if handle.is_some() { limit } else { Some(limit.map_or(TICK, |l| l.min(TICK))) };
+        let limit = limit.map(|l| Timespec {
+            tv_sec: i64::try_from(l.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: l.subsec_nanos().into(),
+        });
+        let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
+        for (pipe, _) in self.pipes.iter().zip(open.iter()).filter(|(_, open)| **open) {
+            fds.push(PollFd::from_borrowed_fd(pipe.reader.as_fd(), PollFlags::IN));
+        }
+        let pipes = fds.len();
+        fds.extend(handle.map(|h| PollFd::from_borrowed_fd(h.as_fd(), PollFlags::IN)));
+        if !ended {
+            fds.extend(scope.signals().map(|s| PollFd::from_borrowed_fd(s, PollFlags::IN)));
+        }
+        match poll(&mut fds, limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready: Vec<bool> = fds[..pipes].iter().map(|f| !f.revents().is_empty()).collect();
+        drop(fds);
+        let waiting: Vec<usize> = (0..self.pipes.len()).filter(|i| open[*i]).collect();
+        for (index, _) in waiting.into_iter().zip(ready).filter(|(_, ready)| *ready) {
+            open[index] = self.read(index)?;
+        }
+        Ok(())
+    }
+
+    /// Reads once; whether there may be more.
+    fn read(&mut self, index: usize) -> std::io::Result<bool> {
+        let mut buffer = [0_u8; CHUNK];
+        let pipe = &mut self.pipes[index];
+        match pipe.reader.read(&mut buffer) {
+            Ok(0) => Ok(false),
+            Ok(n) => {
+                (pipe.take)(&buffer[..n]);
+                Ok(true)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads what is left. What the command left running may hold the pipes open; it is not waited for.
+    fn drain(&mut self, open: &mut [bool]) {
+        let until = Instant::now() + DRAIN;
+        while open.iter().any(|o| *o) && Instant::now() < until {
+            let before = Instant::now();
+            let nothing_more = self.poll(&Scope::default(), None, true, open, Some(TICK)).is_err();
+            if nothing_more || (before.elapsed() >= TICK && Instant::now() >= until) {
+                return;
+            }
+        }
+    }
+
+    /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
+    fn end_group(&self, since: Instant) {
+        let pid = Pid::from_child(&self.child);
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_living(pid);
+        while is_left() && since.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if is_left() {
+            self.signal(Signal::KILL);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        // A process that is already gone needs no signal.
+        let _ = if self.leads_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
+    }
+}
+
+/// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
+/// system; not for us. Where there is no `/proc` to ask, every member counts.
+fn has_living(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let group = group.as_raw_nonzero().to_string();
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // After the name in brackets: state, parent, group.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let state = fields.next();
+        state.is_some_and(|s| s != "Z" && s != "X") && fields.nth(1) == Some(&group)
+    })
+}
+
+/// How often is looked where no handle tells of the end.
+const TICK: Duration = Duration::from_millis(10);

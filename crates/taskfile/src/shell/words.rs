@@ -1,0 +1,221 @@
+//! Commands that need no shell: words and plain quotes, nothing a shell would act on.
+
+/// What the shell does itself. A command of these names goes to the shell, whatever is on the path.
+const SHELL_WORDS: &[&str] = &[
+    ".",
+    ":",
+    "[",
+    "[[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "enable",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "while",
+    "{",
+    "}",
+    "!",
+];
+
+/// What can be done without a shell.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// Start this program with these arguments.
+    Program(Vec<String>),
+    /// Print this text.
+    Echo(String),
+    /// Do nothing and end with this code.
+    Exit(i32),
+}
+
+/// What a command comes to without a shell; nothing when it needs one.
+pub fn plain(command: &str) -> Option<Plain> {
+    let words = words(command)?;
+    match words.first()?.as_str() {
+        "echo" => echo(&words[1..]),
+        "true" | ":" => Some(Plain::Exit(0)),
+        "false" => Some(Plain::Exit(1)),
+        "exit" => match words.as_slice() {
+            [_, code] if !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()) => {
+                Some(Plain::Exit(code.parse::<u8>().ok()?.into()))
+            }
+            _ => None,
+        },
+        name if name.is_empty() || name.contains('=') || SHELL_WORDS.contains(&name) => None,
+        _ => Some(Plain::Program(words)),
+    }
+}
+
+/// The shell's own `echo`, as far as it takes no escapes.
+fn echo(words: &[String]) -> Option<Plain> {
+    let mut newline = true;
+    let mut rest = words;
+    while let Some(option) = rest
+        .first()
+        .filter(|w| w.len() > 1 && w.starts_with('-') && w[1..].bytes().all(|b| b"neE".contains(&b)))
+    {
+        if option.contains('e') {
+            return None;
+        }
+        newline = newline && !option.contains('n');
+        rest = &rest[1..];
+    }
+    let mut text = rest.join(" ");
+    if newline {
+        text.push('\n');
+    }
+    Some(Plain::Echo(text))
+}
+
+/// The words of a command that is nothing but words.
+fn words(command: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = command.trim_matches([' ', '\t', '\n']).chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' => {
+                let current = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        inner => current.push(inner),
+                    }
+                }
+            }
+            '"' => {
+                let current = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '$' | '`' | '\\' => return None,
+                        inner => current.push(inner),
+                    }
+                }
+            }
+            '#' if word.is_none() => return None,
+            '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '^' | '=' | '#' | ']' => {
+                word.get_or_insert_default().push(c);
+            }
+            c if c.is_alphanumeric() => word.get_or_insert_default().push(c),
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(words: &[&str]) -> Plain {
+        Plain::Program(words.iter().map(|w| (*w).to_owned()).collect())
+    }
+
+    #[test]
+    fn words_and_plain_quotes_need_no_shell() {
+        assert_eq!(plain("go test ./..."), Some(program(&["go", "test", "./..."])));
+        assert_eq!(plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
+        assert_eq!(plain("echo -n hi"), Some(Plain::Echo("hi".to_owned())));
+        assert_eq!(plain("exit 3"), Some(Plain::Exit(3)));
+    }
+
+    #[test]
+    fn anything_a_shell_acts_on_needs_one() {
+        for command in [
+            "a | b",
+            "a && b",
+            "a; b",
+            "a > b",
+            "$a",
+            "\"$a\"",
+            "a*",
+            "~/a",
+            "A=1 b",
+            "a {b,c}",
+            "cd x",
+            "# a",
+            "a\nb",
+            "a \\b",
+            "'open",
+            "! a",
+            "echo -e x",
+            "[ a ]",
+            "a &",
+            "`a`",
+            "",
+        ] {
+            assert_eq!(plain(command), None, "{command}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! A Taskfile to list and run: the face of this crate.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::ast::{Var, Vars, Warning};
+use crate::listing::{Listed, Order};
+use crate::load::{FileStamp, LoadError, Loaded, join, load};
+use crate::run::{self, Cause, Engine, Options, Place, RunError};
+use crate::shell::{Cancel, Capture, Console, Ended, Scope, SelfCall, Terminal};
+use crate::template::System;
+use crate::vars::Environment;
+
+/// A Taskfile with everything it includes, as it was when it was opened.
+#[derive(Debug)]
+pub struct Taskfile {
+    place: Place,
+    loaded: Loaded,
+    environment: Environment,
+    self_call: Option<SelfCall>,
+}
+
+/// A task to run.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct Call {
+    pub name: String,
+    /// The words templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
+    pub args: Vec<String>,
+    /// Variables over those of the Taskfile, as `NAME=value` on a command line.
+    pub vars: Vec<(String, String)>,
+    /// How long the whole run may take.
+    pub timeout: Option<Duration>,
+    /// Commands are not shown before they run.
+    pub silent: bool,
+    /// Questions of tasks are answered with yes; else a task with one does not run.
+    pub assume_yes: bool,
+    /// Show commands, run none.
+    pub dry: bool,
+    /// Run what is up to date too.
+    pub force: bool,
+}
+
+impl Call {
+    pub fn new(name: impl Into<String>) -> Call {
+        Call { name: name.into(), ..Call::default() }
+    }
+}
+
+/// Where the output of a run goes.
+#[derive(Clone, Default)]
+pub enum Io {
+    /// Kept, the streams apart.
+    #[default]
+    Apart,
+    /// Kept as one text in its order, as [`Outcome::stdout`].
+    Interleaved,
+    /// To the process's own streams; commands read its standard input.
+    Inherit,
+    /// Handed on as it comes.
+    Streamed(Arc<dyn Console>),
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Outcome {
+    pub stdout: String,
+    pub stderr: String,
+    /// Zero, or the code of the command that failed, or go-task's code for what went wrong.
+    pub exit_code: i32,
+    pub error: Option<RunError>,
+}
+
+impl Outcome {
+    pub fn is_success(&self) -> bool {
+        self.error.is_none()
+    }
+}
+
+impl Taskfile {
+    /// Opens a Taskfile. Its tasks run in `project_dir`, whatever directory the file is in.
+    pub fn open(project_dir: &Path, taskfile: &Path) -> Result<Taskfile, LoadError> {
+        Taskfile::open_with(project_dir, taskfile, Environment::of_process())
+    }
+
+    /// The same with an environment of the caller's making.
+    pub fn open_with(
+        project_dir: &Path,
+        taskfile: &Path,
+        environment: Environment,
+    ) -> Result<Taskfile, LoadError> {
+        let read = |path: &Path| {
+            std::path::absolute(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+        };
+        let dir = read(project_dir)?;
+        let path = join(&dir, &taskfile.display().to_string());
+        if !path.is_file() {
+            return Err(LoadError::NotFound {
+                uri: path.display().to_string(),
+                searched_above: false,
+                at_root: false,
+            });
+        }
+        let loaded = load(&path, &dir, &environment.values(), &System::new(dir.clone()))?;
+        let place = Place { user_dir: dir.clone(), dir, taskfile: path };
+        Ok(Taskfile { place, loaded, environment, self_call: SelfCall::current() })
+    }
+
+    /// Says which executable is `task` inside commands; it must act as `task` when called by that name.
+    pub fn with_self_call(mut self, self_call: Option<SelfCall>) -> Taskfile {
+        self.self_call = self_call;
+        self
+    }
+
+    /// Whether every file that took part still looks the same.
+    pub fn is_current(&self) -> bool {
+        self.loaded.files.iter().all(FileStamp::is_current)
+    }
+
+    /// What a person should know though the file works, with the file it is in.
+    pub fn warnings(&self) -> &[(PathBuf, Warning)] {
+        &self.loaded.warnings
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.place.taskfile
+    }
+
+    /// The tasks people may call, in the order of the file: not internal and with a description, or
+    /// `all` that are not internal. No command is started.
+    pub fn list(&self, all: bool) -> Result<Vec<Listed>, RunError> {
+        let options = Options::default();
+        let console = Capture::apart();
+        let engine = self.engine(&options, &console, Scope::default())?;
+        engine.tasks(all, Order::AsWritten).into_iter().map(|task| engine.listed(task)).collect()
+    }
+
+    /// Runs a task to its end. Runs share nothing; any number may go on at once.
+    pub fn run(&self, call: &Call, io: &Io, cancel: Option<&Cancel>) -> Outcome {
+        let capture = match io {
+            Io::Apart => Some(Capture::apart()),
+            Io::Interleaved => Some(Capture::together()),
+            Io::Inherit | Io::Streamed(_) => None,
+        };
+        let console: &dyn Console = match (&capture, io) {
+            (Some(capture), _) => capture,
+            (None, Io::Streamed(console)) => console.as_ref(),
+            (None, _) => &Terminal,
+        };
+        let mut scope = cancel.map_or_else(Scope::default, |c| Scope::default().under(c.clone()));
+        if let Some(limit) = call.timeout {
+            scope = scope.within(limit);
+        }
+        let result = self.run_on(call, matches!(io, Io::Inherit), console, &scope);
+        let error = result.err().map(|error| match scope.ended() {
+            Some(Ended::Cancelled) => Cause::Cancelled { task: call.name.clone() }.into(),
+            Some(Ended::DeadlinePassed) => {
+                Cause::TimeLimit { task: call.name.clone(), limit: call.timeout.unwrap_or_default() }.into()
+            }
+            None => error,
+        });
+        let (stdout, stderr) = capture.map(|c| c.take()).unwrap_or_default();
+        Outcome { stdout, stderr, exit_code: error.as_ref().map_or(0, RunError::exit_code), error }
+    }
+
+    fn run_on(
+        &self,
+        call: &Call,
+        inherit: bool,
+        console: &dyn Console,
+        scope: &Scope,
+    ) -> Result<(), RunError> {
+        let globals: Vars =
+            call.vars.iter().map(|(name, value)| (name.clone(), Var::of(value.as_str()))).collect();
+        let options = Options {
+            silent: call.silent,
+            assume_yes: call.assume_yes,
+            dry: call.dry,
+            force: call.force,
+            cli_args: call.args.clone(),
+            stdin: inherit,
+            globals,
+            ..Options::default()
+        };
+        let engine = self.engine(&options, console, scope.clone())?;
+        engine.run(&mut [run::Call::new(&call.name)])
+    }
+
+    fn engine<'e>(
+        &'e self,
+        options: &'e Options,
+        console: &'e dyn Console,
+        scope: Scope,
+    ) -> Result<Engine<'e>, RunError> {
+        Engine::new(
+            &self.loaded.taskfile,
+            &self.place,
+            options,
+            console,
+            &self.environment,
+            self.self_call.as_ref(),
+            scope,
+        )
+    }
+}
+
+/// A Taskfile with the project and the path it was opened by.
+type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
+
+/// Opened Taskfiles by path, read again only when a file changed.
+#[derive(Debug, Default)]
+pub struct Cache {
+    opened: Mutex<Vec<Opened>>,
+}
+
+/// How many Taskfiles are kept open; the oldest goes first.
+const MAX_OPENED: usize = 64;
+
+impl Cache {
+    /// The Taskfile as it is now.
+    pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
+        let key = (project_dir.to_owned(), taskfile.to_owned());
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = opened.iter().find(|(k, _)| *k == key)
+            && known.is_current()
+        {
+            return Ok(Arc::clone(known));
+        }
+        opened.retain(|(k, _)| *k != key);
+        let fresh = Arc::new(Taskfile::open(project_dir, taskfile)?);
+        if opened.len() >= MAX_OPENED {
+            opened.remove(0);
+        }
+        opened.push((key, Arc::clone(&fresh)));
+        Ok(fresh)
+    }
+}

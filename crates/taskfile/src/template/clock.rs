@@ -1,0 +1,241 @@
+//! Moments as Go writes them: by the layout of a sample date. They are read in [`read`].
+
+mod read;
+mod span;
+
+pub(crate) use read::parse;
+pub(crate) use span::{duration, parse_duration};
+
+use jiff::tz::TimeZone;
+use jiff::{Zoned, civil};
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+pub(crate) fn month_name(time: &Zoned) -> &'static str {
+    usize::try_from(time.month() - 1).ok().and_then(|i| MONTHS.get(i)).copied().unwrap_or("")
+}
+
+pub(crate) fn weekday_name(time: &Zoned) -> &'static str {
+    let day = time.weekday().to_sunday_zero_offset();
+    usize::try_from(day).ok().and_then(|i| WEEKDAYS.get(i)).copied().unwrap_or("")
+}
+
+/// Go's zero time: what a date that could not be read becomes.
+pub(crate) fn zero() -> Zoned {
+    civil::date(1, 1, 1).to_zoned(TimeZone::UTC).unwrap_or_default()
+}
+
+/// Go's `time.Time.String`.
+pub(crate) fn display(time: &Zoned) -> String {
+    format("2006-01-02 15:04:05.999999999 -0700 MST", time)
+}
+
+pub(crate) fn rfc3339(time: &Zoned) -> String {
+    format("2006-01-02T15:04:05.999999999Z07:00", time)
+}
+
+/// A part of a layout that stands for a part of a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    LongMonth,
+    ShortMonth,
+    Month,
+    ZeroMonth,
+    LongWeekday,
+    ShortWeekday,
+    Day,
+    SpaceDay,
+    ZeroDay,
+    SpaceYearDay,
+    ZeroYearDay,
+    Hour24,
+    Hour12,
+    ZeroHour12,
+    Minute,
+    ZeroMinute,
+    Second,
+    ZeroSecond,
+    LongYear,
+    Year,
+    UpperHalf,
+    LowerHalf,
+    Zone,
+    Offset(OffsetStyle),
+    /// So many digits of a second, all of them or without trailing zeros, behind a point or comma.
+    Fraction {
+        digits: usize,
+        trimmed: bool,
+        comma: bool,
+    },
+}
+
+/// How an offset from UTC is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OffsetStyle {
+    /// `Z` where there is none.
+    z: bool,
+    separator: &'static str,
+    /// Hours, then minutes, then seconds.
+    parts: usize,
+}
+
+/// Longer samples come before those they start with.
+const SAMPLES: [(&str, Part); 33] = [
+    ("January", Part::LongMonth),
+    ("Jan", Part::ShortMonth),
+    ("Monday", Part::LongWeekday),
+    ("Mon", Part::ShortWeekday),
+    ("MST", Part::Zone),
+    ("2006", Part::LongYear),
+    ("__2", Part::SpaceYearDay),
+    ("_2", Part::SpaceDay),
+    ("002", Part::ZeroYearDay),
+    ("01", Part::ZeroMonth),
+    ("02", Part::ZeroDay),
+    ("03", Part::ZeroHour12),
+    ("04", Part::ZeroMinute),
+    ("05", Part::ZeroSecond),
+    ("06", Part::Year),
+    ("15", Part::Hour24),
+    ("PM", Part::UpperHalf),
+    ("pm", Part::LowerHalf),
+    ("-07:00:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 3 })),
+    ("-070000", Part::Offset(OffsetStyle { z: false, separator: "", parts: 3 })),
+    ("-07:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 2 })),
+    ("-0700", Part::Offset(OffsetStyle { z: false, separator: "", parts: 2 })),
+    ("-07", Part::Offset(OffsetStyle { z: false, separator: "", parts: 1 })),
+    ("Z07:00:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 3 })),
+    ("Z070000", Part::Offset(OffsetStyle { z: true, separator: "", parts: 3 })),
+    ("Z07:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 2 })),
+    ("Z0700", Part::Offset(OffsetStyle { z: true, separator: "", parts: 2 })),
+    ("Z07", Part::Offset(OffsetStyle { z: true, separator: "", parts: 1 })),
+    ("1", Part::Month),
+    ("2", Part::Day),
+    ("3", Part::Hour12),
+    ("4", Part::Minute),
+    ("5", Part::Second),
+];
+
+/// The first part in a layout: where it starts, how long it is and which it is.
+fn next_part(layout: &str) -> Option<(usize, usize, Part)> {
+    for (at, _) in layout.char_indices() {
+        let rest = &layout[at..];
+        if let Some((length, part)) = fraction(rest) {
+            return Some((at, length, part));
+        }
+        if rest.starts_with("_2006") {
+            return Some((at + 1, 4, Part::LongYear));
+        }
+        for (sample, part) in &SAMPLES {
+            let Some(after) = rest.strip_prefix(sample) else { continue };
+            let in_a_word = after.starts_with(|c: char| c.is_ascii_lowercase());
+            if matches!(part, Part::ShortMonth | Part::ShortWeekday) && in_a_word {
+                continue;
+            }
+            return Some((at, sample.len(), *part));
+        }
+    }
+    None
+}
+
+fn fraction(rest: &str) -> Option<(usize, Part)> {
+    let comma = rest.starts_with(',');
+    let digits = rest.strip_prefix(['.', ','])?;
+    let digit = digits.chars().next().filter(|c| *c == '0' || *c == '9')?;
+    let count = digits.len() - digits.trim_start_matches(digit).len();
+    let ends = !digits[count..].starts_with(|c: char| c.is_ascii_digit());
+    ends.then_some((count + 1, Part::Fraction { digits: count, trimmed: digit == '9', comma }))
+}
+
+/// Go's `Time.Format`.
+pub(crate) fn format(layout: &str, time: &Zoned) -> String {
+    let mut out = String::new();
+    let mut rest = layout;
+    while let Some((at, length, part)) = next_part(rest) {
+        out.push_str(&rest[..at]);
+        out.push_str(&format_part(part, time));
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn format_part(part: Part, time: &Zoned) -> String {
+    let hour12 = match time.hour() % 12 {
+        0 => 12,
+        hour => hour,
+    };
+    match part {
+        Part::LongMonth => month_name(time).to_owned(),
+        Part::ShortMonth => month_name(time).get(..3).unwrap_or("").to_owned(),
+        Part::Month => time.month().to_string(),
+        Part::ZeroMonth => format!("{:02}", time.month()),
+        Part::LongWeekday => weekday_name(time).to_owned(),
+        Part::ShortWeekday => weekday_name(time).get(..3).unwrap_or("").to_owned(),
+        Part::Day => time.day().to_string(),
+        Part::SpaceDay => format!("{:2}", time.day()),
+        Part::ZeroDay => format!("{:02}", time.day()),
+        Part::SpaceYearDay => format!("{:3}", time.day_of_year()),
+        Part::ZeroYearDay => format!("{:03}", time.day_of_year()),
+        Part::Hour24 => format!("{:02}", time.hour()),
+        Part::Hour12 => hour12.to_string(),
+        Part::ZeroHour12 => format!("{hour12:02}"),
+        Part::Minute => time.minute().to_string(),
+        Part::ZeroMinute => format!("{:02}", time.minute()),
+        Part::Second => time.second().to_string(),
+        Part::ZeroSecond => format!("{:02}", time.second()),
+        Part::LongYear => format!("{:04}", time.year()),
+        Part::Year => format!("{:02}", time.year().rem_euclid(100)),
+        Part::UpperHalf => if time.hour() < 12 { "AM" } else { "PM" }.to_owned(),
+        Part::LowerHalf => if time.hour() < 12 { "am" } else { "pm" }.to_owned(),
+        Part::Zone => zone_name(time),
+        Part::Offset(style) => offset(time.offset().seconds(), style),
+        Part::Fraction { digits, trimmed, comma } => {
+            second_fraction(time.subsec_nanosecond(), digits, trimmed, comma)
+        }
+    }
+}
+
+fn second_fraction(nanos: i32, digits: usize, trimmed: bool, comma: bool) -> String {
+    let all = format!("{nanos:09}");
+    let mut shown = all.get(..digits.min(9)).unwrap_or("");
+    if trimmed {
+        shown = shown.trim_end_matches('0');
+    }
+    if shown.is_empty() { String::new() } else { format!("{}{shown}", if comma { ',' } else { '.' }) }
+}
+
+fn offset(whole: i32, style: OffsetStyle) -> String {
+    if style.z && whole == 0 {
+        return "Z".to_owned();
+    }
+    let magnitude = whole.abs();
+    let parts = [magnitude / 3600, magnitude % 3600 / 60, magnitude % 60];
+    let shown: Vec<String> = parts.iter().take(style.parts).map(|part| format!("{part:02}")).collect();
+    format!("{}{}", if whole < 0 { '-' } else { '+' }, shown.join(style.separator))
+}
+
+/// The zone's short name; a zone that is only an offset has that for a name.
+fn zone_name(time: &Zoned) -> String {
+    if *time.time_zone() == TimeZone::UTC {
+        return "UTC".to_owned();
+    }
+    if time.time_zone().to_fixed_offset().is_ok() {
+        return offset(time.offset().seconds(), OffsetStyle { z: false, separator: "", parts: 2 });
+    }
+    time.strftime("%Z").to_string()
+}

@@ -1,0 +1,162 @@
+//! JSON as Go's encoding/json writes it: keys sorted, `<`, `>` and `&` escaped unless asked otherwise.
+
+use std::fmt::Write as _;
+
+use super::super::clock;
+use super::super::float;
+use super::super::limits::TEXT_MAX;
+use super::super::literal;
+use super::super::val::{Outcome, Val};
+use super::Type::{Any, Str};
+use super::{Function, arg, fixed, text};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    fixed("fromJson", &[Str], |_, args| Ok(parse(text(args, 0)).unwrap_or(Val::Nil))),
+    fixed("mustFromJson", &[Str], |_, args| parse(text(args, 0))),
+    fixed("toJson", &[Any], |_, args| to_json(arg(args, 0), &COMPACT)),
+    fixed("mustToJson", &[Any], |_, args| to_json(arg(args, 0), &COMPACT)),
+    fixed("toPrettyJson", &[Any], |_, args| to_json(arg(args, 0), &PRETTY)),
+    fixed("mustToPrettyJson", &[Any], |_, args| to_json(arg(args, 0), &PRETTY)),
+    fixed("toRawJson", &[Any], |_, args| to_json(arg(args, 0), &RAW)),
+    fixed("mustToRawJson", &[Any], |_, args| to_json(arg(args, 0), &RAW)),
+];
+
+fn parse(whole: &str) -> Outcome<Val> {
+    let parsed: serde_json::Value = serde_json::from_str(whole).map_err(|error| complaint(whole, &error))?;
+    convert(parsed)
+}
+
+/// Go's two commonest complaints; the rest in the words of our reader.
+fn complaint(whole: &str, error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let line = whole.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
+    match line.chars().nth(error.column().saturating_sub(1)) {
+        Some(c)
+            if error.to_string().starts_with("expected value")
+                || error.to_string().starts_with("expected ident") =>
+        {
+            format!("invalid character {} looking for beginning of value", literal::quote_char(c))
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn convert(value: serde_json::Value) -> Outcome<Val> {
+    Ok(match value {
+        serde_json::Value::Null => Val::Nil,
+        serde_json::Value::Bool(b) => Val::Bool(b),
+        serde_json::Value::Number(number) => Val::Float(number.as_f64().unwrap_or(f64::NAN)),
+        serde_json::Value::String(text) => Val::text(text),
+        serde_json::Value::Array(items) => {
+            Val::list(items.into_iter().map(convert).collect::<Outcome<_>>()?)?
+        }
+        serde_json::Value::Object(entries) => Val::dict(
+            entries.into_iter().map(|(key, value)| Ok((key, convert(value)?))).collect::<Outcome<_>>()?,
+        )?,
+    })
+}
+
+struct Style {
+    /// Two spaces for each level; all on one line without.
+    indented: bool,
+    escape_html: bool,
+}
+
+const COMPACT: Style = Style { indented: false, escape_html: true };
+const PRETTY: Style = Style { indented: true, escape_html: true };
+const RAW: Style = Style { indented: false, escape_html: false };
+
+fn to_json(value: &Val, style: &Style) -> Outcome<Val> {
+    let mut out = String::new();
+    write(&mut out, value, style, 0)?;
+    Ok(Val::text(out))
+}
+
+fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<()> {
+    if out.len() > TEXT_MAX {
+        return Err(format!("a text of more than {TEXT_MAX} bytes"));
+    }
+    match value {
+        Val::Invalid | Val::Nil | Val::Root => out.push_str("null"),
+        Val::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Val::Int(n) | Val::Int64(n) | Val::Named(_, n, _) | Val::Duration(n) => out.push_str(&n.to_string()),
+        Val::Byte(n) => out.push_str(&n.to_string()),
+        Val::Float(f) if !f.is_finite() => {
+            return Err(format!("json: unsupported value: {}", float::display(*f)));
+        }
+        Val::Float(f) => out.push_str(&number(*f)),
+        Val::Str(text) => write_text(out, text, style),
+        Val::Time(time) => write_text(out, &clock::rfc3339(time), style),
+        Val::List(list) => {
+            out.push('[');
+            for (i, item) in list.items.iter().enumerate() {
+                separate(out, i, style, depth + 1);
+                write(out, item, style, depth + 1)?;
+            }
+            close(out, list.items.is_empty(), style, depth);
+            out.push(']');
+        }
+        Val::Dict(dict) => {
+            out.push('{');
+            let entries = dict.sorted();
+            for (i, (key, item)) in entries.iter().enumerate() {
+                separate(out, i, style, depth + 1);
+                write_text(out, key, style);
+                out.push_str(if style.indented { ": " } else { ":" });
+                write(out, item, style, depth + 1)?;
+            }
+            close(out, entries.is_empty(), style, depth);
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+fn separate(out: &mut String, i: usize, style: &Style, depth: usize) {
+    if i > 0 {
+        out.push(',');
+    }
+    if style.indented {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    }
+}
+
+fn close(out: &mut String, empty: bool, style: &Style, depth: usize) {
+    if style.indented && !empty {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    }
+}
+
+/// As ECMAScript has it: plain digits from 1e-6 up to 1e21, an exponent without zeros before it elsewhere.
+fn number(f: f64) -> String {
+    let magnitude = f.abs();
+    if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
+        let text = format!("{f:e}");
+        return if text.contains("e-") { text } else { text.replace('e', "e+") };
+    }
+    format!("{f}")
+}
+
+fn write_text(out: &mut String, whole: &str, style: &Style) {
+    out.push('"');
+    for c in whole.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '<' | '>' | '&' if style.escape_html => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            '\u{2028}' | '\u{2029}' => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c if u32::from(c) < 0x20 => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}

@@ -1,0 +1,148 @@
+//! The functions a template may call: Go's own, go-task's and slim-sprig's, each with its Go signature,
+//! since Go's complaints about arguments follow from it.
+
+mod builtin;
+mod dates;
+mod defaults;
+mod dicts;
+mod encoding;
+mod json;
+mod lists;
+mod math;
+pub(crate) mod methods;
+mod paths;
+mod reflect;
+mod regexes;
+mod shell;
+mod spew;
+mod strings;
+mod system;
+mod urls;
+mod yaml;
+
+use super::host::Host;
+use super::val::{Outcome, Val};
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Any,
+    /// Go's `reflect.Value`: anything, and nothing too.
+    Reflect,
+    Str,
+    Int,
+    Float,
+    Bool,
+    Dict,
+    Time,
+}
+
+impl Type {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Type::Any => "interface {}",
+            Type::Reflect => "reflect.Value",
+            Type::Str => "string",
+            Type::Int => "int",
+            Type::Float => "float64",
+            Type::Bool => "bool",
+            Type::Dict => "map[string]interface {}",
+            Type::Time => "time.Time",
+        }
+    }
+}
+
+/// What a function may use besides its arguments.
+pub(crate) struct Call<'a> {
+    pub(crate) host: &'a dyn Host,
+    /// The first argument of `call` as it is written.
+    pub(crate) callee: String,
+    /// How often this rendering has `set` a list or map into a map.
+    pub(crate) nested_sets: &'a mut usize,
+}
+
+pub(crate) type Run = fn(&mut Call<'_>, &[Val]) -> Outcome<Val>;
+
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    pub(crate) params: &'static [Type],
+    /// The type of any number of arguments more.
+    pub(crate) rest: Option<Type>,
+    pub(crate) run: Run,
+}
+
+/// A function of exactly these parameters.
+const fn fixed(name: &'static str, params: &'static [Type], run: Run) -> Function {
+    Function { name, params, rest: None, run }
+}
+
+/// A function that takes any number of arguments after these.
+const fn variadic(name: &'static str, params: &'static [Type], rest: Type, run: Run) -> Function {
+    Function { name, params, rest: Some(rest), run }
+}
+
+/// Where a name is in two groups, the first has it: go-task's before sprig's before Go's own.
+const GROUPS: [&[Function]; 17] = [
+    defaults::FUNCTIONS,
+    strings::FUNCTIONS,
+    system::FUNCTIONS,
+    paths::FUNCTIONS,
+    lists::FUNCTIONS,
+    dicts::FUNCTIONS,
+    math::FUNCTIONS,
+    builtin::FUNCTIONS,
+    dates::FUNCTIONS,
+    encoding::FUNCTIONS,
+    json::FUNCTIONS,
+    yaml::FUNCTIONS,
+    reflect::FUNCTIONS,
+    regexes::FUNCTIONS,
+    shell::FUNCTIONS,
+    urls::FUNCTIONS,
+    spew::FUNCTIONS,
+];
+
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    GROUPS.iter().flat_map(|group| group.iter()).find(|function| function.name == name)
+}
+
+/// The text of an argument whose parameter is a string.
+fn text(args: &[Val], i: usize) -> &str {
+    match args.get(i) {
+        Some(Val::Str(text)) => text,
+        _ => "",
+    }
+}
+
+/// The number of an argument whose parameter is an int.
+fn int(args: &[Val], i: usize) -> i64 {
+    match args.get(i) {
+        Some(Val::Int(n) | Val::Int64(n)) => *n,
+        _ => 0,
+    }
+}
+
+fn arg(args: &[Val], i: usize) -> &Val {
+    args.get(i).unwrap_or(&Val::Nil)
+}
+
+/// What of the arguments is left after the first `i`.
+fn rest(args: &[Val], i: usize) -> &[Val] {
+    args.get(i..).unwrap_or(&[])
+}
+
+/// sprig's `strval`: a text as it is, anything else as Go prints it.
+fn strval(value: &Val) -> Outcome<String> {
+    match value {
+        Val::Str(text) => Ok(text.to_string()),
+        Val::Invalid | Val::Nil => Ok("<nil>".to_owned()),
+        other => super::print::display(other),
+    }
+}
+
+/// A text of so many bytes is refused before it is made.
+fn check_text(bytes: u128) -> Outcome<()> {
+    let limit = super::limits::TEXT_MAX;
+    if bytes > limit as u128 { Err(format!("a text of more than {limit} bytes")) } else { Ok(()) }
+}

@@ -1,0 +1,286 @@
+//! Quoting for the shell, and cutting a command line into its words.
+
+use std::fmt::Write as _;
+
+use super::super::literal;
+use super::super::val::{Outcome, Val};
+use super::Type::Str;
+use super::{Call, Function, fixed, text};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    fixed("shellQuote", &[Str], |_, args| quote(text(args, 0)).map(Val::text)),
+    fixed("q", &[Str], |_, args| quote(text(args, 0)).map(Val::text)),
+    fixed("splitArgs", &[Str], |call, args| Val::strings(words(call, text(args, 0))?)),
+];
+
+const RESERVED: [&str; 22] = [
+    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while",
+];
+
+/// A word that bash reads back as the text: bare where it can be, else in the plainest quotes.
+fn quote(whole: &str) -> Outcome<String> {
+    if whole.is_empty() {
+        return Ok("''".to_owned());
+    }
+    if let Some(place) = whole.find('\0') {
+        return Err(format!(
+            "cannot quote character at byte {place}: shell strings cannot contain null bytes"
+        ));
+    }
+    if !whole.chars().all(literal::is_print) {
+        return Ok(escaped(whole));
+    }
+    let special = |c: char| "\\\"'$`&|;()<>*?[#~{= ".contains(c);
+    if !whole.contains(special) && !RESERVED.contains(&whole) {
+        return Ok(whole.to_owned());
+    }
+    if !whole.contains('\'') {
+        return Ok(format!("'{whole}'"));
+    }
+    let mut out = String::from("\"");
+    for c in whole.chars() {
+        if "\"\\`$".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+    Ok(out)
+}
+
+/// `$'…'`, for what does not print.
+fn escaped(whole: &str) -> String {
+    let mut out = String::from("$'");
+    for c in whole.chars() {
+        match c {
+            '\x07' => out.push_str("\\a"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x0b' => out.push_str("\\v"),
+            '\\' | '\'' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if literal::is_print(c) => out.push(c),
+            c if u32::from(c) < 0x80 => _ = write!(out, "\\x{:02x}", u32::from(c)),
+            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => _ = write!(out, "\\U{:08x}", u32::from(c)),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// The words of a command line, with quotes, variables, the home folder and braces resolved as a shell would.
+fn words(call: &Call<'_>, whole: &str) -> Outcome<Vec<String>> {
+    let mut splitter = Splitter { call, whole, rest: whole, words: Vec::new(), word: None };
+    splitter.run()?;
+    Ok(splitter.words)
+}
+
+struct Splitter<'a> {
+    call: &'a Call<'a>,
+    whole: &'a str,
+    rest: &'a str,
+    words: Vec<String>,
+    /// The word being read; a quoted one is a word also when it is empty.
+    word: Option<String>,
+}
+
+impl Splitter<'_> {
+    fn take(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        Some(c)
+    }
+
+    fn push(&mut self, text: &str) {
+        self.word.get_or_insert_default().push_str(text);
+    }
+
+    fn end_word(&mut self) {
+        self.words.extend(self.word.take());
+    }
+
+    /// Line and column of the character read last.
+    fn place(&self, back: usize) -> String {
+        let before = &self.whole[..self.whole.len() - self.rest.len() - back];
+        let line = 1 + before.matches('\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |newline| newline + 1) + 1;
+        format!("{line}:{column}")
+    }
+
+    fn run(&mut self) -> Outcome<()> {
+        while let Some(c) = self.take() {
+            match c {
+                ' ' | '\t' | '\n' | '\r' => self.end_word(),
+                '#' if self.word.is_none() => {
+                    self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]);
+                }
+                '\'' => self.single_quoted()?,
+                '"' => self.double_quoted()?,
+                '\\' => match self.take() {
+                    Some('\n') => {}
+                    Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
+                    None => self.push("\\"),
+                },
+                '$' => self.dollar(false)?,
+                '`' => return Err(format!("unexpected command substitution at {}", self.place(1))),
+                '~' if self.word.is_none()
+                    && (self.rest.is_empty() || self.rest.starts_with(['/', ' ', '\t', '\n'])) =>
+                {
+                    let home = self.call.host.env("HOME").unwrap_or_default();
+                    self.push(&home);
+                }
+                '{' if self.braces() => {}
+                ';' | '|' | '&' | '<' | '>' | '(' | ')' => return Err(self.operator(c)),
+                c => self.push(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+        self.end_word();
+        Ok(())
+    }
+
+    fn operator(&self, c: char) -> String {
+        let doubled = self.rest.starts_with(c) && "|&<>;".contains(c);
+        let shown = if doubled { format!("{c}{c}") } else { c.to_string() };
+        format!("{}: `{shown}` is not a valid word", self.place(1))
+    }
+
+    fn single_quoted(&mut self) -> Outcome<()> {
+        let Some(end) = self.rest.find('\'') else {
+            return Err(format!("{}: reached EOF without closing quote `'`", self.place(1)));
+        };
+        let (quoted, rest) = self.rest.split_at(end);
+        self.push(quoted);
+        self.rest = &rest[1..];
+        Ok(())
+    }
+
+    fn double_quoted(&mut self) -> Outcome<()> {
+        let opened = self.place(1);
+        self.push("");
+        loop {
+            match self.take() {
+                None => return Err(format!("{opened}: reached EOF without closing quote `\"`")),
+                Some('"') => return Ok(()),
+                Some('$') => self.dollar(true)?,
+                Some('`') => return Err(format!("unexpected command substitution at {}", self.place(1))),
+                Some('\\') => match self.take() {
+                    Some('\n') | None => {}
+                    Some(c @ ('"' | '\\' | '$' | '`')) => self.push(c.encode_utf8(&mut [0; 4])),
+                    Some(c) => {
+                        self.push("\\");
+                        self.push(c.encode_utf8(&mut [0; 4]));
+                    }
+                },
+                Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+
+    fn dollar(&mut self, quoted: bool) -> Outcome<()> {
+        if self.rest.starts_with('(') {
+            return Err(format!("unexpected command substitution at {}", self.place(1)));
+        }
+        if !quoted && self.rest.starts_with('\'') {
+            return self.ansi_quoted();
+        }
+        if let Some(braced) = self.rest.strip_prefix('{') {
+            let Some(end) = braced.find('}') else {
+                return Err(format!("{}: reached EOF without matching `${{` with `}}`", self.place(1)));
+            };
+            let inner = &braced[..end];
+            self.rest = &braced[end + 1..];
+            let name_end = inner.find(|c: char| !is_name(c)).unwrap_or(inner.len());
+            let (name, operation) = inner.split_at(name_end);
+            let value = self.call.host.env(name).unwrap_or_default();
+            let value = match operation.strip_prefix(":-").or_else(|| operation.strip_prefix('-')) {
+                Some(otherwise) if value.is_empty() => otherwise.to_owned(),
+                _ => value,
+            };
+            self.insert(&value, quoted);
+            return Ok(());
+        }
+        let end = self.rest.find(|c: char| !is_name(c)).unwrap_or(self.rest.len());
+        if end == 0 {
+            self.push("$");
+            return Ok(());
+        }
+        let value = self.call.host.env(&self.rest[..end]).unwrap_or_default();
+        self.rest = &self.rest[end..];
+        self.insert(&value, quoted);
+        Ok(())
+    }
+
+    /// A variable outside of quotes may be several words, or none.
+    fn insert(&mut self, value: &str, quoted: bool) {
+        if quoted {
+            return self.push(value);
+        }
+        if value.starts_with(char::is_whitespace) {
+            self.end_word();
+        }
+        for (i, part) in value.split_whitespace().enumerate() {
+            if i > 0 {
+                self.end_word();
+            }
+            self.push(part);
+        }
+        if value.ends_with(char::is_whitespace) {
+            self.end_word();
+        }
+    }
+
+    fn ansi_quoted(&mut self) -> Outcome<()> {
+        let opened = self.place(1);
+        self.take();
+        self.push("");
+        loop {
+            match self.take() {
+                None => return Err(format!("{opened}: reached EOF without closing quote `'`")),
+                Some('\'') => return Ok(()),
+                Some('\\') => match self.take() {
+                    Some('n') => self.push("\n"),
+                    Some('t') => self.push("\t"),
+                    Some('r') => self.push("\r"),
+                    Some('a') => self.push("\x07"),
+                    Some('e') => self.push("\x1b"),
+                    Some(c @ ('\\' | '\'' | '"')) => self.push(c.encode_utf8(&mut [0; 4])),
+                    Some(c) => {
+                        self.push("\\");
+                        self.push(c.encode_utf8(&mut [0; 4]));
+                    }
+                    None => {}
+                },
+                Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+
+    /// `{a,b}`: a word for each; anything else that starts with a brace stands for itself.
+    fn braces(&mut self) -> bool {
+        let Some(end) = self.rest.find('}') else { return false };
+        let inner = &self.rest[..end];
+        let plain = !inner.contains(|c: char| c.is_whitespace() || "{'\"$\\`".contains(c));
+        if !inner.contains(',') || !plain {
+            return false;
+        }
+        let after = &self.rest[end + 1..];
+        let tail_end =
+            after.find(|c: char| c.is_whitespace() || "'\"$\\`;|&<>(){}".contains(c)).unwrap_or(after.len());
+        let head = self.word.take().unwrap_or_default();
+        let tail = &after[..tail_end];
+        self.words.extend(inner.split(',').map(|part| format!("{head}{part}{tail}")));
+        self.rest = &after[tail_end..];
+        true
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}

@@ -1,0 +1,226 @@
+//! A parsed template, and how each part of it reads in a complaint.
+
+use std::fmt;
+
+use super::functions::Function;
+use super::literal::{self, Number};
+
+/// Something that has a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Expr {
+    Bool {
+        pos: usize,
+        value: bool,
+    },
+    Nil {
+        pos: usize,
+    },
+    Dot {
+        pos: usize,
+    },
+    Number {
+        pos: usize,
+        number: Number,
+    },
+    Str {
+        pos: usize,
+        quoted: String,
+        text: std::sync::Arc<str>,
+    },
+    Field {
+        pos: usize,
+        path: Vec<String>,
+    },
+    /// `$x.a.b`: the first word is the variable, with its dollar.
+    Variable {
+        pos: usize,
+        path: Vec<String>,
+    },
+    Function {
+        pos: usize,
+        function: &'static Function,
+    },
+    /// `(pipeline).a.b`, `now.Year`
+    Chain {
+        pos: usize,
+        of: Box<Expr>,
+        path: Vec<String>,
+    },
+    Pipe(Box<Pipe>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Command {
+    pub(crate) pos: usize,
+    pub(crate) args: Vec<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pipe {
+    pub(crate) pos: usize,
+    /// `=` instead of `:=`.
+    pub(crate) assigns: bool,
+    pub(crate) variables: Vec<String>,
+    pub(crate) commands: Vec<Command>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ControlKind {
+    If,
+    With,
+    Range,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    pub(crate) kind: ControlKind,
+    pub(crate) pipe: Pipe,
+    pub(crate) body: Vec<Node>,
+    pub(crate) otherwise: Option<Vec<Node>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Text(String),
+    Action { pos: usize, pipe: Pipe },
+    Control(Box<Control>),
+    Template { pos: usize, name: String, pipe: Option<Pipe> },
+    Break,
+    Continue,
+}
+
+/// The part of a template that is at work, for the place in a complaint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At<'t> {
+    Expr(&'t Expr),
+    Pipe(&'t Pipe),
+    Command(&'t Command),
+    Node(&'t Node),
+}
+
+impl Expr {
+    pub(crate) fn pos(&self) -> usize {
+        match self {
+            Expr::Bool { pos, .. }
+            | Expr::Nil { pos }
+            | Expr::Dot { pos }
+            | Expr::Number { pos, .. }
+            | Expr::Str { pos, .. }
+            | Expr::Field { pos, .. }
+            | Expr::Variable { pos, .. }
+            | Expr::Function { pos, .. }
+            | Expr::Chain { pos, .. } => *pos,
+            Expr::Pipe(pipe) => pipe.pos,
+        }
+    }
+}
+
+impl At<'_> {
+    pub(crate) fn pos(&self) -> usize {
+        match self {
+            At::Expr(expr) => expr.pos(),
+            At::Pipe(pipe) => pipe.pos,
+            At::Command(command) => command.pos,
+            At::Node(Node::Action { pos, .. } | Node::Template { pos, .. }) => *pos,
+            At::Node(Node::Control(control)) => control.pipe.pos,
+            At::Node(Node::Text(_) | Node::Break | Node::Continue) => 0,
+        }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Expr(expr) => expr.fmt(f),
+            At::Pipe(pipe) => pipe.fmt(f),
+            At::Command(command) => command.fmt(f),
+            At::Node(node) => node.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Bool { value, .. } => value.fmt(f),
+            Expr::Nil { .. } => f.write_str("nil"),
+            Expr::Dot { .. } => f.write_str("."),
+            Expr::Number { number, .. } => f.write_str(&number.text),
+            Expr::Str { quoted, .. } => f.write_str(quoted),
+            Expr::Field { path, .. } => path.iter().try_for_each(|name| write!(f, ".{name}")),
+            Expr::Variable { path, .. } => f.write_str(&path.join(".")),
+            Expr::Function { function, .. } => f.write_str(function.name),
+            Expr::Chain { of, path, .. } => {
+                match &**of {
+                    Expr::Pipe(pipe) => write!(f, "({pipe})")?,
+                    other => other.fmt(f)?,
+                }
+                path.iter().try_for_each(|name| write!(f, ".{name}"))
+            }
+            Expr::Pipe(pipe) => pipe.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, arg) in self.args.iter().enumerate() {
+            if i > 0 {
+                f.write_str(" ")?;
+            }
+            match arg {
+                Expr::Pipe(pipe) => write!(f, "({pipe})")?,
+                other => other.fmt(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.variables.is_empty() {
+            let sign = if self.assigns { "=" } else { ":=" };
+            write!(f, "{} {sign} ", self.variables.join(", "))?;
+        }
+        for (i, command) in self.commands.iter().enumerate() {
+            if i > 0 {
+                f.write_str(" | ")?;
+            }
+            command.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Node::Text(text) => f.write_str(text),
+            Node::Action { pipe, .. } => write!(f, "{{{{{pipe}}}}}"),
+            Node::Control(control) => {
+                let word = match control.kind {
+                    ControlKind::If => "if",
+                    ControlKind::With => "with",
+                    ControlKind::Range => "range",
+                };
+                write!(f, "{{{{{word} {}}}}}", control.pipe)?;
+                control.body.iter().try_for_each(|node| node.fmt(f))?;
+                if let Some(otherwise) = &control.otherwise {
+                    f.write_str("{{else}}")?;
+                    otherwise.iter().try_for_each(|node| node.fmt(f))?;
+                }
+                f.write_str("{{end}}")
+            }
+            Node::Template { name, pipe, .. } => {
+                write!(f, "{{{{template {}", literal::quote(name))?;
+                if let Some(pipe) = pipe {
+                    write!(f, " {pipe}")?;
+                }
+                f.write_str("}}")
+            }
+            Node::Break => f.write_str("{{break}}"),
+            Node::Continue => f.write_str("{{continue}}"),
+        }
+    }
+}

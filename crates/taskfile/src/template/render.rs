@@ -1,0 +1,377 @@
+//! Carries a parsed template out, node by node.
+
+use std::collections::HashMap;
+
+use super::error::TemplateError;
+use super::host::Host;
+use super::limits::{DEPTH_MAX, STEPS_MAX, TEXT_MAX, WORK_MAX};
+use super::literal;
+use super::node::{At, Control, ControlKind, Node, Pipe};
+use super::parser::Definitions;
+use super::print;
+use super::val::{Elem, Val};
+use crate::value::Map;
+
+pub(crate) type Rendered<T> = Result<T, TemplateError>;
+
+/// A value and whether Go would see it through an `interface {}`, as it does the elements of a map or list.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) val: Val,
+    pub(crate) boxed: bool,
+}
+
+impl Seen {
+    pub(crate) fn plain(val: Val) -> Seen {
+        Seen { val, boxed: false }
+    }
+
+    /// An element of a list or map of this type.
+    pub(crate) fn element(val: Val, elem: Elem) -> Seen {
+        Seen { val, boxed: elem == Elem::Any }
+    }
+
+    pub(crate) fn invalid() -> Seen {
+        Seen::plain(Val::Invalid)
+    }
+
+    /// What is inside the interface; of a nil one nothing is left.
+    pub(crate) fn unboxed(self) -> Seen {
+        match self.val {
+            Val::Nil => Seen::invalid(),
+            val => Seen::plain(val),
+        }
+    }
+
+    pub(crate) fn type_name(&self) -> String {
+        if self.boxed || matches!(self.val, Val::Nil) {
+            "interface {}".to_owned()
+        } else {
+            self.val.type_name()
+        }
+    }
+}
+
+/// Whether to go on with the next node, or leave the loop or this round of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+pub(crate) struct Renderer<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) text: &'t str,
+    pub(crate) definitions: &'t Definitions,
+    pub(crate) data: &'t Map,
+    pub(crate) host: &'t dyn Host,
+    /// The template at work: the root, or one that was called.
+    current: &'t str,
+    pub(crate) at: Option<At<'t>>,
+    pub(crate) variables: Vec<(&'t str, Seen)>,
+    out: String,
+    /// Lists and maps of the data, converted once so that a change to one is seen by whoever reads it next.
+    converted: HashMap<String, Val>,
+    whole: Option<Val>,
+    depth: usize,
+    steps: u64,
+    work: u64,
+    pub(crate) nested_sets: usize,
+}
+
+impl<'t> Renderer<'t> {
+    pub(crate) fn new(
+        name: &'t str,
+        text: &'t str,
+        definitions: &'t Definitions,
+        data: &'t Map,
+        host: &'t dyn Host,
+    ) -> Self {
+        Renderer {
+            name,
+            text,
+            definitions,
+            data,
+            host,
+            current: name,
+            at: None,
+            variables: vec![("$", Seen::plain(Val::Root))],
+            out: String::new(),
+            converted: HashMap::new(),
+            whole: None,
+            depth: 0,
+            steps: 0,
+            work: 0,
+            nested_sets: 0,
+        }
+    }
+
+    pub(crate) fn render(mut self) -> Rendered<String> {
+        self.walk_all(&Seen::plain(Val::Root), &self.definitions.root)?;
+        Ok(self.out)
+    }
+
+    /// The value of the last action, as `ref:` wants it.
+    pub(crate) fn resolve(mut self) -> Rendered<Val> {
+        let dot = Seen::plain(Val::Root);
+        let mut value = Val::Invalid;
+        for node in &self.definitions.root {
+            self.at = Some(At::Node(node));
+            if let Node::Action { pipe, .. } = node {
+                value = self.eval_pipeline(&dot, pipe)?.val;
+            } else {
+                self.walk(&dot, node)?;
+            }
+        }
+        self.whole_value(value)
+    }
+
+    pub(crate) fn fail<T>(&self, complaint: impl AsRef<str>) -> Rendered<T> {
+        Err(self.error(complaint))
+    }
+
+    pub(crate) fn error(&self, complaint: impl AsRef<str>) -> TemplateError {
+        let complaint = complaint.as_ref();
+        let Some(at) = self.at else {
+            let message = format!("template: {}: {complaint}", self.name);
+            return TemplateError { message, line: 1, column: None };
+        };
+        let before = self.text.get(..at.pos()).unwrap_or("");
+        let line = 1 + before.matches('\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |newline| newline + 1);
+        let message = format!(
+            "template: {}:{line}:{column}: executing {} at <{at}>: {complaint}",
+            self.name,
+            literal::quote(self.current)
+        );
+        TemplateError { message, line, column: Some(column) }
+    }
+
+    /// Counts a step down and forward; every recursion of rendering goes through here.
+    pub(crate) fn enter(&mut self) -> Rendered<()> {
+        self.depth += 1;
+        self.steps += 1;
+        if self.depth > DEPTH_MAX {
+            return self.fail(format!("nested more than {DEPTH_MAX} deep"));
+        }
+        if self.steps > STEPS_MAX {
+            return self.fail(format!("stopped after {STEPS_MAX} steps"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(crate) fn charge(&mut self, value: &Val) -> Rendered<()> {
+        self.work += value.weight();
+        if let Val::Str(text) = value
+            && text.len() > TEXT_MAX
+        {
+            return self.fail(format!("a text of more than {TEXT_MAX} bytes"));
+        }
+        if self.work > WORK_MAX {
+            return self.fail(format!("stopped after making {WORK_MAX} bytes"));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> Rendered<()> {
+        if self.out.len() + text.len() > TEXT_MAX {
+            return self.fail(format!("the output is longer than {TEXT_MAX} bytes"));
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    /// A field of the data.
+    pub(crate) fn data_field(&mut self, name: &str) -> Rendered<Seen> {
+        if let Some(Val::Dict(whole)) = &self.whole {
+            return Ok(whole.get(name).map_or_else(Seen::invalid, |val| Seen::element(val, Elem::Any)));
+        }
+        if let Some(known) = self.converted.get(name) {
+            return Ok(Seen::element(known.clone(), Elem::Any));
+        }
+        let Some(value) = self.data.get(name) else { return Ok(Seen::invalid()) };
+        let val = Val::from_value(value).map_err(|complaint| self.error(complaint))?;
+        if val.is_container() {
+            self.converted.insert(name.to_owned(), val.clone());
+        }
+        Ok(Seen::element(val, Elem::Any))
+    }
+
+    /// The data as one map, where a template asks for all of it.
+    pub(crate) fn whole_value(&mut self, val: Val) -> Rendered<Val> {
+        if !matches!(val, Val::Root) {
+            return Ok(val);
+        }
+        if let Some(whole) = &self.whole {
+            return Ok(whole.clone());
+        }
+        let mut entries = indexmap::IndexMap::with_capacity(self.data.len());
+        for name in self.data.keys() {
+            entries.insert(name.clone(), self.data_field(name)?.val);
+        }
+        let whole = Val::dict(entries).map_err(|complaint| self.error(complaint))?;
+        self.whole = Some(whole.clone());
+        Ok(whole)
+    }
+
+    fn walk_all(&mut self, dot: &Seen, nodes: &'t [Node]) -> Rendered<Flow> {
+        self.enter()?;
+        for node in nodes {
+            let flow = self.walk(dot, node)?;
+            if flow != Flow::Next {
+                self.leave();
+                return Ok(flow);
+            }
+        }
+        self.leave();
+        Ok(Flow::Next)
+    }
+
+    fn walk(&mut self, dot: &Seen, node: &'t Node) -> Rendered<Flow> {
+        self.at = Some(At::Node(node));
+        match node {
+            Node::Text(text) => self.write(text)?,
+            Node::Action { pipe, .. } => {
+                let value = self.eval_pipeline(dot, pipe)?;
+                if pipe.variables.is_empty() {
+                    self.at = Some(At::Node(node));
+                    self.print(value.val)?;
+                }
+            }
+            Node::Control(control) if control.kind == ControlKind::Range => {
+                return self.walk_range(dot, control);
+            }
+            Node::Control(control) => return self.walk_if_or_with(dot, control),
+            Node::Template { name, pipe, .. } => self.walk_template(dot, name, pipe.as_ref())?,
+            Node::Break => return Ok(Flow::Break),
+            Node::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn print(&mut self, value: Val) -> Rendered<()> {
+        match self.whole_value(value)? {
+            Val::Str(text) => self.write(&text),
+            value => {
+                let text = print::display(&value).map_err(|complaint| self.error(complaint))?;
+                self.write(&text)
+            }
+        }
+    }
+
+    fn walk_if_or_with(&mut self, dot: &Seen, control: &'t Control) -> Rendered<Flow> {
+        let mark = self.variables.len();
+        let value = self.eval_pipeline(dot, &control.pipe)?;
+        let flow = if value.val.truth() {
+            let dot = if control.kind == ControlKind::With { &value } else { dot };
+            self.walk_all(dot, &control.body)?
+        } else {
+            control.otherwise.as_ref().map_or(Ok(Flow::Next), |nodes| self.walk_all(dot, nodes))?
+        };
+        self.variables.truncate(mark);
+        Ok(flow)
+    }
+
+    fn walk_range(&mut self, dot: &Seen, control: &'t Control) -> Rendered<Flow> {
+        let mark = self.variables.len();
+        let value = self.eval_pipeline(dot, &control.pipe)?.val;
+        let rounds = self.rounds(value, &control.pipe)?;
+        if rounds.is_empty() {
+            let flow =
+                control.otherwise.as_ref().map_or(Ok(Flow::Next), |nodes| self.walk_all(dot, nodes))?;
+            self.variables.truncate(mark);
+            return Ok(flow);
+        }
+        for (index, element) in rounds {
+            let inner = self.variables.len();
+            self.bind(&control.pipe, index, &element)?;
+            let flow = self.walk_all(&element, &control.body)?;
+            self.variables.truncate(inner);
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        self.variables.truncate(mark);
+        Ok(Flow::Next)
+    }
+
+    /// What a range goes through: an index or key, and an element, for each round.
+    fn rounds(&mut self, value: Val, pipe: &Pipe) -> Rendered<Vec<(Val, Seen)>> {
+        Ok(match self.whole_value(value)? {
+            Val::Invalid | Val::Nil => Vec::new(),
+            Val::List(list) => (0_i64..)
+                .zip(&list.items)
+                .map(|(i, item)| (Val::Int(i), Seen::element(item.clone(), list.elem)))
+                .collect(),
+            Val::Dict(dict) => dict
+                .sorted()
+                .into_iter()
+                .map(|(key, item)| (Val::text(key), Seen::element(item, dict.elem)))
+                .collect(),
+            Val::Int(count) => self.count_to(count, Val::Int, pipe)?,
+            Val::Int64(count) => self.count_to(count, Val::Int64, pipe)?,
+            other => {
+                let shown = print::display(&other).map_err(|complaint| self.error(complaint))?;
+                return self.fail(format!("range can't iterate over {shown}"));
+            }
+        })
+    }
+
+    fn count_to(&self, count: i64, number: fn(i64) -> Val, pipe: &Pipe) -> Rendered<Vec<(Val, Seen)>> {
+        if pipe.variables.len() > 1 {
+            return self.fail(format!("can't use {count} to iterate over more than one variable"));
+        }
+        let count = count.max(0);
+        if usize::try_from(count).is_ok_and(|count| count > super::limits::ITEMS_MAX) {
+            return self.fail(format!("range over more than {} numbers", super::limits::ITEMS_MAX));
+        }
+        Ok((0..count).map(|i| (Val::Invalid, Seen::plain(number(i)))).collect())
+    }
+
+    fn bind(&mut self, pipe: &'t Pipe, index: Val, element: &Seen) -> Rendered<()> {
+        let index = Seen::plain(index);
+        let values = match pipe.variables.as_slice() {
+            [] => return Ok(()),
+            [one] => vec![(one, element.clone())],
+            [first, second, ..] => vec![(first, index), (second, element.clone())],
+        };
+        for (name, value) in values {
+            self.set_variable(name, value)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_variable(&mut self, name: &str, value: Seen) -> Rendered<()> {
+        match self.variables.iter_mut().rev().find(|(known, _)| *known == name) {
+            Some((_, slot)) => {
+                *slot = value;
+                Ok(())
+            }
+            None => self.fail(format!("undefined variable: {name}")),
+        }
+    }
+
+    fn walk_template(&mut self, dot: &Seen, name: &'t str, pipe: Option<&'t Pipe>) -> Rendered<()> {
+        let definitions = self.definitions;
+        let nodes = match definitions.named.get_key_value(name) {
+            Some((_, nodes)) => nodes,
+            None if name == self.name => &definitions.root,
+            None => return self.fail(format!("template {} not defined", literal::quote(name))),
+        };
+        let dot = match pipe {
+            Some(pipe) => self.eval_pipeline(dot, pipe)?,
+            None => Seen::invalid(),
+        };
+        let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+        let caller = std::mem::replace(&mut self.current, name);
+        self.walk_all(&dot, nodes)?;
+        self.variables = variables;
+        self.current = caller;
+        Ok(())
+    }
+}

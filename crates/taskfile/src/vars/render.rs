@@ -1,0 +1,93 @@
+//! Putting variables into texts, with the first mistake kept.
+
+use crate::ast::{Var, Vars};
+use crate::template::{Host, Template, TemplateError, evaluate};
+use crate::value::{Map, Value};
+
+/// Renders the parts of one task. After a mistake everything stays as it is written: a caller that only
+/// wants to show the task goes on, one that wants to run it asks for the error.
+pub struct Renderer<'r> {
+    data: &'r Map,
+    host: &'r dyn Host,
+    error: Option<TemplateError>,
+}
+
+impl<'r> Renderer<'r> {
+    pub fn new(data: &'r Map, host: &'r dyn Host) -> Renderer<'r> {
+        Renderer { data, host, error: None }
+    }
+
+    pub fn text(&mut self, text: &str) -> String {
+        // Most texts hold no template.
+        if self.error.is_some() || !text.contains("{{") {
+            return text.to_owned();
+        }
+        match Template::parse(text).and_then(|t| t.render(self.data, self.host)) {
+            Ok(out) => {
+                if out.contains("<no value>") {
+                    out.replace("<no value>", "")
+                } else {
+                    out
+                }
+            }
+            Err(error) => {
+                self.error = Some(error);
+                text.to_owned()
+            }
+        }
+    }
+
+    pub fn texts(&mut self, texts: &[String]) -> Vec<String> {
+        texts.iter().map(|t| self.text(t)).collect()
+    }
+
+    /// Texts inside a value are rendered too.
+    pub fn value(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Str(text) => Value::Str(self.text(text)),
+            Value::List(items) => Value::List(items.iter().map(|i| self.value(i)).collect()),
+            Value::Map(map) => Value::Map(map.iter().map(|(k, v)| (k.clone(), self.value(v))).collect()),
+            other => other.clone(),
+        }
+    }
+
+    pub fn var(&mut self, var: &Var) -> Var {
+        if let Some(reference) = &var.reference {
+            return Var { value: self.reference(reference), secret: var.secret, ..Var::default() };
+        }
+        Var {
+            value: var.value.as_ref().map(|v| self.value(v)),
+            sh: var.sh.as_ref().map(|s| self.text(s)),
+            reference: None,
+            dir: var.dir.clone(),
+            secret: var.secret,
+        }
+    }
+
+    /// The value of an expression.
+    pub fn reference(&mut self, expression: &str) -> Option<Value> {
+        if self.error.is_some() {
+            return None;
+        }
+        match evaluate(expression, self.data, self.host) {
+            Ok(value) => Some(value).filter(|v| *v != Value::Nil),
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+
+    pub fn vars(&mut self, vars: &Vars) -> Vars {
+        vars.iter().map(|(k, v)| (k.clone(), self.var(v))).collect()
+    }
+
+    /// Takes over another's mistake, unless there is one already.
+    pub fn adopt(&mut self, other: Renderer<'_>) {
+        self.error = self.error.take().or(other.error);
+    }
+
+    pub fn finish(self) -> Result<(), TemplateError> {
+        self.error.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,74 @@
+//! One node of a YAML document.
+
+/// A place in a file; line and column count from one, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// A node with its place and, where the file wrote one, the suffix of its `!!tag`.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub position: Position,
+    pub tag: Option<String>,
+    pub kind: Kind,
+    /// How many nodes this one stands for, aliases written out.
+    pub(super) weight: usize,
+}
+
+#[derive(Debug, Clone)]
+pub enum Kind {
+    Scalar { text: String, plain: bool },
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+}
+
+impl Node {
+    pub(super) fn new(position: Position, tag: Option<String>, kind: Kind) -> Node {
+        let weight = 1 + match &kind {
+            Kind::Scalar { .. } => 0,
+            Kind::List(items) => items.iter().map(|n| n.weight).sum::<usize>(),
+            Kind::Map(pairs) => pairs.iter().map(|(k, v)| k.weight + v.weight).sum(),
+        };
+        Node { position, tag, kind, weight }
+    }
+
+    /// The text of a scalar, whatever it would resolve to; a null is no text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar { text, .. } if !self.is_null() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a key: scalars as written, anything else empty.
+    pub fn key(&self) -> &str {
+        match &self.kind {
+            Kind::Scalar { text, .. } => text,
+            _ => "",
+        }
+    }
+
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.kind, Kind::Scalar { .. })
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.short_tag() == "!!null"
+    }
+
+    pub fn entries(&self) -> Option<&[(Node, Node)]> {
+        match &self.kind {
+            Kind::Map(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    pub fn items(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+}

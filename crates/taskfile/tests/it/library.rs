@@ -1,0 +1,220 @@
+//! The library: opening, listing, running, ending early.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use baton_taskfile::{Cache, Call, Cancel, Cause, Console, Io, Stream, Taskfile, split_args};
+
+use crate::project::Project;
+
+const AGENT: &str = "version: '3'
+tasks:
+  greet: {desc: Says hello, silent: true, cmds: [echo \"Hello!\"]}
+  both: {desc: Writes on both, silent: true, cmds: ['echo out; echo err >&2']}
+  tests: {desc: Takes arguments, silent: true, cmds: ['echo go test ./... {{.CLI_ARGS}}']}
+  fail: {desc: Fails, silent: true, cmds: ['echo bye && exit 7']}
+  where: {desc: Tells its directory, silent: true, cmds: ['basename $PWD']}
+  sleep: {desc: Takes its time, silent: true, cmds: ['sleep 30 & sleep 30; echo done']}
+  env: {silent: true, cmds: ['echo $X $(printenv Y)'], env: {Y: y}}
+  hidden: echo hidden
+  inner: {internal: true, desc: Nobody sees, cmds: [echo]}
+";
+
+fn open() -> (Project, Taskfile) {
+    let project = Project::with(&[(".agent/Taskfile.yml", AGENT)]);
+    let taskfile = Taskfile::open(project.path(), ".agent/Taskfile.yml".as_ref()).unwrap();
+    (project, taskfile)
+}
+
+#[test]
+fn the_list_is_in_the_order_of_the_file() {
+    let (_project, taskfile) = open();
+    let listed = taskfile.list(false).unwrap();
+    let names: Vec<&str> = listed.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["greet", "both", "tests", "fail", "where", "sleep"]);
+    assert_eq!((listed[0].desc.as_str(), listed[0].line), ("Says hello", 3));
+    assert_eq!(taskfile.list(true).unwrap().len(), 8);
+}
+
+#[test]
+fn output_is_kept_apart_or_together() {
+    let (_project, taskfile) = open();
+    let apart = taskfile.run(&Call::new("both"), &Io::Apart, None);
+    assert_eq!((apart.stdout.as_str(), apart.stderr.as_str(), apart.exit_code), ("out\n", "err\n", 0));
+    let together = taskfile.run(&Call::new("both"), &Io::Interleaved, None);
+    assert_eq!((together.stdout.as_str(), together.stderr.as_str()), ("out\nerr\n", ""));
+    assert!(together.is_success());
+}
+
+#[test]
+fn output_can_be_streamed() {
+    #[derive(Default)]
+    struct Lines(Mutex<Vec<(Stream, String)>>);
+    impl Console for Lines {
+        fn write(&self, stream: Stream, bytes: &[u8]) {
+            self.0.lock().unwrap().push((stream, String::from_utf8_lossy(bytes).into_owned()));
+        }
+    }
+    let (_project, taskfile) = open();
+    let lines = Arc::new(Lines::default());
+    let outcome =
+        taskfile.run(&Call::new("both"), &Io::Streamed(Arc::clone(&lines) as Arc<dyn Console>), None);
+    assert!(outcome.stdout.is_empty() && outcome.is_success());
+    let mut got = lines.0.lock().unwrap().clone();
+    got.sort_by_key(|(_, text)| text.clone());
+    assert_eq!(got, [(Stream::Err, "err\n".to_owned()), (Stream::Out, "out\n".to_owned())]);
+}
+
+#[test]
+fn a_failure_has_the_commands_code_and_a_message() {
+    let (_project, taskfile) = open();
+    let outcome = taskfile.run(&Call::new("fail"), &Io::Apart, None);
+    assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("bye\n", 7));
+    let error = outcome.error.unwrap();
+    assert_eq!(error.to_string(), "task: Failed to run task \"fail\": exit status 7");
+    assert_eq!((error.code(), error.task()), (201, Some("fail")));
+    let missing = taskfile.run(&Call::new("gret"), &Io::Apart, None).error.unwrap();
+    assert_eq!(missing.to_string(), "task: Task \"gret\" does not exist. Did you mean \"greet\"?");
+    assert!(matches!(
+        *taskfile.run(&Call::new("inner"), &Io::Apart, None).error.unwrap().cause,
+        Cause::Internal { .. }
+    ));
+}
+
+#[test]
+fn tasks_run_in_the_project_with_their_arguments_and_variables() {
+    let (project, taskfile) = open();
+    let name = project.path().file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(taskfile.run(&Call::new("where"), &Io::Apart, None).stdout, format!("{name}\n"));
+    let args = split_args("-v -run 'A B'").unwrap();
+    let tests = taskfile.run(&Call { args, ..Call::new("tests") }, &Io::Apart, None);
+    assert_eq!(tests.stdout, "go test ./... -v -run A B\n");
+    let vars = vec![("CLI_ARGS".to_owned(), "x".to_owned())];
+    assert_eq!(
+        taskfile.run(&Call { vars, ..Call::new("tests") }, &Io::Apart, None).stdout,
+        "go test ./... x\n"
+    );
+}
+
+#[test]
+fn an_environment_of_the_callers_making_is_the_whole_one() {
+    let project = Project::with(&[("Taskfile.yml", AGENT)]);
+    let path = std::env::var("PATH").unwrap();
+    let environment =
+        baton_taskfile::Environment::only([("PATH".to_owned(), path), ("X".to_owned(), "x".to_owned())]);
+    let taskfile = Taskfile::open_with(project.path(), "Taskfile.yml".as_ref(), environment).unwrap();
+    assert_eq!(taskfile.run(&Call::new("env"), &Io::Apart, None).stdout, "x y\n");
+}
+
+#[test]
+fn a_time_limit_ends_the_whole_tree() {
+    let (_project, taskfile) = open();
+    let begun = Instant::now();
+    let call = Call { timeout: Some(Duration::from_millis(200)), ..Call::new("sleep") };
+    let outcome = taskfile.run(&call, &Io::Apart, None);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(outcome.exit_code, 124);
+    assert_eq!(
+        outcome.error.unwrap().to_string(),
+        "task: Task \"sleep\" took longer than 200ms and was ended"
+    );
+}
+
+#[test]
+fn a_cancelled_run_ends_with_everything_it_started() {
+    let project = Project::of(
+        "version: '3'\ntasks: {a: {silent: true, cmds: ['sh -c \"echo \\$\\$ > pid; exec sleep 30\" & wait']}}\n",
+    );
+    let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
+    let cancel = Cancel::new().unwrap();
+    let pid = project.path().join("pid");
+    let outcome = std::thread::scope(|threads| {
+        let running = threads.spawn(|| taskfile.run(&Call::new("a"), &Io::Apart, Some(&cancel)));
+        while !std::fs::read_to_string(&pid).is_ok_and(|p| p.ends_with('\n')) {
+            std::thread::yield_now();
+        }
+        cancel.cancel();
+        running.join().unwrap()
+    });
+    assert_eq!(outcome.exit_code, 130);
+    let sleeper = std::fs::read_to_string(&pid).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
+    assert!(stat.is_err() || stat.is_ok_and(|s| s.contains(") Z ")), "the sleeper is gone");
+}
+
+#[test]
+fn runs_at_once_do_not_mix() {
+    let project = Project::of(
+        "version: '3'\ntasks: {a: {silent: true, cmds: ['for i in 1 2 3 4 5; do echo {{.N}}; done']}}\n",
+    );
+    let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
+    std::thread::scope(|threads| {
+        for n in 0..8 {
+            let taskfile = &taskfile;
+            threads.spawn(move || {
+                let call = Call { vars: vec![("N".to_owned(), n.to_string())], ..Call::new("a") };
+                assert_eq!(taskfile.run(&call, &Io::Apart, None).stdout, format!("{n}\n").repeat(5));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_cache_reads_again_only_what_changed() {
+    let project = Project::with(&[
+        ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
+        ("o.yml", "version: '3'\ntasks: {a: {desc: old}}\n"),
+    ]);
+    let cache = Cache::default();
+    let open = || cache.open(project.path(), "Taskfile.yml".as_ref()).unwrap();
+    let first = open();
+    assert!(Arc::ptr_eq(&first, &open()));
+    std::fs::write(project.path().join("o.yml"), "version: '3'\ntasks: {a: {desc: newer}}\n").unwrap();
+    assert!(!first.is_current());
+    assert_eq!(open().list(false).unwrap()[0].desc, "newer");
+    std::fs::remove_file(project.path().join("Taskfile.yml")).unwrap();
+    assert_eq!(cache.open(project.path(), "Taskfile.yml".as_ref()).unwrap_err().code(), 100);
+}
+
+#[test]
+fn unknown_keys_are_warnings_with_the_nearest_known_one() {
+    let project = Project::of(
+        "version: '3'\nx-mine: 1\ntask: {}\ntasks:\n  a: {platform: linux, hidden: true, cmds: [echo]}\n",
+    );
+    let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
+    let told: Vec<String> = taskfile
+        .warnings()
+        .iter()
+        .map(|(_, w)| format!("{}:{} {}", w.position.line, w.position.column, w.message))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "3:1 unknown key \"task\" in taskfile is ignored; did you mean \"tasks\"?",
+            "5:7 unknown key \"platform\" in task is ignored; did you mean \"platforms\"?",
+            "5:24 unknown key \"hidden\" in task is ignored",
+        ]
+    );
+}
+
+#[test]
+fn hints_go_further_than_messages() {
+    let project = Project::with(&[
+        ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
+        ("o.yml", "version: '3'\nincludes: {y: ./Taskfile.yml}\n"),
+        ("bad.yml", "version: '3'\ntasks: [\n"),
+        ("round.yml", "version: '3'\ntasks: {a: {cmds: [{task: b}]}, b: {deps: [a]}}\n"),
+    ]);
+    let error = |file: &str| Taskfile::open(project.path(), file.as_ref()).unwrap_err();
+    let hint = error("Taskfile.yml").hint().unwrap().replace(&format!("{}/", project.path().display()), "");
+    assert_eq!(hint, "the includes lead round in a circle: Taskfile.yml → o.yml → Taskfile.yml");
+    let bad = error("bad.yml");
+    assert!(bad.hint().unwrap().contains("bad.yml:"), "{bad:?}");
+    assert!(bad.position().is_some());
+    let round = Taskfile::open(project.path(), "round.yml".as_ref())
+        .unwrap()
+        .run(&Call::new("a"), &Io::Apart, None)
+        .error
+        .unwrap();
+    assert_eq!(round.hint().unwrap(), "the tasks call each other in a circle: a → b → a");
+}

@@ -1,0 +1,14 @@
+//! The Taskfile engine from outside: its command line, its library, its templates, and the shared cases.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests that cannot go on fails its test")]
+
+mod cases;
+mod cli;
+mod conformance;
+mod library;
+mod project;
+mod properties;
+mod template;
+mod template_conformance;
+mod template_limits;
+mod template_time;
