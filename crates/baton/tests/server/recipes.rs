@@ -18,8 +18,8 @@ fn says(outcome: &str) -> Value {
 fn told(place: &Place, recipe: &str) -> Vec<Value> {
     let mut listener = Socket::connected(&place.address);
     listener.send(&json!({ "type": "subscribe", "session_id": "abc123", "last_seq": 0 }));
-    let mut starter = Socket::connected(&place.address);
-    let started = starter.ask(json!({
+    let mut person = Socket::connected(&place.address);
+    let started = person.ask(json!({
         "type": "start_recipe",
         "session_id": "abc123",
         "recipe_id": recipe,
