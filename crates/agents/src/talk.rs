@@ -279,7 +279,9 @@ impl Talk {
 /// Passes whole lines on to the tongue; an empty chunk is the end of the stream.
 fn hear(lines: &mut Lines, chunk: &[u8], tongue: &mut dyn Tongue, conversation: &mut Conversation) {
     let mut take = |line: Line| {
-        if line.is_piece {
+        if conversation.is_over() {
+            // It has said its last; what still comes is not part of the turn.
+        } else if line.is_piece {
             tongue.too_long(&line.text, conversation);
         } else if !line.text.trim().is_empty() {
             tongue.line(&line.text, conversation);

@@ -65,7 +65,11 @@ impl Place {
     }
 
     fn up(&self, agents: &str) -> Child {
-        self.baton().args(["up", "--listen", "127.0.0.1:0", "--agents", agents]).stderr(Stdio::null()).spawn().unwrap()
+        self.baton()
+            .args(["up", "--listen", "127.0.0.1:0", "--agents", agents])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
     }
 
     fn show(&self, task: &str) -> Value {

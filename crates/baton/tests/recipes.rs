@@ -89,7 +89,11 @@ impl World {
     }
 
     fn up(&mut self) {
-        let up = baton(&self.folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        let up = baton(&self.folder)
+            .args(["up", "--listen", "127.0.0.1:0"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         self.up = Some(up);
     }
 
@@ -210,7 +214,11 @@ fn is_about_runs(value: &Value) -> bool {
 
 fn baton(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
-    command.current_dir(folder).env("BATON_USER", "mia").stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .env("BATON_USER", "mia")
+        .env("BATON_LISTEN", "127.0.0.1:0")
+        .stdin(Stdio::null());
     command
 }
 

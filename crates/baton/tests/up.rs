@@ -86,7 +86,11 @@ fn two_hundred_tasks_through_twenty_agents() {
     for number in 0..TASKS {
         json(&folder, &["task", "add", &format!("Task {number}")]);
     }
-    let mut up = baton(&folder).args(["up", "--listen", "127.0.0.1:0", "--agents", AGENTS]).stderr(Stdio::null()).spawn().unwrap();
+    let mut up = baton(&folder)
+        .args(["up", "--listen", "127.0.0.1:0", "--agents", AGENTS])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let started = Instant::now();
     let mut memory_first = None;
     while provisional(&folder).len() < TASKS {
@@ -117,7 +121,8 @@ fn an_agent_that_does_not_start_is_paused_and_the_task_is_not_blamed() {
         "default_agent = \"ghost\"\n[agents.ghost]\nkind = \"command\"\ncommand = [\"/no/such/agent\"]\n",
     );
     let id = json(&folder, &["task", "add", "Fix the login"])["task_id"].as_str().unwrap().to_owned();
-    let mut up = baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut up =
+        baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(up.stderr.take().unwrap()).lines();
     let told = said.find(|line| line.as_ref().unwrap().contains("rests until")).unwrap().unwrap();
     assert!(told.contains("agent ghost") && told.contains("/no/such/agent"), "{told}");
@@ -148,7 +153,8 @@ fn finished_work() -> (tempfile::TempDir, PathBuf, Vec<String>) {
         .iter()
         .map(|title| json(&folder, &["task", "add", title])["task_id"].as_str().unwrap().to_owned())
         .collect();
-    let mut up = baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut up =
+        baton(&folder).args(["up", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
     while provisional(&folder).len() < ids.len() {
         assert!(started.elapsed() < PATIENCE);

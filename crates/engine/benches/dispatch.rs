@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot be taken says so")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -136,10 +136,12 @@ async fn dispatch(desk: &Desk<AnyStore>, state: &Path, stamp: &Path, round: usiz
 
 /// Whether the last worktree is gone and the next one stands ready.
 fn is_stocked(state: &Path) -> bool {
-    let names: Vec<_> =
-        fs::read_dir(state.join("worktrees")).unwrap().flatten().map(|entry| entry.file_name()).collect();
-    let git = state.join("../../.git/worktrees");
-    matches!(names.as_slice(), [only] if only.to_string_lossy().starts_with("spare-") && git.join(only).join("locked").exists())
+    let names = |folder| fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let is_ready = |git_dir: &PathBuf| {
+        fs::read_to_string(git_dir.join("locked")).is_ok_and(|reason| reason.ends_with("ready"))
+    };
+    names(state.join("worktrees")).count() == 1
+        && names(state.join("../../.git/worktrees")).filter(is_ready).count() == 1
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds for a person")]

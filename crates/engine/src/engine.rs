@@ -139,7 +139,7 @@ impl<S: Store> Engine<S> {
 
     /// A worktree made ahead of time whenever one was taken. Without one an agent only starts later.
     async fn stock(&self, mut end: watch::Receiver<bool>) {
-        let stocker = Stocker::new(self.shop.clone());
+        let mut stocker = Stocker::new(self.shop.clone());
         let mut changes = self.shop.desk.store.subscribe();
         let mut told = None;
         stocker.begin().await;

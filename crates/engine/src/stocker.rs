@@ -1,5 +1,8 @@
 //! The stocker: keeps a worktree ready where work happens, so that the next agent starts at once.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use baton_store::Store;
 
 use crate::error::EngineError;
@@ -7,20 +10,27 @@ use crate::workshop::Workshop;
 
 pub struct Stocker<S> {
     shop: Workshop<S>,
+    /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
+    seen: BTreeSet<PathBuf>,
 }
 
 impl<S: Store> Stocker<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop }
+        Self { shop, seen: BTreeSet::new() }
     }
 
-    /// Makes the worktrees that are missing; returns how many it made.
-    pub async fn run_once(&self) -> Result<usize, EngineError> {
+    /// Makes the worktrees that are missing; returns how many it made. It is called after every change, so where
+    /// nothing is missing it costs no call of git.
+    pub async fn run_once(&mut self) -> Result<usize, EngineError> {
         let wanted = usize::try_from(self.shop.settings.worktree.spares).unwrap_or(0);
         let mut made = 0;
         if wanted > 0 {
             for (worktrees, branch) in self.shop.repositories.in_use() {
-                made += worktrees.stock(&branch, wanted).await?;
+                let repository = worktrees.repository().git_dir().to_owned();
+                if !self.seen.contains(&repository) || worktrees.spares_standing() < wanted {
+                    made += worktrees.stock(&branch, wanted).await?;
+                    self.seen.insert(repository);
+                }
             }
         }
         Ok(made)

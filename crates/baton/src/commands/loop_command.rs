@@ -45,7 +45,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {
-            Some(engine) => engine.run(shutdown).await.map_err(Fault::from),
+            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(Fault::from),
             // Another Baton does the work here; this one only talks.
             None => std::future::pending().await,
         }

@@ -39,7 +39,7 @@ pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
         heard
     };
     let working = async {
-        let worked = engine.run(stopping.clone()).await;
+        let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
         let _ = stop.send(true);
         let _ = end.send(true);

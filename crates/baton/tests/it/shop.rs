@@ -160,7 +160,8 @@ impl Shop {
     }
 
     pub fn up_with(&self, more: &[&str]) -> Up {
-        let mut child = self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, said) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {

@@ -12,6 +12,7 @@ mod client;
 mod door;
 mod health;
 mod place;
+mod recipes;
 mod replies;
 mod restart;
 mod results;

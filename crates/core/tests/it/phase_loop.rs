@@ -318,5 +318,5 @@ fn nobody_asks_or_answers_before_the_first_start() {
 
 #[test]
 fn an_idle_loop_is_stored_in_a_stable_form() {
-    insta::assert_snapshot!(serde_json::to_string(&idle()).unwrap(), @r#"{"session":"sess_1","iteration":0,"phase":"hub","summary":{"iterations":0,"tasks_completed":0,"tasks_failed":0,"tasks_discovered":0,"duplicates_skipped":0}}"#);
+    insta::assert_snapshot!(serde_json::to_string(&idle()).unwrap(), @r#"{"session":"sess_1","iteration":0,"phase":"hub","summary":{"iterations":0,"tasks_completed":0,"tasks_failed":0,"tasks_discovered":0,"duplicates_skipped":0},"work":{"phase":"hub"}}"#);
 }

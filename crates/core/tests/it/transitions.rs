@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::actor::Actor;
 use baton_core::attempt::ResultKind;
 use baton_core::command::{Command, CommandName};
-use baton_core::id::{AttemptId, CycleId};
+use baton_core::id::{AttemptId, CycleId, QuestionId};
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::refusal::Refusal;
 use baton_core::state::{Mark, Queue, StateName, Status, TaskState};
@@ -299,8 +299,8 @@ fn every_refusal_says_what_to_do_next() {
     {
         "bad_replacement",
         "human_only",
-        "may_not_ask",
         "is_plan",
+        "may_not_ask",
         "needs_human",
         "not_breakdown",
         "not_released",
@@ -340,7 +340,10 @@ fn i6_only_the_attempt_at_work_asks_and_one_question_at_a_time() {
     assert_eq!(refused(&waiting, 7), "not_owner");
     let again = drive(waiting.clone(), [answer(&waiting, "80"), claim(2), start(2)]);
     assert_eq!(refused(&again, 1), "not_owner");
-    assert!(again.apply(ask(2), &context(Actor::Baton)).is_ok());
+    // Another question has another id.
+    let mut later = context(Actor::Baton);
+    later.fresh.question = QuestionId::from_bits(0x77);
+    assert!(again.apply(ask(2), &later).is_ok());
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Spent {
 /// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once. None when somebody asked for a stop
 /// while the checks ran; an attempt that was stopped before them is settled without.
 pub async fn measure<S: Store>(
-    shop: &Workshop<S>,
+    workshop: &Workshop<S>,
     worktrees: &Worktrees,
     checkout: &Checkout,
     spent: &Spent,
@@ -72,7 +72,8 @@ pub async fn measure<S: Store>(
         checks: Vec::new(),
     };
     if evidence.shows_work() && !*stop.borrow() {
-        let checked = shop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
+        let checked =
+            workshop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
         let Some(results) = checked else { return Ok(None) };
         evidence.checks = results;
     }

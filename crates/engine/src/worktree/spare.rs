@@ -24,7 +24,7 @@ impl Worktrees {
     /// Makes spares at the tip of the branch until there are `wanted`; says how many it made. For one caller at a
     /// time: what is half made is taken for what a crash left, and cleared.
     pub async fn stock(&self, branch: &BranchName, wanted: usize) -> Result<usize, GitError> {
-        if self.spare_folders().len() >= wanted && self.whole_spares().await?.len() >= wanted {
+        if self.spares_standing() >= wanted && self.whole_spares().await?.len() >= wanted {
             return Ok(0);
         }
         self.clear_broken_spares().await?;
@@ -35,6 +35,11 @@ impl Worktrees {
             made += 1;
         }
         Ok(made)
+    }
+
+    /// The spares there are, whole or not, as far as folders tell.
+    pub fn spares_standing(&self) -> usize {
+        self.spare_folders().len()
     }
 
     async fn make_spare(&self, start: &CommitId) -> Result<(), GitError> {

@@ -85,7 +85,7 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
         match answer.await.unwrap() {
             Ok(task) => {
                 taken += 1;
-                assert_eq!(task.unwrap().state().queue(), Queue::Incoming);
+                assert_eq!(task.as_ref().unwrap().state().queue(), Queue::Incoming);
             }
             Err(EngineError::AlreadyAnswered { .. } | EngineError::Refused(_)) => {}
             Err(other) => panic!("{other}"),

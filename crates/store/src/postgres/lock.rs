@@ -57,6 +57,7 @@ impl Wanted {
     pub(super) async fn lock(&self, link: &Link, turn: Option<String>) -> Result<Known, Fault> {
         let mut pipeline = Pipeline::new(link, DOING);
         let (kinds, keys): (Vec<&'static str>, Vec<String>) = self.records.iter().cloned().unzip();
+        let known_kinds: BTreeSet<&'static str> = kinds.iter().copied().collect();
         pipeline.run("BEGIN");
         if let Some(turn) = turn {
             pipeline.add(TAKE_TURN, params![turn]).await?;
@@ -74,8 +75,8 @@ impl Wanted {
         let answers = pipeline.flush().await?;
         let mut known = Known::default();
         for row in records.and_then(|place| answers.get(place)).into_iter().flatten() {
-            if let Some(kind) = known_kind(row.get(0)) {
-                known.versions.insert((kind, row.get(1)), version(row, 2));
+            if let Some(kind) = known_kinds.get(row.get::<_, &str>(0)) {
+                known.versions.insert((*kind, row.get(1)), version(row, 2));
             }
         }
         for row in tasks.and_then(|place| answers.get(place)).into_iter().flatten() {
@@ -132,11 +133,4 @@ pub(super) fn task_id(text: &str) -> Result<TaskId, Fault> {
         let detail = "this is no task id".to_owned();
         Fault::Final(StoreError::BadRow { kind: "task", key: text.to_owned(), detail })
     })
-}
-
-/// The kinds as [`kind_and_key`] writes them.
-fn known_kind(kind: &str) -> Option<&'static str> {
-    ["project", "session", "message", "attempt", "question", "plan", "run", "loop"]
-        .into_iter()
-        .find(|known| *known == kind)
 }

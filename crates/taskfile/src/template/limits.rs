@@ -3,8 +3,9 @@
 /// Actions and parentheses inside one another while a template is parsed.
 pub(crate) const NESTING_MAX: usize = 200;
 
-/// Actions, parentheses and `{{template}}` calls inside one another while a template is rendered.
-pub(crate) const DEPTH_MAX: usize = 800;
+/// Actions, parentheses and `{{template}}` calls inside one another while a template is rendered. More than may be
+/// written inside one another, and few enough for the stack of a thread in an unoptimised build.
+pub(crate) const DEPTH_MAX: usize = 250;
 
 /// Nodes and function calls in one rendering; a loop over everything a list may hold stays below it.
 pub(crate) const STEPS_MAX: u64 = 20_000_000;

@@ -1,0 +1,131 @@
+//! Recipes as a client on the WebSocket sees them, message by message.
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+use crate::websocket::Socket;
+
+/// An agent that ends each step with the outcome given for it, after doing the work given for it.
+fn agent(steps: &[(&str, Value)]) -> Value {
+    steps.iter().map(|(step, plays)| json!({ "step": step, "steps": plays })).collect()
+}
+
+fn says(outcome: &str) -> Value {
+    json!([{ "say": "I had a look." }, { "say": json!({ "outcome": outcome }).to_string() }])
+}
+
+/// Starts the recipe over one socket and returns everything another one hears of the session, up to the exit.
+fn told(place: &Place, recipe: &str) -> Vec<Value> {
+    let mut listener = Socket::connected(&place.address);
+    listener.send(&json!({ "type": "subscribe", "session_id": "abc123", "last_seq": 0 }));
+    let mut person = Socket::connected(&place.address);
+    let started = person.ask(json!({
+        "type": "start_recipe",
+        "session_id": "abc123",
+        "recipe_id": recipe,
+        "working_directory": place.folder.display().to_string(),
+    }));
+    assert_eq!(started["type"], "ack", "{started}");
+    let mut heard = Vec::new();
+    for message in listener {
+        let is_exit = message["type"] == "recipe_exited";
+        heard.push(message);
+        if is_exit {
+            return heard;
+        }
+    }
+    panic!("the recipe did not exit: {heard:?}")
+}
+
+fn of_type<'a>(heard: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    heard.iter().filter(|message| message["type"] == kind).collect()
+}
+
+fn without_seq(message: &Value) -> Value {
+    let mut message = message.clone();
+    assert!(message.as_object_mut().unwrap().remove("seq").unwrap().as_u64().is_some());
+    message
+}
+
+#[test]
+fn no_tasks_ends_the_recipe_as_completed_with_this_very_object() {
+    let place = Place::new(&agent(&[("implement", says("no-tasks"))])).start();
+    let heard = told(&place, "implement-and-review");
+    let started = of_type(&heard, "recipe_started");
+    assert_eq!(
+        without_seq(started[0]),
+        json!({
+            "type": "recipe_started",
+            "recipe_id": "implement-and-review",
+            "recipe_label": "Implement & Review",
+            "session_id": "abc123",
+            "current_step": "implement",
+            "step_count": 1,
+        })
+    );
+    assert_eq!(
+        without_seq(heard.last().unwrap()),
+        json!({
+            "type": "recipe_exited",
+            "session_id": "abc123",
+            "reason": "no-tasks-available",
+            "category": "completed",
+            "message": "No tasks available to implement",
+        })
+    );
+}
+
+#[test]
+fn every_step_and_every_transition_is_told_in_order() {
+    let works = json!([
+        { "write": { "path": "greeting.txt", "text": "Hello!\n" } },
+        { "say": "{\"outcome\": \"complete\"}" },
+    ]);
+    let commits = json!([{ "commit": "Add a greeting" }, { "say": "{\"outcome\": \"committed\"}" }]);
+    let steps = [("implement", works), ("code-review", says("no-issues")), ("commit", commits)];
+    let place = Place::new(&agent(&steps)).start();
+    let heard = told(&place, "implement-and-review");
+    let moves: Vec<(&str, &str)> = of_type(&heard, "recipe_step_transition")
+        .iter()
+        .map(|message| (message["from_step"].as_str().unwrap(), message["to_step"].as_str().unwrap()))
+        .collect();
+    assert_eq!(moves, [("implement", "code-review"), ("code-review", "commit")]);
+    let begun: Vec<(&str, u64)> = of_type(&heard, "recipe_step_started")
+        .iter()
+        .map(|message| (message["step"].as_str().unwrap(), message["step_count"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(begun, [("implement", 1), ("code-review", 2), ("commit", 3)]);
+    let exited = heard.last().unwrap();
+    assert_eq!(exited["reason"], "task-committed");
+    assert_eq!(exited["message"], "Task implementation committed successfully");
+    assert!(heard.is_sorted_by_key(|message| message["seq"].as_u64()), "{heard:?}");
+}
+
+#[test]
+fn a_malformed_outcome_is_told_once_and_then_ends_the_recipe_as_an_error() {
+    let place = Place::new(&agent(&[("implement", says("finished"))])).start();
+    let heard = told(&place, "implement-and-review");
+    let retries = of_type(&heard, "orchestration_retry");
+    assert_eq!(retries.len(), 1, "{heard:?}");
+    assert_eq!((&retries[0]["session_id"], &retries[0]["step"]), (&json!("abc123"), &json!("implement")));
+    assert!(retries[0]["error"].as_str().unwrap().contains("finished"), "{}", retries[0]);
+    let exited = heard.last().unwrap();
+    assert_eq!((&exited["reason"], &exited["category"]), (&json!("orchestration-error"), &json!("error")));
+}
+
+#[test]
+fn the_fourth_visit_of_a_step_is_refused_and_told_as_a_guardrail() {
+    let works = json!([
+        { "append": { "path": "greeting.txt", "text": "Hello!\n" } },
+        { "say": "{\"outcome\": \"complete\"}" },
+    ]);
+    let steps = [("implement", works.clone()), ("code-review", says("issues-found")), ("fix", works)];
+    let place = Place::new(&agent(&steps)).start();
+    let heard = told(&place, "implement-and-review");
+    let reviews =
+        of_type(&heard, "recipe_step_started").iter().filter(|m| m["step"] == "code-review").count();
+    assert_eq!(reviews, 3, "{heard:?}");
+    let exited = heard.last().unwrap();
+    assert_eq!(exited["reason"], "max-step-visits-exceeded:code-review");
+    assert_eq!(exited["category"], "guardrail");
+}

@@ -1,0 +1,72 @@
+//! What requests hold.
+
+use serde_json::json;
+
+use super::{Shapes, flag, list, object, one_of, open, or_null, refer, request, said, text};
+use crate::limits::TITLE_CHARS_MAX;
+
+pub fn shapes() -> Shapes {
+    let title = json!({ "type": "string", "minLength": 1, "pattern": "\\S", "maxLength": TITLE_CHARS_MAX });
+    let nullable = |name: &str| or_null(&refer(name));
+    vec![
+        (
+            "NewProject",
+            request(&[
+                ("path", json!({ "type": "string", "minLength": 1 })),
+                ("title?", or_null(&title)),
+                ("description?", text()),
+                ("base_branch?", or_null(&said())),
+                ("feature?", flag()),
+            ]),
+        ),
+        (
+            "NewMessage",
+            request(&[
+                ("content", said()),
+                ("session_id?", nullable("SessionId")),
+                ("task_type?", nullable("TaskType")),
+                ("recipe?", nullable("Name")),
+            ]),
+        ),
+        (
+            "NewTask",
+            request(&[
+                ("title", title),
+                ("description?", text()),
+                ("task_type?", nullable("TaskType")),
+                ("project_id?", nullable("ProjectId")),
+                ("session_id?", nullable("SessionId")),
+                ("depends_on?", list(&refer("TaskId"))),
+                ("priority?", refer("Priority")),
+                ("recipe?", nullable("Name")),
+            ]),
+        ),
+        (
+            "NewRun",
+            request(&[
+                ("recipe_id", refer("Name")),
+                ("project_id?", nullable("ProjectId")),
+                ("message?", or_null(&said())),
+            ]),
+        ),
+        ("Reply", request(&[("reply", said())])),
+        ("NewAnswer", request(&[("answer", said())])),
+        ("Acceptance", request(&[("force?", flag())])),
+        ("Rejection", request(&[("reason", said())])),
+        ("Recycling", request(&[("reason?", or_null(&one_of(&["too_large", "cumulative_failures"])))])),
+        ("Cancelling", request(&[("reason?", or_null(&said()))])),
+        ("Nothing", request(&[])),
+        ("PlanDraft", open(object(&[("items", list(&refer("PlanItemDraft")))]))),
+        (
+            "PlanItemDraft",
+            open(object(&[
+                ("title", said()),
+                ("description?", text()),
+                ("priority?", or_null(&refer("Priority"))),
+                ("acceptance_criteria?", list(&text())),
+                ("verification?", list(&text())),
+                ("depends_on?", list(&json!({ "type": "integer", "minimum": 1 }))),
+            ])),
+        ),
+    ]
+}

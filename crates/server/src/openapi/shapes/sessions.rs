@@ -1,0 +1,89 @@
+//! Projects, task groups and conversations.
+
+use serde_json::json;
+
+use super::{Shapes, count, flag, list, object, one_of, or_null, page, refer, said, text, time};
+
+pub fn shapes() -> Shapes {
+    let namespace = ("namespace", text());
+    vec![
+        (
+            "Project",
+            object(&[
+                ("project_id", refer("ProjectId")),
+                ("title", said()),
+                ("description", text()),
+                ("path", text()),
+                ("base_branch", text()),
+                ("feature_branch", or_null(&text())),
+                ("session_id", refer("SessionId")),
+                ("created_at", time()),
+            ]),
+        ),
+        ("ProjectPage", page("projects", "Project")),
+        (
+            "ChatAnswer",
+            object(&[
+                ("task_id", refer("TaskId")),
+                ("task_group_id", refer("SessionId")),
+                ("session_id", refer("SessionId")),
+                ("task_type", refer("TaskType")),
+                ("status", refer("Status")),
+            ]),
+        ),
+        (
+            "TaskGroup",
+            object(&[
+                ("task_group_id", refer("SessionId")),
+                ("session_id", refer("SessionId")),
+                ("task_count", count()),
+                ("status_counts", json!({ "type": "object", "additionalProperties": count() })),
+                ("latest_status", refer("Status")),
+                ("first_prompt", text()),
+                ("created_at", time()),
+                ("latest_updated_at", time()),
+            ]),
+        ),
+        (
+            "TaskGroupPage",
+            object(&[
+                namespace.clone(),
+                ("task_groups", list(&refer("TaskGroup"))),
+                ("next_cursor", or_null(&text())),
+            ]),
+        ),
+        (
+            "GroupTaskPage",
+            object(&[
+                namespace,
+                ("task_group_id", refer("SessionId")),
+                ("tasks", list(&refer("TaskSummary"))),
+                ("next_cursor", or_null(&text())),
+            ]),
+        ),
+        (
+            "Conversation",
+            object(&[
+                ("session_id", refer("SessionId")),
+                ("entries", list(&refer("ConversationEntry"))),
+                ("next_cursor", or_null(&text())),
+            ]),
+        ),
+        (
+            "ConversationEntry",
+            object(&[
+                ("at", time()),
+                ("task_id", or_null(&refer("TaskId"))),
+                ("kind", one_of(&["message", "result", "question", "answer"])),
+                ("text", text()),
+                ("number?", count()),
+                ("author?", refer("Actor")),
+                ("attempt_id?", refer("AttemptId")),
+                ("question_id?", refer("QuestionId")),
+                ("options?", list(&said())),
+                ("is_pending?", flag()),
+                ("answered_by?", refer("AnsweredBy")),
+            ]),
+        ),
+    ]
+}
