@@ -1,4 +1,5 @@
-//! The engine as a person runs it: the whole binary, real agents, real git, real stores.
+//! Baton as a person and a program meet it: the whole binary, real agents, real git, real stores. One test program,
+//! because each one more is linked anew on every change.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,18 +7,19 @@
     reason = "a test that cannot go on says so by ending"
 )]
 
-mod accepting;
-mod breaking_down;
-mod checks;
-mod keeping;
-mod recycling;
-mod retention;
-mod shop;
-mod sleeping;
-mod store_choice;
-mod worktrees;
+mod arrows;
+mod asking;
+mod cli;
+mod demo;
+mod dependencies;
+mod engine;
+mod looping;
+mod mcp;
+mod recipes;
+mod server;
+mod up;
 
 // The store's own way to a PostgreSQL server, so that both crates' tests share one.
 #[expect(dead_code, reason = "the store's tests also kill servers")]
 #[path = "../../../store/tests/it/server.rs"]
-mod server;
+mod postgres;

@@ -1,6 +1,5 @@
 //! The tools, through a real client and the real binary: user tasks as their document describes them, and what an
 //! attempt's agent is given.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! The same work on a shared store: chosen by a flag, a variable or the settings.
 
-use crate::server;
-use crate::shop::Shop;
+use super::shop::Shop;
+use crate::postgres;
 
 /// A namespace nobody else uses on the shared server.
 fn namespace(name: &str) -> String {
@@ -10,7 +10,7 @@ fn namespace(name: &str) -> String {
 
 /// The server's address as people write it. The tests' own server is known by its socket's folder.
 fn address() -> String {
-    let known = server::shared().unwrap();
+    let known = postgres::shared().unwrap();
     let Some(rest) = known.strip_prefix("host=") else { return known };
     let (host, rest) = rest.split_once(" user=").unwrap();
     let (user, database) = rest.split_once(" dbname=").unwrap();
@@ -19,7 +19,7 @@ fn address() -> String {
 
 #[test]
 fn tasks_are_worked_and_accepted_on_postgresql() {
-    if let Some(reason) = server::missing() {
+    if let Some(reason) = postgres::missing() {
         eprintln_skipped(&reason);
         return;
     }
@@ -50,7 +50,7 @@ fn tasks_are_worked_and_accepted_on_postgresql() {
 
 #[test]
 fn the_flag_the_variable_and_the_settings_choose_the_store_and_namespaces_stay_apart() {
-    if let Some(reason) = server::missing() {
+    if let Some(reason) = postgres::missing() {
         eprintln_skipped(&reason);
         return;
     }

@@ -1,6 +1,6 @@
 //! Acceptance: what is merged, what conflicts, what would start, and what never can.
 
-use crate::shop::Shop;
+use super::shop::Shop;
 
 /// Writes a line of its own into the same file as everybody else; told of a conflict, merges when it is willing.
 fn clashing(is_willing: bool) -> Shop {

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::{self, Answer, Events};
+use super::client::{self, Answer, Events};
 
 pub struct Place {
     _scratch: TempDir,

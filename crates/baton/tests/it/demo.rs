@@ -1,9 +1,4 @@
 //! The demo, whole, and killed at random moments: every task done once, nothing left running, nothing lost.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test helper that cannot go on says so by panicking"
-)]
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;

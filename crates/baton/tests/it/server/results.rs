@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use super::place::Place;
 
 fn reporting(status: &str, reason: Option<&str>, output: &str) -> Value {
     json!({ "steps": [{ "result": { "status": status, "reason": reason, "output": output } }] })

@@ -1,6 +1,6 @@
 //! What an agent finds in its worktree, by `[worktree]` of the settings.
 
-use crate::shop::Shop;
+use super::shop::Shop;
 
 #[test]
 fn named_files_and_submodules_are_there_and_are_no_work_of_the_agents() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::shop::{Shop, read};
+use super::shop::{Shop, read};
 
 #[test]
 fn leases_of_live_agents_are_renewed_before_expiry_is_judged_after_a_long_pause() {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::client::{Answer, raw, send};
-use crate::place::Place;
+use super::client::{Answer, raw, send};
+use super::place::Place;
 
 /// What is wrong, the request, and the status and code it is answered with.
 type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, (u16, &'a str));

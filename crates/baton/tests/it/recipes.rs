@@ -1,5 +1,4 @@
 //! Recipes through the real binary: a scripted agent, `baton up`, and what the history says afterwards.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::fmt::Write;
 use std::fs;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::{Events, post};
-use crate::place::Place;
-use crate::websocket::Socket;
+use super::client::{Events, post};
+use super::place::Place;
+use super::websocket::Socket;
 
 /// Events that are made while the clients listen.
 const EVENTS: u64 = 10_000;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::place::Place;
-use crate::websocket::Socket;
+use super::place::Place;
+use super::websocket::Socket;
 
 /// An agent that ends each step with the outcome given for it, after doing the work given for it.
 fn agent(steps: &[(&str, Value)]) -> Value {

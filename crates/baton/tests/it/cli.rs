@@ -1,5 +1,4 @@
 //! The binary as a person meets it: whole outputs, exit codes, and what goes where.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::process::{Command, Output};
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use crate::shop::Shop;
+use super::shop::Shop;
 
 const DAY: Duration = Duration::from_hours(24);
 

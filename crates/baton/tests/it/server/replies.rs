@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::post;
-use crate::place::Place;
+use super::client::post;
+use super::place::Place;
 
 fn asking() -> Value {
     json!([
@@ -59,7 +59,7 @@ fn ac_6_awaiting_response_shows_the_question_and_takes_the_reply() {
 }
 
 /// How many of these came, by status and code.
-fn tally(answers: &[crate::client::Answer]) -> (usize, usize) {
+fn tally(answers: &[super::client::Answer]) -> (usize, usize) {
     let good = answers.iter().filter(|answer| answer.status == 200).count();
     let refused = answers.iter().filter(|answer| {
         answer.status == 409 && ["ALREADY_ANSWERED", "INVALID_STATUS"].contains(&answer.error().1.as_str())

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::client::Events;
-use crate::place::Place;
+use super::client::Events;
+use super::place::Place;
 
 #[test]
 fn ac_5_tasks_are_there_after_a_restart_and_after_a_crash() {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::shop::{Shop, read};
+use super::shop::{Shop, read};
 
 /// A repository in which one task was too large, and the breakdown that waits for a plan.
 fn too_large() -> (Shop, String) {

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::client::connect;
+use super::client::connect;
 
 pub struct Socket {
     stream: BufReader<TcpStream>,

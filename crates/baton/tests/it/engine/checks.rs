@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::shop::{Shop, processes, read};
+use super::shop::{Shop, processes, read};
 
 #[test]
 fn a_failing_check_sends_the_task_back_with_the_output_as_the_reason() {

@@ -1,5 +1,4 @@
 //! `baton up` as it runs all day: many agents at once, and agents that do not start.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

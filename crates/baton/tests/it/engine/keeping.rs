@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::shop::{Shop, processes};
+use super::shop::{Shop, processes};
 
 /// Writes untracked files in every place and of every kind, keeps copies outside, then does `then`.
 fn writer(then: &str) -> Shop {

@@ -1,5 +1,4 @@
 //! The Plan → Execute → Review loop through the real binary, with the scripted agent in every phase.
-#![expect(clippy::unwrap_used, reason = "a test helper that cannot go on says so by panicking")]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

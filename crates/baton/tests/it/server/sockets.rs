@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::client::send;
-use crate::place::Place;
-use crate::websocket::Socket;
+use super::client::send;
+use super::place::Place;
+use super::websocket::Socket;
 
 #[test]
 fn a_socket_introduces_itself_and_answers_requests() {

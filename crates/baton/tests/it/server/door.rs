@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use crate::client::{connect, send};
-use crate::place::Place;
+use super::client::{connect, send};
+use super::place::Place;
 
 fn asked(place: &Place, headers: &[(&str, &str)]) -> (u16, String) {
     let answer = send(&place.address, "GET", "/api/task-groups", headers, None);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::send;
-use crate::place::Place;
+use super::client::send;
+use super::place::Place;
 
 fn groups(place: &Place) -> Vec<Value> {
     place.read("/api/task-groups")["task_groups"].as_array().unwrap().clone()

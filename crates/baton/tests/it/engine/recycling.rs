@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shop::Shop;
+use super::shop::Shop;
 
 /// Uses turns by the title of the task; the parts of a plan do their work.
 const AGENT: &str = r##"case "$prompt" in

@@ -1,7 +1,7 @@
 //! What the server says of itself.
 
-use crate::client::send;
-use crate::place::Place;
+use super::client::send;
+use super::place::Place;
 
 #[test]
 fn health_says_what_is_wrong() {

@@ -1,0 +1,12 @@
+//! The engine as a person runs it: the whole binary, real agents, real git, real stores.
+
+mod accepting;
+mod breaking_down;
+mod checks;
+mod keeping;
+mod recycling;
+mod retention;
+mod shop;
+mod sleeping;
+mod store_choice;
+mod worktrees;
