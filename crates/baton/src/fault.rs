@@ -49,6 +49,7 @@ impl From<EngineError> for Fault {
             | EngineError::AlreadyAnswered { .. }
             | EngineError::OtherProject { .. }
             | EngineError::KeyReused => REFUSED,
+            EngineError::ImportName { .. } | EngineError::Import(_) => USAGE,
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }

@@ -8,6 +8,7 @@ pub mod actor;
 pub mod answer_memory;
 pub mod answer_source;
 pub mod approval;
+pub mod arrival;
 pub mod ask_cycle;
 pub mod ask_refusal;
 pub mod asking_text;

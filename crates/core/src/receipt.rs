@@ -1,7 +1,7 @@
-//! A receipt: what came of a message that carried a key of the sender's own.
+//! A receipt: what came of something that carried a key of the sender's own: a message, or a task of another tool.
 //!
-//! It is written in the same change as the message, so a sender that heard no answer may send again: the second
-//! message finds the receipt and does nothing. It names what was asked, so a key used for something else is seen.
+//! It is written in the same change, so a sender that heard no answer may send again: the second time finds the
+//! receipt and does nothing. It names what was asked, so a key used for something else is seen.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,19 @@ impl ReceiptKey {
         if is_good { Ok(Self(format!("chat/{project}/{key}"))) } else { Err(BadReceiptKey) }
     }
 
+    /// What a task is called where it was imported from. Any name will do: what is not visible ASCII is written as
+    /// hexadecimal, and only a name that is then too long is refused.
+    pub fn of_import(source: &str, name: &str) -> Result<Self, BadReceiptKey> {
+        let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'%');
+        let written = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") };
+        let part = |text: &str| text.bytes().map(written).collect::<String>();
+        let key = format!("import/{}/{}", part(source), part(name));
+        if name.is_empty() || key.len() > Self::IMPORT_LEN_MAX { Err(BadReceiptKey) } else { Ok(Self(key)) }
+    }
+
+    /// Room for a source that is a path and a name of its own.
+    const IMPORT_LEN_MAX: usize = 1024;
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,9 +56,10 @@ impl std::fmt::Display for ReceiptKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub key: ReceiptKey,
-    /// The message this is the receipt of; its text is kept there.
     pub session_id: SessionId,
-    pub message: u32,
+    /// The message this is the receipt of; its text is kept there. None for an imported task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<u32>,
     pub task_id: TaskId,
     pub wanted: Wanted,
     pub at: Timestamp,
@@ -74,11 +88,20 @@ mod tests {
     }
 
     #[test]
+    fn an_imported_name_may_be_anything_and_never_meets_another() {
+        let key = |source, name| ReceiptKey::of_import(source, name).map(|key| key.as_str().to_owned());
+        assert_eq!(key("beads:/src/a b", "bd-1"), Ok("import/beads:%2fsrc%2fa%20b/bd-1".to_owned()));
+        assert_ne!(key("a", "b/c"), key("a/b", "c"));
+        assert_eq!(key("a", ""), Err(BadReceiptKey));
+        assert_eq!(key("a", &"ä".repeat(600)), Err(BadReceiptKey));
+    }
+
+    #[test]
     fn the_stored_form_is_stable() {
         let receipt = Receipt {
             key: ReceiptKey::of_chat(ProjectId::from_bits(7), "a-1").unwrap(),
             session_id: "chat".parse().unwrap(),
-            message: 3,
+            message: Some(3),
             task_id: TaskId::from_bits(1),
             wanted: Wanted { task_type: Some(TaskType::Report), recipe: None },
             at: Timestamp::from_ms(0),

@@ -18,6 +18,7 @@ use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
 
+use crate::import::ImportError;
 use crate::settings::SettingsError;
 use crate::worktree::GitError;
 
@@ -52,6 +53,10 @@ pub enum EngineError {
     /// I4: a session belongs to the project of its first message.
     #[error("the session {session} belongs to {}", project.map_or_else(|| "no project".to_owned(), |id| id.to_string()))]
     OtherProject { session: SessionId, project: Option<ProjectId> },
+    #[error("\"{name}…\" is too long to be the name of a task")]
+    ImportName { name: String },
+    #[error(transparent)]
+    Import(#[from] ImportError),
     #[error("this key was used for another message already")]
     KeyReused,
     #[error("{} cannot be a project's path: {detail}", path.display())]
@@ -117,6 +122,8 @@ impl EngineError {
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
             Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
             Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
+            Self::ImportName { .. } => "shorten it where it comes from; nothing was imported".to_owned(),
+            Self::Import(error) => error.hint(),
             Self::ProjectPath { .. } => "give the whole path of a git repository".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Namespace { .. } => {

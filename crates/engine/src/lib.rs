@@ -12,6 +12,7 @@ pub mod executor;
 pub mod gate;
 pub mod graph_view;
 pub mod ids;
+pub mod import;
 pub mod intakes;
 pub mod looping;
 pub mod mailbox;

@@ -76,9 +76,10 @@ impl<S: Store> Desk<S> {
     async fn taken_before(&self, posting: &Posting) -> Result<Option<Taken>, EngineError> {
         let Some(key) = &posting.key else { return Ok(None) };
         let Some(receipt) = self.store.receipt(key).await? else { return Ok(None) };
-        let messages = self.store.messages(&receipt.session_id, receipt.message.saturating_sub(1), 1).await?;
+        let number = receipt.message.unwrap_or_default();
+        let messages = self.store.messages(&receipt.session_id, number.saturating_sub(1), 1).await?;
         let is_same = |message: &Message| {
-            message.number == receipt.message
+            message.number == number
                 && message.text == posting.text
                 && receipt.session_id == posting.session
                 && receipt.wanted == posting.wanted
@@ -95,7 +96,7 @@ fn receipt_of(key: &ReceiptKey, posted: &Posted, wanted: Wanted) -> Receipt {
     Receipt {
         key: key.clone(),
         session_id: posted.session.id.clone(),
-        message: posted.message.number,
+        message: Some(posted.message.number),
         task_id: posted.task.id(),
         wanted,
         at: posted.message.at,

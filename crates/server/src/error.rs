@@ -135,6 +135,7 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::Restless { .. }
         | EngineError::OtherProject { .. }
         | EngineError::KeyReused => Code::Conflict,
+        EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,
         EngineError::Dependency(conflict) => match conflict {
             Conflict::UnknownDependency { .. } => Code::InvalidInput,
             Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
@@ -231,6 +232,7 @@ const fn code_of_store(error: &StoreError) -> Code {
         | StoreError::Closed => Code::Unavailable,
         StoreError::Damaged { .. }
         | StoreError::Foreign { .. }
+        | StoreError::Unreadable { .. }
         | StoreError::Newer { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::BadRow { .. }

@@ -10,6 +10,9 @@ pub enum StoreError {
     Damaged { path: PathBuf, detail: String },
     #[error("{path} is not a Baton store: {detail}")]
     Foreign { path: PathBuf, detail: String },
+    /// Another program's file, opened to be read.
+    #[error("{path} cannot be read: {detail}")]
+    Unreadable { path: PathBuf, detail: String },
     #[error("{place} was written by a newer Baton (schema {found}; this one knows up to {known})")]
     Newer { place: String, found: i64, known: i64 },
     #[error("{path} cannot be written: {detail}")]
@@ -42,6 +45,9 @@ impl StoreError {
             ),
             Self::Foreign { .. } => {
                 "choose another folder with --state-dir, or another name with --namespace".to_owned()
+            }
+            Self::Unreadable { path, .. } => {
+                format!("check that {} is the file you mean and that you may read it", path.display())
             }
             Self::Newer { .. } => {
                 "run the newer Baton, or restore a backup made before the upgrade".to_owned()

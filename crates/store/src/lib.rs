@@ -9,6 +9,7 @@ pub mod claim;
 mod columns;
 pub mod commit;
 pub mod error;
+pub mod foreign;
 pub mod lease;
 pub mod outbox;
 pub mod postgres;

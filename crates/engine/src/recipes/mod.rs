@@ -8,7 +8,7 @@ mod decode;
 mod drawing;
 mod file;
 mod schema;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::collections::BTreeMap;
 use std::fs;

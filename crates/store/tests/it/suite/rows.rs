@@ -138,7 +138,7 @@ fn receipt(posted: &Posted) -> Receipt {
     Receipt {
         key: ReceiptKey::of_chat(ProjectId::from_bits(1), "once").unwrap(),
         session_id: posted.session.id.clone(),
-        message: posted.message.number,
+        message: Some(posted.message.number),
         task_id: posted.task.id(),
         wanted: Wanted::default(),
         at: at(6),

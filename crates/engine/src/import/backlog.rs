@@ -1,0 +1,151 @@
+//! Backlog.md: a folder of Markdown files, each a task with a head of YAML.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use baton_core::arrival::Arrival;
+
+use super::item::{Found, Item, Text, priority, time};
+use super::{ImportError, read_text};
+use crate::recipes::yaml::{self, Node};
+
+/// Where tasks lie, and whether all of a folder is finished.
+const FOLDERS: [(&str, bool); 4] =
+    [("tasks", false), ("completed", true), ("archive/tasks", true), ("drafts", false)];
+
+pub fn read(path: &Path) -> Result<Found, ImportError> {
+    let root = root(path)?;
+    let mut found = Found { origin: root.display().to_string(), ..Found::default() };
+    let mut parts: HashMap<String, Vec<String>> = HashMap::new();
+    for (folder, is_finished) in FOLDERS {
+        for file in markdown_files(&root.join(folder))? {
+            let Read { mut item, parent } = read_file(&file)?;
+            if let Some(parent) = parent {
+                parts.entry(parent).or_default().push(item.name.clone());
+            }
+            match folder {
+                "archive/tasks" if item.arrival != Arrival::Done => item.arrival = Arrival::Cancelled,
+                _ if is_finished => item.arrival = Arrival::Done,
+                "drafts" if item.arrival == Arrival::Open => item.arrival = Arrival::Held,
+                _ => {}
+            }
+            found.items.push(item);
+        }
+    }
+    // A part says whose part it is; here the whole waits on its parts.
+    for item in &mut found.items {
+        item.waits_on.extend(parts.remove(&item.name).unwrap_or_default());
+    }
+    Ok(found)
+}
+
+fn root(path: &Path) -> Result<PathBuf, ImportError> {
+    let candidates = [path.join("backlog"), path.join(".backlog"), path.to_owned()];
+    let root = candidates.iter().find(|folder| folder.join("tasks").is_dir());
+    root.cloned().ok_or_else(|| ImportError::NothingThere {
+        path: path.to_owned(),
+        wanted: vec!["backlog/tasks".to_owned(), "tasks".to_owned()],
+    })
+}
+
+/// By the numbers in their names, as the tool itself lists them.
+fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(folder).map_err(|error| ImportError::unreadable(folder, &error))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(|error| ImportError::unreadable(folder, &error))?.path();
+        if file.extension().is_some_and(|extension| extension == "md") {
+            files.push(file);
+        }
+    }
+    files.sort_by_key(|file| (numbers(file), file.clone()));
+    Ok(files)
+}
+
+fn numbers(file: &Path) -> Vec<u64> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let head = name.split(" - ").next().unwrap_or_default().to_owned();
+    head.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}
+
+/// A file's task, and the task it is a part of.
+struct Read {
+    item: Item,
+    parent: Option<String>,
+}
+
+fn read_file(file: &Path) -> Result<Read, ImportError> {
+    let whole = read_text(file)?;
+    let Some((head, body)) = whole.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
+        return Err(ImportError::malformed(file, 1, "it does not begin with a head between two lines of ---"));
+    };
+    // The head begins on the file's first line, behind the dashes; places in it are the file's own.
+    let head = yaml::parse(head)
+        .map_err(|fault| ImportError::malformed(file, fault.at.line, fault.message))?;
+    let Node::Map(entries) = &head else {
+        return Err(ImportError::malformed(file, 1, "its head is not a list of keys and values"));
+    };
+    let one = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| word(&entry.value));
+    let many = |key: &str| match entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value) {
+        Some(Node::List(values)) => values.iter().map(|(_, value)| word(value)).collect(),
+        Some(single) => vec![word(single)].into_iter().filter(|word| !word.is_empty()).collect(),
+        None => Vec::new(),
+    };
+    let missing = |key: &str| ImportError::malformed(file, 1, format!("its head has no {key}"));
+    let name = one("id").filter(|id| !id.is_empty()).ok_or_else(|| missing("id"))?;
+    let title = one("title").filter(|title| !title.trim().is_empty()).ok_or_else(|| missing("title"))?;
+    let status = one("status").unwrap_or_default();
+    let arrival = match status.to_lowercase().as_str() {
+        "done" | "completed" | "closed" => Arrival::Done,
+        "cancelled" | "canceled" | "won't do" => Arrival::Cancelled,
+        "draft" | "deferred" | "on hold" => Arrival::Held,
+        _ => Arrival::Open,
+    };
+    let text = Text::new(&without_marks(body.trim_start_matches('-')))
+        .facts([
+            ("Backlog", name.clone()),
+            ("Part of", one("parent_task_id").unwrap_or_default()),
+            ("Labels", many("labels").join(", ")),
+            ("Assignee", many("assignee").join(", ")),
+            ("Milestone", one("milestone").unwrap_or_default()),
+        ])
+        .into_string();
+    let parent = one("parent_task_id").filter(|id| !id.is_empty()).map(|id| canonical(&id));
+    let item = Item {
+        name: canonical(&name),
+        title,
+        text,
+        priority: priority(&one("priority").unwrap_or_default()),
+        arrival,
+        waits_on: many("dependencies").iter().map(|on| canonical(on)).collect(),
+        created_at: one("created_date").and_then(|date| time(&date)),
+    };
+    Ok(Read { item, parent })
+}
+
+/// Ids are written in either case, in heads and in references.
+fn canonical(id: &str) -> String {
+    id.trim().to_lowercase()
+}
+
+/// The tool marks its own sections with comments; they say nothing to a reader.
+fn without_marks(body: &str) -> String {
+    let is_mark = |line: &&str| {
+        let line = line.trim();
+        line.starts_with("<!--") && (line.ends_with(":BEGIN -->") || line.ends_with(":END -->"))
+    };
+    body.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn word(node: &Node) -> String {
+    match node {
+        Node::Text(text) => text.clone(),
+        Node::Int(number) => number.to_string(),
+        Node::Float(number) => number.to_string(),
+        Node::Bool(flag) => flag.to_string(),
+        Node::Null | Node::List(_) | Node::Map(_) => String::new(),
+    }
+}

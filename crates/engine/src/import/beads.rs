@@ -1,0 +1,146 @@
+//! Beads: `.beads/issues.jsonl`, one issue to a line, or the SQLite file beside it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use baton_core::arrival::Arrival;
+use baton_core::priority::Priority;
+use baton_store::foreign::{ForeignFile, Row};
+use serde_json::Value;
+
+use super::item::{Found, Item, Text, objects, text, time, words};
+use super::{ImportError, find, folder_of, read_text};
+
+/// In the order they are looked for: the export is what teams share.
+const CANDIDATES: [&str; 7] = [
+    ".beads/issues.jsonl",
+    ".beads/beads.jsonl",
+    "issues.jsonl",
+    "beads.jsonl",
+    ".beads/beads.db",
+    "beads.db",
+    ".beads/issues.db",
+];
+
+pub fn read(path: &Path) -> Result<Found, ImportError> {
+    let file = find(path, &CANDIDATES)?;
+    let is_database = file.extension().is_some_and(|extension| extension == "db" || extension == "sqlite");
+    let issues = if is_database { from_database(&file)? } else { from_lines(&file)? };
+    let mut found = Found { origin: folder_of(&file), ..Found::default() };
+    let parents = parents(&issues);
+    for issue in &issues {
+        let name = text(issue, "id");
+        if text(issue, "status") == "tombstone" {
+            found.left_out.push(format!("{name} was deleted there"));
+        } else if name.is_empty() || text(issue, "title").trim().is_empty() {
+            found.left_out.push(format!("an issue without an id or a title ({name})"));
+        } else {
+            found.items.push(item(issue, &parents));
+        }
+    }
+    Ok(found)
+}
+
+fn from_lines(file: &Path) -> Result<Vec<Row>, ImportError> {
+    let whole = read_text(file)?;
+    let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|error| ImportError::malformed(file, at + 1, error))
+        })
+        .collect()
+}
+
+/// The rows, with what other tables say of them put where the export has it.
+fn from_database(file: &Path) -> Result<Vec<Row>, ImportError> {
+    let database = ForeignFile::open(file)?;
+    let mut issues = database.rows("issues")?;
+    for (table, key) in [("dependencies", "dependencies"), ("labels", "labels"), ("comments", "comments")] {
+        let mut by_issue: HashMap<String, Vec<Value>> = HashMap::new();
+        for row in database.rows(table)? {
+            let issue = text(&row, "issue_id");
+            let value = if table == "labels" { text(&row, "label").into() } else { Value::Object(row) };
+            by_issue.entry(issue).or_default().push(value);
+        }
+        for issue in &mut issues {
+            if let Some(values) = by_issue.remove(&text(issue, "id")) {
+                issue.insert(key.to_owned(), Value::Array(values));
+            }
+        }
+    }
+    Ok(issues)
+}
+
+fn item(issue: &Row, parents: &HashMap<String, Vec<String>>) -> Item {
+    let name = text(issue, "id");
+    let is_heading = matches!(text(issue, "issue_type").as_str(), "epic" | "molecule" | "convoy");
+    let arrival = match text(issue, "status").as_str() {
+        "closed" => Arrival::Done,
+        "deferred" | "pinned" => Arrival::Held,
+        // A heading is not work for an agent; a person closes it once all below it is done.
+        _ if is_heading => Arrival::Held,
+        _ => Arrival::Open,
+    };
+    let mut waits_on = edges(issue, &["blocks", "conditional-blocks", "waits-for"]);
+    waits_on.extend(parents.get(&name).into_iter().flatten().cloned());
+    let level = issue.get("priority").and_then(Value::as_i64).unwrap_or(2);
+    let priority = match level {
+        ..=0 => Priority::P0,
+        1 => Priority::P1,
+        2 => Priority::P2,
+        3.. => Priority::P3,
+    };
+    Item {
+        title: text(issue, "title"),
+        text: whole_text(issue),
+        priority,
+        arrival,
+        waits_on,
+        created_at: time(&text(issue, "created_at")),
+        name,
+    }
+}
+
+/// For each parent, its children: a heading waits on what is below it.
+fn parents(issues: &[Row]) -> HashMap<String, Vec<String>> {
+    let mut below: HashMap<String, Vec<String>> = HashMap::new();
+    for issue in issues {
+        for parent in edges(issue, &["parent-child"]) {
+            below.entry(parent).or_default().push(text(issue, "id"));
+        }
+    }
+    below
+}
+
+/// The other ends of an issue's edges of these kinds. Without a kind, an edge blocks.
+fn edges(issue: &Row, kinds: &[&str]) -> Vec<String> {
+    objects(issue, "dependencies")
+        .filter(|edge| {
+            let kind = text(edge, "type");
+            kinds.contains(&if kind.is_empty() { "blocks" } else { &kind })
+        })
+        .map(|edge| text(edge, "depends_on_id"))
+        .collect()
+}
+
+fn whole_text(issue: &Row) -> String {
+    let comments: Vec<String> = objects(issue, "comments")
+        .map(|comment| format!("{}: {}", text(comment, "author"), text(comment, "text")))
+        .collect();
+    let related = edges(issue, &["related", "discovered-from"]).join(", ");
+    Text::new(&text(issue, "description"))
+        .section("Design", &text(issue, "design"))
+        .section("Acceptance criteria", &text(issue, "acceptance_criteria"))
+        .section("Notes", &text(issue, "notes"))
+        .section("Comments", &comments.join("\n\n"))
+        .facts([
+            ("Beads", text(issue, "id")),
+            ("Type", text(issue, "issue_type")),
+            ("Labels", words(issue, "labels").join(", ")),
+            ("Assignee", text(issue, "assignee")),
+            ("Related", related),
+            ("Reference", text(issue, "external_ref")),
+            ("Closed because", text(issue, "close_reason")),
+        ])
+        .into_string()
+}

@@ -1,0 +1,40 @@
+//! Why nothing could be read from another tool's files.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("{} cannot be read: {detail}", path.display())]
+    Unreadable { path: PathBuf, detail: String },
+    #[error("there is nothing to import in {}; looked for {}", path.display(), wanted.join(", "))]
+    NothingThere { path: PathBuf, wanted: Vec<String> },
+    #[error("{}:{line}: {detail}", path.display())]
+    Malformed { path: PathBuf, line: usize, detail: String },
+    #[error("{} is larger than {} MiB", path.display(), bytes_max / (1024 * 1024))]
+    TooLarge { path: PathBuf, bytes_max: u64 },
+    #[error(transparent)]
+    Database(#[from] baton_store::StoreError),
+}
+
+impl ImportError {
+    pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+        Self::Unreadable { path: path.to_owned(), detail: error.to_string() }
+    }
+
+    pub(super) fn malformed(path: &Path, line: usize, detail: impl ToString) -> Self {
+        Self::Malformed { path: path.to_owned(), line, detail: detail.to_string() }
+    }
+
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => "check the path and that you may read it".to_owned(),
+            Self::NothingThere { .. } => {
+                "give the folder of the repository, or the file itself; baton import --help shows what each tool keeps where"
+                    .to_owned()
+            }
+            Self::Malformed { .. } => "mend the file, or export it again; nothing was imported".to_owned(),
+            Self::TooLarge { .. } => "split the file; what was imported before is not imported twice".to_owned(),
+            Self::Database(error) => error.hint(),
+        }
+    }
+}

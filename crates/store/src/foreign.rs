@@ -1,0 +1,122 @@
+//! The SQLite file of another program, opened to be read and never written.
+//!
+//! Here because only this crate names SQL. What the tables mean is the caller's knowledge: it names a table and gets
+//! its rows as JSON.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value};
+
+use crate::error::StoreError;
+
+/// One row: its columns by name.
+pub type Row = Map<String, Value>;
+
+/// Rows read from one table. More than any tracker of tasks has held; it bounds what a strange file can cost.
+const ROWS_MAX: usize = 1_000_000;
+
+pub struct ForeignFile {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl ForeignFile {
+    /// The file must be there; nothing is made or mended in it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| unreadable(path, &error))?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    pub fn has_table(&self, table: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1";
+        let count: i64 =
+            self.connection.query_row(sql, [table], |row| row.get(0)).map_err(|error| self.fault(&error))?;
+        Ok(count > 0)
+    }
+
+    /// Every row of a table; none where there is no such table.
+    pub fn rows(&self, table: &str) -> Result<Vec<Row>, StoreError> {
+        if !self.has_table(table)? {
+            return Ok(Vec::new());
+        }
+        // A name cannot be bound as a value; quoted like this it can be nothing but a name.
+        let sql = format!("SELECT * FROM \"{}\" LIMIT {ROWS_MAX}", table.replace('"', "\"\""));
+        let mut statement = self.connection.prepare(&sql).map_err(|error| self.fault(&error))?;
+        let names: Vec<String> = statement.column_names().into_iter().map(ToOwned::to_owned).collect();
+        let mut found = statement.query([]).map_err(|error| self.fault(&error))?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(|error| self.fault(&error))? {
+            let mut columns = Row::new();
+            for (index, name) in names.iter().enumerate() {
+                let value = row.get_ref(index).map_err(|error| self.fault(&error))?;
+                columns.insert(name.clone(), as_json(value));
+            }
+            rows.push(columns);
+        }
+        Ok(rows)
+    }
+
+    fn fault(&self, error: &rusqlite::Error) -> StoreError {
+        unreadable(&self.path, error)
+    }
+}
+
+/// A file as another program would have left it, for tests of those who read such files.
+#[doc(hidden)]
+pub fn fixture(path: &Path, sql: &str) -> Result<(), StoreError> {
+    let made = Connection::open(path).map_err(|error| unreadable(path, &error))?;
+    made.execute_batch(sql).map_err(|error| unreadable(path, &error))
+}
+
+/// Bytes become hexadecimal: where a program keeps ids as bytes, that is how they are compared and shown.
+fn as_json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+        ValueRef::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+    }
+}
+
+fn unreadable(path: &Path, error: &rusqlite::Error) -> StoreError {
+    StoreError::Unreadable { path: path.to_owned(), detail: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rows_are_read_as_they_are_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other.db");
+        fixture(
+            &path,
+            "CREATE TABLE \"odd \"\" name\" (id BLOB, n INTEGER, x REAL, t TEXT, nothing TEXT);
+             INSERT INTO \"odd \"\" name\" VALUES (x'00ff', 7, 0.5, 'text', NULL);",
+        )
+        .unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let file = ForeignFile::open(&path).unwrap();
+        let rows = file.rows("odd \" name").unwrap();
+        assert_eq!(json!(rows), json!([{ "id": "00ff", "n": 7, "x": 0.5, "t": "text", "nothing": null }]));
+        assert_eq!(file.rows("missing").unwrap(), Vec::<Row>::new());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_or_not_there_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.db");
+        assert!(ForeignFile::open(&path).is_err());
+        std::fs::write(&path, "this is a text, and a rather long one at that").unwrap();
+        let refused = ForeignFile::open(&path).and_then(|file| file.rows("tasks")).unwrap_err();
+        assert!(refused.to_string().contains("notes.db"), "{refused}");
+    }
+}
