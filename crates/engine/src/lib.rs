@@ -34,6 +34,7 @@ pub mod runs;
 pub mod settings;
 pub mod stocker;
 pub mod store_address;
+pub mod survey;
 pub mod timekeeper;
 pub mod user_tasks;
 pub mod view;
