@@ -48,9 +48,11 @@ impl From<EngineError> for Fault {
             | EngineError::Work(_)
             | EngineError::AlreadyAnswered { .. }
             | EngineError::OtherProject { .. }
+            | EngineError::ProjectOpen { .. }
             | EngineError::KeyReused => REFUSED,
             EngineError::ImportName { .. } | EngineError::Import(_) => USAGE,
             EngineError::Restless { .. }
+            | EngineError::ProjectRestless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
             | EngineError::Git(_) => FAILED,

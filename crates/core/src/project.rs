@@ -26,6 +26,9 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_branch: Option<BranchName>,
     pub created_at: Timestamp,
+    /// When a person called it complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
 }
 
 impl Project {
@@ -76,6 +79,7 @@ mod tests {
             base_branch: "main".parse().unwrap(),
             feature_branch: None,
             created_at: Timestamp::from_ms(0),
+            completed_at: None,
         }
     }
 

@@ -337,6 +337,11 @@ impl<S: Store> Desk<S> {
         Ok(*self.store.subscribe().borrow())
     }
 
+    pub async fn project(&self, id: ProjectId) -> Answer<Stored<Project>> {
+        let found = self.store.project(id).await?;
+        found.ok_or_else(|| EngineError::NotFound { kind: "project", key: id.to_string() })
+    }
+
     pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {
         Ok(self.store.project(id).await?.is_some())
     }

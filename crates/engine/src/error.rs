@@ -19,6 +19,7 @@ use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
 
 use crate::import::ImportError;
+use crate::project_report::Progress;
 use crate::settings::SettingsError;
 use crate::worktree::GitError;
 
@@ -59,6 +60,10 @@ pub enum EngineError {
     Import(#[from] ImportError),
     #[error("this key was used for another message already")]
     KeyReused,
+    #[error("{project} is not complete: {} of {} tasks are open", progress.open(), progress.total)]
+    ProjectOpen { project: ProjectId, progress: Progress },
+    #[error("{project} kept changing while this was being done")]
+    ProjectRestless { project: ProjectId },
     #[error("{} cannot be a project's path: {detail}", path.display())]
     ProjectPath { path: PathBuf, detail: String },
     #[error("{path} cannot be used: {detail}")]
@@ -101,6 +106,7 @@ impl EngineError {
             Self::NotFound { kind: "plan", .. } => {
                 "hand one in: baton breakdown edit, or have one made: baton breakdown run".to_owned()
             }
+            Self::NotFound { kind: "project", .. } => "see what there is: baton project list".to_owned(),
             Self::NotFound { kind: "recipe", .. } => "see what there is: baton recipe list".to_owned(),
             Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
             Self::Refused(refusal) => refusal.hint(),
@@ -124,6 +130,8 @@ impl EngineError {
             Self::KeyReused => "use a new key for a new message; repeat the old one unchanged".to_owned(),
             Self::ImportName { .. } => "shorten it where it comes from; nothing was imported".to_owned(),
             Self::Import(error) => error.hint(),
+            Self::ProjectOpen { project, .. } => format!("see what is left: baton project show {project}"),
+            Self::ProjectRestless { .. } => "try again".to_owned(),
             Self::ProjectPath { .. } => "give the whole path of a git repository".to_owned(),
             Self::Folder { .. } => "check that it exists and that you may write there".to_owned(),
             Self::Namespace { .. } => {

@@ -20,6 +20,7 @@ pub mod new_project;
 pub mod notifier;
 pub mod place;
 pub mod posting;
+pub mod project_report;
 pub mod prompt;
 pub mod pruner;
 pub mod recipes;

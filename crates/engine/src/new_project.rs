@@ -60,6 +60,7 @@ impl<S: Store> Workshop<S> {
             base_branch,
             feature_branch,
             created_at: context.now,
+            completed_at: None,
         };
         let body = EventBody::ProjectCreated { project: id, title: project.title.clone() };
         let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);

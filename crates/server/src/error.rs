@@ -134,6 +134,8 @@ fn code_of(error: &EngineError) -> Code {
         EngineError::Approval(_)
         | EngineError::Restless { .. }
         | EngineError::OtherProject { .. }
+        | EngineError::ProjectOpen { .. }
+        | EngineError::ProjectRestless { .. }
         | EngineError::KeyReused => Code::Conflict,
         EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,
         EngineError::Dependency(conflict) => match conflict {

@@ -69,6 +69,7 @@ impl Works {
             base_branch: "main".parse().unwrap(),
             feature_branch: Some(BranchName::feature(id)),
             created_at: self.desk().store.now().await.unwrap(),
+            completed_at: None,
         };
         self.desk().write(Change::new().put(Record::Project(project), Guard::New)).await.unwrap();
         id

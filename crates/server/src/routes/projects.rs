@@ -9,9 +9,11 @@ use baton_core::project::Project;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::new_project;
+use baton_engine::project_report::ProjectReport;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::tasks::verdicts::Nothing;
 use crate::error::{Answer, ApiError};
 use crate::input::{Body, Key, Query, said};
 use crate::limits::TITLE_CHARS_MAX;
@@ -19,6 +21,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::page::page;
 use crate::views::project::ProjectView;
+use crate::views::report::ReportView;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -31,6 +34,12 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .gives("Makes a project of a git repository", "Project")
             .may_conflict(),
         Route::get("/api/projects/{id}", "get_project", show::<S>).gives("One project", "Project"),
+        Route::get("/api/projects/{id}/report", "report_project", report::<S>)
+            .gives("How far a project is, what it took and who did what", "ProjectReport"),
+        Route::post("/api/projects/{id}/complete", "complete_project", complete::<S>)
+            .takes("Nothing")
+            .gives("Calls a project complete, which it must be", "ProjectReport")
+            .may_conflict(),
     ]
 }
 
@@ -78,6 +87,25 @@ async fn show<S: Store>(
 ) -> Answer<Json<ProjectView>> {
     query.done()?;
     Ok(Json(ProjectView::from(&project(&app, id).await?)))
+}
+
+async fn report<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<ProjectId>,
+    query: Query,
+) -> Answer<Json<ReportView>> {
+    query.done()?;
+    Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
+}
+
+async fn complete<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<ProjectId>,
+    query: Query,
+    Body(Nothing {}): Body<Nothing>,
+) -> Answer<Json<ReportView>> {
+    query.done()?;
+    Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
 }
 
 /// A project that is there.

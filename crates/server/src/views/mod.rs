@@ -6,4 +6,5 @@ pub mod health;
 pub mod page;
 pub mod project;
 pub mod recipe;
+pub mod report;
 pub mod transition;

@@ -18,6 +18,8 @@ pub struct ProjectView {
     /// The session that messages go to which name none.
     pub session_id: SessionId,
     pub created_at: Timestamp,
+    /// When a person called it complete.
+    pub completed_at: Option<Timestamp>,
 }
 
 impl From<&Project> for ProjectView {
@@ -31,6 +33,7 @@ impl From<&Project> for ProjectView {
             feature_branch: project.feature_branch.clone(),
             session_id: SessionId::of_project(project.id),
             created_at: project.created_at,
+            completed_at: project.completed_at,
         }
     }
 }

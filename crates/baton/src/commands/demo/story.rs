@@ -70,6 +70,7 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
         base_branch: "main".parse().map_err(|error| wrong(&error))?,
         feature_branch: Some(feature_branch()),
         created_at: context.now,
+        completed_at: None,
     };
     let mut change = Change::new();
     change.events.push(event(EventBody::ProjectCreated { project: PROJECT, title: project.title.clone() }));

@@ -2,6 +2,7 @@
 
 mod other;
 mod questions;
+mod reports;
 mod requests;
 mod sessions;
 mod tasks;
@@ -25,6 +26,7 @@ pub fn all() -> Map<String, Value> {
         requests::shapes(),
         tasks::shapes(),
         questions::shapes(),
+        reports::shapes(),
         sessions::shapes(),
         tools::shapes(),
         other::shapes(),

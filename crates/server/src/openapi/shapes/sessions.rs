@@ -18,6 +18,7 @@ pub fn shapes() -> Shapes {
                 ("feature_branch", or_null(&text())),
                 ("session_id", refer("SessionId")),
                 ("created_at", time()),
+                ("completed_at", or_null(&time())),
             ]),
         ),
         ("ProjectPage", page("projects", "Project")),

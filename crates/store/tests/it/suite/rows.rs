@@ -34,6 +34,7 @@ fn project(number: u32) -> Project {
         base_branch: "main".parse().unwrap(),
         feature_branch: None,
         created_at: at(5),
+        completed_at: None,
     }
 }
 
