@@ -1,6 +1,6 @@
 //! The only place that prints. Data goes to standard output, talk to standard error.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -32,6 +32,35 @@ pub fn line(text: &str) {
     // A reader that went away does not stop the story.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+}
+
+/// How far a long piece of work is, redrawn on one line of the terminal; silent where there is none.
+pub struct Progress {
+    what: &'static str,
+    total: usize,
+    is_shown: bool,
+}
+
+impl Progress {
+    pub fn new(what: &'static str, total: usize) -> Self {
+        Self { what, total, is_shown: std::io::stderr().is_terminal() }
+    }
+
+    pub fn at(&self, count: usize) {
+        if self.is_shown {
+            const CELLS: usize = 30;
+            let filled = (count * CELLS).checked_div(self.total).unwrap_or(CELLS);
+            let cells: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
+            let _ = write!(std::io::stderr(), "\r{} {cells} {count}/{}", self.what, self.total);
+        }
+    }
+
+    /// Takes the line away; what came of it is told by the command.
+    pub fn end(&self) {
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
 }
 
 /// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`.

@@ -78,6 +78,11 @@ impl Place {
     }
 }
 
+/// Puts a copy of a store back; says where the store that was there has gone.
+pub fn restore(copy: &Path, store: &Path) -> Result<Option<PathBuf>, EngineError> {
+    Ok(baton_store::sqlite::restore(copy, store)?)
+}
+
 fn checked_namespace(name: &str) -> Result<String, EngineError> {
     let is_safe = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
     let is_good = !name.is_empty()

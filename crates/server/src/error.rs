@@ -228,6 +228,7 @@ const fn code_of_git(error: &GitError) -> Code {
 const fn code_of_store(error: &StoreError) -> Code {
     match error {
         StoreError::Busy { .. }
+        | StoreError::InUse { .. }
         | StoreError::DiskFull { .. }
         | StoreError::Unreachable { .. }
         | StoreError::Unknown { .. }

@@ -10,6 +10,8 @@ pub enum StoreError {
     Damaged { path: PathBuf, detail: String },
     #[error("{path} is not a Baton store: {detail}")]
     Foreign { path: PathBuf, detail: String },
+    #[error("{path} is in use: a Baton has it open")]
+    InUse { path: PathBuf },
     /// Another program's file, opened to be read.
     #[error("{path} cannot be read: {detail}")]
     Unreadable { path: PathBuf, detail: String },
@@ -37,6 +39,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same fault, told of the file the person knows instead of the one that was looked at in its place.
+    pub(crate) fn about(self, file: &std::path::Path) -> Self {
+        let path = file.to_owned();
+        match self {
+            Self::Damaged { detail, .. } => Self::Damaged { path, detail },
+            Self::Foreign { detail, .. } => Self::Foreign { path, detail },
+            other => other,
+        }
+    }
+
     pub fn hint(&self) -> String {
         match self {
             Self::Damaged { path, .. } => format!(
@@ -45,6 +57,9 @@ impl StoreError {
             ),
             Self::Foreign { .. } => {
                 "choose another folder with --state-dir, or another name with --namespace".to_owned()
+            }
+            Self::InUse { .. } => {
+                "end it first (Ctrl-C where baton up runs), or choose another --namespace".to_owned()
             }
             Self::Unreadable { path, .. } => {
                 format!("check that {} is the file you mean and that you may read it", path.display())

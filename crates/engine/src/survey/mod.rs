@@ -1,6 +1,7 @@
 //! A look at a repository that has no set-up yet: which commands its own tools offer, which agents are installed,
 //! and the two files that make them Baton's. It reads; the caller writes.
 
+pub mod agents;
 mod cargo;
 mod go;
 mod makefile;

@@ -23,6 +23,7 @@ mod open;
 mod put_task;
 mod readers;
 mod rendered;
+mod restore;
 mod rows;
 mod running;
 mod store;
@@ -35,6 +36,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_core::time::Timestamp;
 use tokio::sync::watch;
+
+pub use self::restore::restore;
 
 use self::alive::Alive;
 use self::fault::Fault;

@@ -113,6 +113,21 @@ pub fn put_in_place(from: &Path, to: &Path) -> Result<(), StoreError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(&error))
 }
 
+/// Whether a copy is a store this Baton can open, every page of it. `named` is what the person calls it.
+pub fn check_whole(copy: &Path, named: &Path) -> Result<(), StoreError> {
+    let checked = check_header(copy).and_then(|()| {
+        let conn = connect(copy)?;
+        let found = migrate::version(&conn)
+            .map_err(|error| Fault::from(error).into_error(copy, "reading the copy"))?;
+        if found > migrate::known() {
+            let place = named.display().to_string();
+            return Err(StoreError::Newer { place, found, known: migrate::known() });
+        }
+        check_pages(&conn, copy)
+    });
+    checked.map_err(|error| error.about(named))
+}
+
 fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
     for place in [folder_of(path), Some(path)].into_iter().flatten() {
         if fs::metadata(place).is_ok_and(|found| found.permissions().readonly()) {

@@ -1,0 +1,124 @@
+//! `baton init`: looks at the repository and writes the two files that make Baton at home in it.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::survey::{SetUp, Survey, agents};
+use baton_engine::user_tasks::TASKFILE;
+use serde_json::json;
+
+use crate::cli::{Common, projects::Init};
+use crate::fault::{FAILED, Fault};
+use crate::output;
+
+/// What became of one file.
+struct Written {
+    path: PathBuf,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    New,
+    /// It was there; it is as it was.
+    Kept,
+    /// It was there and was asked to be replaced; the old one has the ending `.before`.
+    Replaced,
+}
+
+pub fn run(common: &Common, asked: &Init) -> Result<String, Fault> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+    })?;
+    let options = PlaceOptions { state_dir: common.state_dir.clone(), ..PlaceOptions::default() };
+    let place = Place::find(&folder, &options)?;
+    let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
+    let files = [
+        write(&place.settings_path(), &set_up.settings(), asked.force)?,
+        write(&place.root.join(TASKFILE), &set_up.taskfile(), asked.force)?,
+    ];
+    let is_repository = place.root.join(".git").exists();
+    if common.json {
+        return output::json(&json!({
+            "root": place.root,
+            "is_repository": is_repository,
+            "agents": set_up.agents,
+            "checks": set_up.checks(),
+            "user_tasks": set_up.survey.suggestions.iter().map(|each| &each.name).collect::<Vec<_>>(),
+            "files": files.iter().map(|file| json!({ "path": file.path, "state": file.what.word() })).collect::<Vec<_>>(),
+        }));
+    }
+    Ok(told(&place.root, is_repository, &set_up, &files))
+}
+
+impl What {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::New => "written",
+            Self::Kept => "kept",
+            Self::Replaced => "replaced",
+        }
+    }
+}
+
+fn write(path: &Path, text: &str, force: bool) -> Result<Written, Fault> {
+    let failed = |error: std::io::Error| Fault {
+        message: format!("{} cannot be written: {error}", path.display()),
+        hint: "check that you may write there, and that there is room".to_owned(),
+        code: FAILED,
+    };
+    let what = match (path.exists(), force) {
+        (true, false) => return Ok(Written { path: path.to_owned(), what: What::Kept }),
+        (true, true) => {
+            let mut before = path.as_os_str().to_owned();
+            before.push(".before");
+            fs::rename(path, before).map_err(failed)?;
+            What::Replaced
+        }
+        (false, _) => What::New,
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::write(path, text).map_err(failed)?;
+    Ok(Written { path: path.to_owned(), what })
+}
+
+fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> String {
+    let mut text = String::new();
+    let sources = set_up.survey.sources();
+    // Writing to a String cannot fail.
+    let _ = match sources.is_empty() {
+        true => writeln!(text, "Looked at {}: no build files that Baton knows.", root.display()),
+        false => writeln!(text, "Looked at {}: found {}.", root.display(), sources.join(", ")),
+    };
+    let _ = match set_up.agents.is_empty() {
+        true => writeln!(text, "No agent is installed that Baton knows; any program can be one (see the settings)."),
+        false => writeln!(text, "Installed agents: {}.", set_up.agents.join(", ")),
+    };
+    text.push('\n');
+    for file in files {
+        let name = file.path.strip_prefix(root).unwrap_or(&file.path).display();
+        let _ = match file.what {
+            What::New => writeln!(text, "  {name}  written"),
+            What::Kept => writeln!(text, "  {name}  was there and is as it was (--force writes it anew)"),
+            What::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
+        };
+    }
+    text.push_str("\nNext:\n");
+    if !is_repository {
+        text.push_str("  git init && git commit --allow-empty -m start   agents work in git worktrees\n");
+    }
+    if set_up.agents.is_empty() {
+        text.push_str("  baton demo                                      see it at work without an agent\n");
+    }
+    text.push_str(
+        "  baton doctor                                    see what works, and mend what does not\n  \
+         baton tasks                                     the repository's own commands\n  \
+         baton task add \"What is to be done\"             put a first task into the queue\n  \
+         baton up                                        let agents work on it; the page is at http://127.0.0.1:5678\n",
+    );
+    text
+}

@@ -1,0 +1,243 @@
+//! `baton project …`, `baton plan`: what is to become of it all.
+
+use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
+
+use baton_engine::project_report::{Effort, Progress, TaskLine};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::import::project_id;
+use crate::api::{Api, List};
+use crate::cli::projects::{Plan, ProjectCommand};
+use crate::fault::Fault;
+use crate::output;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Project {
+    project_id: String,
+    title: String,
+    #[serde(default)]
+    description: String,
+    path: String,
+    base_branch: String,
+    feature_branch: Option<String>,
+    completed_at: Option<String>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Report {
+    project: Project,
+    progress: Progress,
+    effort: Effort,
+    tasks: Vec<TaskLine>,
+}
+
+pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
+    match command {
+        ProjectCommand::Create { title, path, description, base, feature } => {
+            let path = match path {
+                Some(path) => std::path::absolute(&path).unwrap_or(path),
+                None => api.place.root.clone(),
+            };
+            let new = json!({
+                "path": path,
+                "title": title,
+                "description": description,
+                "base_branch": base,
+                "feature": feature,
+            });
+            let project: Project = api.post("/api/projects", &new).await?;
+            if api.is_json {
+                return output::json(&project);
+            }
+            let id = &project.project_id;
+            let branch = project.feature_branch.as_ref().unwrap_or(&project.base_branch);
+            Ok(format!(
+                "{id} is there: {}. Its work comes together on {branch}.\n\n\
+                 Next:\n  baton plan GOAL.md --project {id}    let an agent break a goal down\n  \
+                 baton project show {id}              see how far it is\n",
+                project.title
+            ))
+        }
+        ProjectCommand::List => {
+            let list = List { path: "/api/projects", name: "projects", query: &[] };
+            let (projects, _): (Vec<Project>, _) = api.list(&list, u32::MAX, None).await?;
+            if api.is_json {
+                return output::json(&json!({ "projects": projects }));
+            }
+            if projects.is_empty() {
+                return Ok("No projects. Make one: baton project create TITLE\n".to_owned());
+            }
+            let rows: Vec<[String; 4]> = projects
+                .into_iter()
+                .map(|project| {
+                    let state = if project.completed_at.is_some() { "complete" } else { "open" };
+                    let branch = project.feature_branch.unwrap_or(project.base_branch);
+                    [project.project_id, state.to_owned(), branch, project.title]
+                })
+                .collect();
+            Ok(output::table(["PROJECT", "STATE", "BRANCH", "TITLE"], &rows))
+        }
+        ProjectCommand::Show { project } => {
+            let id = project_id(&project)?;
+            let report: Report = api.get(&format!("/api/projects/{id}/report")).await?;
+            if api.is_json { output::json(&report) } else { Ok(shown(&report)) }
+        }
+        ProjectCommand::Complete { project } => {
+            let id = project_id(&project)?;
+            let report: Report = api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
+            if api.is_json { output::json(&report) } else { Ok(completed(&report)) }
+        }
+    }
+}
+
+fn shown(report: &Report) -> String {
+    let Report { project, progress, effort, tasks } = report;
+    let mut text = format!("{}  {}\n", project.project_id, project.title);
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{}", project.path);
+    let _ = match &project.feature_branch {
+        Some(feature) => writeln!(text, "{feature}, from {}", project.base_branch),
+        None => writeln!(text, "{}", project.base_branch),
+    };
+    let _ = writeln!(text, "\n{}", bar(progress));
+    let _ = writeln!(text, "{}", counts(progress));
+    let _ = writeln!(text, "{}", effort_line(effort));
+    if !tasks.is_empty() {
+        let rows: Vec<[String; 4]> = tasks
+            .iter()
+            .map(|task| {
+                let attempts = task.attempts.len().to_string();
+                [task.task_id.to_string(), task.queue.as_str().to_owned(), attempts, task.title.to_string()]
+            })
+            .collect();
+        text.push('\n');
+        text.push_str(&output::table(["TASK", "QUEUE", "ATTEMPTS", "TITLE"], &rows));
+    }
+    if let Some(at) = &project.completed_at {
+        let _ = writeln!(text, "\nComplete since {at}.");
+    } else if progress.is_complete {
+        let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.project_id);
+    }
+    text
+}
+
+fn completed(report: &Report) -> String {
+    let Report { project, progress, effort, .. } = report;
+    let mut text = format!("{} is complete: {}\n\n{}\n{}\n", project.project_id, project.title, counts(progress), effort_line(effort));
+    if let Some(feature) = &project.feature_branch {
+        let _ = writeln!(text, "\nIts work is on {feature}. When you like: git merge {feature}");
+    }
+    text
+}
+
+/// Cells of the bar; as wide as a glance.
+const BAR_CELLS: u64 = 30;
+
+fn bar(progress: &Progress) -> String {
+    let settled = progress.total - progress.open();
+    let filled = (settled * BAR_CELLS).checked_div(progress.total).unwrap_or_default();
+    let cells: String = (0..BAR_CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
+    format!("{cells}  {settled} of {}", progress.total)
+}
+
+fn counts(progress: &Progress) -> String {
+    let named = [
+        (progress.done, "done"),
+        (progress.to_accept, "to accept"),
+        (progress.asking, "waiting for your answer"),
+        (progress.running, "running"),
+        (progress.queued, "queued"),
+        (progress.recycled, "broken down"),
+        (progress.failed, "failed"),
+        (progress.cancelled, "cancelled"),
+    ];
+    let parts: Vec<String> =
+        named.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    if parts.is_empty() { "no tasks yet".to_owned() } else { parts.join(", ") }
+}
+
+fn effort_line(effort: &Effort) -> String {
+    let minutes = effort.worked_ms / 60_000;
+    let time = if minutes == 0 { format!("{} s", effort.worked_ms / 1000) } else { format!("{minutes} min") };
+    let dollars = effort.cost_micro_usd / 1_000_000;
+    let cents = effort.cost_micro_usd % 1_000_000 / 10_000;
+    format!(
+        "{} attempts, {} commits (+{} −{}), {} turns, {time} of work, ${dollars}.{cents:02}",
+        effort.attempts, effort.commits, effort.insertions, effort.deletions, effort.turns
+    )
+}
+
+/// A goal becomes a breakdown: an agent plans it, a person approves the plan.
+pub async fn plan(api: &Api, asked: Plan) -> Result<String, Fault> {
+    let goal = read_goal(&asked.goal)?;
+    let title = title_of(&goal).ok_or_else(|| {
+        Fault::usage("the goal is blank".to_owned(), "write what is to be achieved; the first line is its title")
+    })?;
+    let project = asked.project.as_deref().map(project_id).transpose()?;
+    let new = json!({ "title": title, "description": goal, "project_id": project, "run": !asked.hold });
+    let made: Value = api.post("/api/breakdowns", &new).await?;
+    if api.is_json {
+        return output::json(&made);
+    }
+    let id = made["breakdown"]["task_id"].as_str().unwrap_or_default();
+    let next = if asked.hold {
+        format!("  baton breakdown run {id}      let an agent plan it\n")
+    } else if api.is_served() {
+        "An agent plans it now.\n".to_owned()
+    } else {
+        "  baton up                             an agent plans it\n".to_owned()
+    };
+    Ok(format!(
+        "{id} is to be planned: {title}\n\n{next}  baton breakdown show {id}     read the plan\n  baton breakdown approve {id}  make its tasks real\n"
+    ))
+}
+
+/// Longest goal that is taken; more than any person writes.
+const GOAL_BYTES_MAX: u64 = 1024 * 1024;
+
+fn read_goal(path: &Path) -> Result<String, Fault> {
+    let failed = |error: std::io::Error| {
+        Fault::usage(format!("{} cannot be read: {error}", path.display()), "give a Markdown file, or - for standard input")
+    };
+    let mut goal = String::new();
+    let size = if path == Path::new("-") {
+        std::io::stdin().take(GOAL_BYTES_MAX + 1).read_to_string(&mut goal).map_err(failed)?
+    } else {
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(GOAL_BYTES_MAX + 1).read_to_string(&mut goal).map_err(failed)?
+    };
+    if size as u64 > GOAL_BYTES_MAX {
+        return Err(Fault::usage("the goal is longer than 1 MiB".to_owned(), "put details into files of the repository and name them"));
+    }
+    Ok(goal)
+}
+
+/// The first line that says something, without the marks of a heading.
+fn title_of(goal: &str) -> Option<String> {
+    let line = goal.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
+    Some(line.chars().take(120).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_is_called_by_its_first_line() {
+        assert_eq!(title_of("\n\n# Share links\n\nSo that …").as_deref(), Some("Share links"));
+        assert_eq!(title_of(" \n#\n"), None);
+    }
+
+    #[test]
+    fn the_bar_is_as_full_as_the_project() {
+        let progress = Progress { total: 4, done: 2, queued: 2, ..Progress::default() };
+        assert_eq!(bar(&progress), "███████████████░░░░░░░░░░░░░░░  2 of 4");
+        assert_eq!(counts(&progress), "2 done, 2 queued");
+        assert_eq!(bar(&Progress::default()), "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  0 of 0");
+    }
+}
