@@ -1,0 +1,40 @@
+//! What is typed to have Baton at home in the shell.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    #[arg(value_enum)]
+    pub shell: Shell,
+    /// Put them where the shell finds them, instead of printing them
+    #[arg(long)]
+    pub install: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+}
+
+impl Shell {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+            Self::Elvish => "elvish",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write a page for every command into this folder, instead of printing the first
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+}

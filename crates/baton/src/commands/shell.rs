@@ -1,0 +1,81 @@
+//! `baton completions`, `baton man`: Baton in the shell.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::env::Shells;
+
+use crate::cli::Arguments;
+use crate::cli::shell::{Completions, Man, Shell};
+use crate::fault::{FAILED, Fault};
+
+/// The variable by which the shell asks this program what to offer.
+pub const ASKED_BY: &str = "COMPLETE";
+
+pub fn completions(asked: &Completions) -> Result<String, Fault> {
+    if asked.install { install(asked.shell) } else { registration(asked.shell) }
+}
+
+/// What the shell has to run so that it asks us behind Tab.
+fn registration(shell: Shell) -> Result<String, Fault> {
+    let shells = Shells::builtins();
+    let known = shells.completer(shell.name()).ok_or_else(|| {
+        Fault::usage(format!("{} is not known here", shell.name()), "choose bash, zsh, fish or elvish")
+    })?;
+    let mut script = Vec::new();
+    known.write_registration(ASKED_BY, "baton", "baton", "baton", &mut script).map_err(|error| failed(&error))?;
+    Ok(String::from_utf8_lossy(&script).into_owned())
+}
+
+/// Puts one line where the shell looks by itself. It asks the program anew each time, so it is never out of date.
+fn install(shell: Shell) -> Result<String, Fault> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).ok_or_else(|| {
+        Fault::usage("HOME is not set".to_owned(), "set it, or put the output of baton completions SHELL where it belongs")
+    })?;
+    let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
+    let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    let (file, line) = match shell {
+        Shell::Bash => (data.join("bash-completion/completions/baton"), "source <(COMPLETE=bash baton)"),
+        Shell::Fish => (config.join("fish/completions/baton.fish"), "COMPLETE=fish baton | source"),
+        Shell::Zsh => (home.join(".zshrc"), "source <(COMPLETE=zsh baton)"),
+        Shell::Elvish => (config.join("elvish/rc.elv"), "eval (E:COMPLETE=elvish baton | slurp)"),
+    };
+    let is_there = fs::read_to_string(&file).is_ok_and(|text| text.lines().any(|known| known.trim() == line));
+    if is_there {
+        return Ok(format!("{} has them already.\n", file.display()));
+    }
+    append(&file, line).map_err(|error| failed(&error))?;
+    Ok(format!("{} now offers Baton's words; open a new shell to have them.\n", file.display()))
+}
+
+fn append(file: &Path, line: &str) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut open = fs::OpenOptions::new().create(true).append(true).open(file)?;
+    writeln!(open, "{line}")
+}
+
+/// One page to standard output, or a page for every command into a folder.
+pub fn man(asked: &Man) -> Result<String, Fault> {
+    let program = Arguments::command();
+    match &asked.into {
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(program).render(&mut page).map_err(|error| failed(&error))?;
+            Ok(String::from_utf8_lossy(&page).into_owned())
+        }
+        Some(folder) => {
+            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+            clap_mangen::generate_to(program, folder).map_err(|error| failed(&error))?;
+            let count = fs::read_dir(folder).map_or(0, Iterator::count);
+            Ok(format!("{count} pages are in {}.\n", folder.display()))
+        }
+    }
+}
+
+fn failed(error: &std::io::Error) -> Fault {
+    Fault { message: error.to_string(), hint: "check that you may write there, and that there is room".to_owned(), code: FAILED }
+}

@@ -1,0 +1,98 @@
+//! What the shell offers behind Tab: real tasks, questions, recipes, projects and user tasks.
+//!
+//! It runs while a person holds a key down, so it looks once, quickly, and offers nothing where it cannot.
+
+use std::ffi::OsStr;
+
+use baton_core::question_record::QuestionRecord;
+use baton_engine::Store;
+use baton_engine::query::TaskFilter;
+use baton_engine::recipes::RecipeLibrary;
+use baton_engine::settings::Settings;
+use baton_engine::user_tasks::{Site, UserTasks};
+use clap::Parser;
+use clap_complete::engine::CompletionCandidate;
+
+use crate::cli::{Arguments, Common};
+use crate::office::{self, Office};
+
+/// More than a person reads through.
+const OFFERED_MAX: u32 = 200;
+
+pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = with_office(async |office| {
+        let page = office.desk.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
+        let offered = page.items.iter().map(|row| row.value.spec());
+        Some(offered.map(|spec| (spec.id.to_string(), spec.title.to_string())).collect())
+    });
+    offered(typed, found)
+}
+
+pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = with_office(async |office| {
+        let pending = office.desk.pending_questions(OFFERED_MAX).await.ok()?;
+        let line = |record: &QuestionRecord| record.question.text.as_str().lines().next().map(str::to_owned);
+        let pair = |record: &QuestionRecord| (record.question.id.to_string(), line(record).unwrap_or_default());
+        Some(pending.iter().map(pair).collect())
+    });
+    offered(typed, found)
+}
+
+pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = with_office(async |office| {
+        let page = office.desk.store.projects(None, OFFERED_MAX).await.ok()?;
+        Some(page.items.iter().map(|project| (project.id.to_string(), project.title.to_string())).collect())
+    });
+    offered(typed, found)
+}
+
+pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = place().map(|(place, _)| {
+        let library = RecipeLibrary::of(&place.root).current();
+        library.iter().map(|recipe| (recipe.id.to_string(), recipe.label.to_string())).collect()
+    });
+    offered(typed, found)
+}
+
+pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = place().and_then(|(place, settings)| {
+        let tasks = UserTasks::new(&place.state_dir, settings.user_tasks);
+        let list = tasks.list(&Site::of_person(&place.root)).ok()?;
+        Some(list.tasks.into_iter().map(|task| (task.name, task.description)).collect())
+    });
+    offered(typed, found)
+}
+
+/// The flags typed before are not known here; the environment's choices are.
+fn common() -> Option<Common> {
+    Arguments::try_parse_from(["baton", "explain", "states"]).ok().map(|arguments| arguments.common)
+}
+
+fn place() -> Option<(baton_engine::place::Place, Settings)> {
+    office::find(&common()?).ok()
+}
+
+fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
+    let (place, _) = place()?;
+    // Nothing to offer, and no reason to make a store for it.
+    if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists() {
+        return None;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(async {
+        let office = Office::at(place, false).await.ok()?;
+        let found = look(&office).await;
+        office.close().await.ok()?;
+        found
+    })
+}
+
+/// Those that begin with what was typed, with or without the prefix of an id.
+fn offered(typed: &OsStr, found: Option<Vec<(String, String)>>) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fits = |value: &str| {
+        value.starts_with(&*typed) || value.split_once('-').is_some_and(|(_, rest)| !typed.is_empty() && rest.starts_with(&*typed))
+    };
+    let fitting = found.into_iter().flatten().filter(|(value, _)| fits(value));
+    fitting.map(|(value, about)| CompletionCandidate::new(value).help(Some(about.into()))).collect()
+}
