@@ -1,0 +1,28 @@
+//! What is typed to take everything out.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Export {
+    #[arg(long, value_enum, default_value = "jsonl")]
+    pub format: Format,
+    /// Only this project; a report is always of one
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Where it goes [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The whole history too, event by event
+    #[arg(long)]
+    pub events: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One JSON object on each line
+    Jsonl,
+    /// A page that needs nothing else: what was done, by whom, evidence, cost, timeline
+    Html,
+}
