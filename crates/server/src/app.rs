@@ -21,7 +21,7 @@ use crate::limits::REQUEST_TIMEOUT;
 use crate::mcp::{self, mount};
 use crate::metrics::Label;
 use crate::state::App;
-use crate::{exposition, openapi, routes, socket};
+use crate::{exposition, openapi, pages, routes, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id of a client's own that is taken over.
@@ -41,7 +41,7 @@ pub fn router<S: Store>(app: App<S>) -> Router {
     for route in routes::all::<S>() {
         router = router.route(route.path, route.handler);
     }
-    mount::on(router, &app)
+    mount::on(pages::on(router), &app)
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(app.clone(), door::<S>))

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod mcp;
 mod metrics;
 pub mod openapi;
+mod pages;
 mod route;
 mod routes;
 pub mod serve;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use baton_engine::Recorded;
@@ -10,11 +11,14 @@ use baton_engine::Store;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 
+use crate::error::{Answer, ApiError};
 use crate::follower::Follower;
 use crate::state::App;
 
+/// What a browser sends when it comes back.
+const LAST_EVENT_ID: &str = "last-event-id";
 /// How often a quiet stream gives a sign of life, so that a client notices when the server is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Everything after the event of number `after`, for as long as the client listens.
 pub fn stream<S: Store>(
@@ -37,6 +41,16 @@ pub fn stream<S: Store>(
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
 }
 
+/// The number a browser sends when it comes back.
+pub fn last_event_id(headers: &HeaderMap) -> Answer<Option<u64>> {
+    let last = headers.get(LAST_EVENT_ID).map(|value| {
+        value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok()).ok_or_else(|| {
+            ApiError::invalid("Last-Event-ID is not a number", "send the id of the last event you saw")
+        })
+    });
+    last.transpose()
+}
+
 fn event_of(recorded: &Recorded) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
@@ -44,10 +58,10 @@ fn event_of(recorded: &Recorded) -> Event {
 }
 
 /// Counts a stream for as long as it is open.
-struct Listening<S>(App<S>);
+pub struct Listening<S>(App<S>);
 
 impl<S> Listening<S> {
-    fn new(app: App<S>) -> Self {
+    pub fn new(app: App<S>) -> Self {
         app.metrics.event_streams.entered();
         Self(app)
     }

@@ -19,6 +19,8 @@ pub struct TaskFilter {
     pub role: Option<Role>,
     /// Part of the title, in any case.
     pub title: Option<String>,
+    /// The list from its other end. Its cursors then lead towards older tasks.
+    pub newest_first: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

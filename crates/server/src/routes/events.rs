@@ -5,14 +5,11 @@ use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use baton_engine::Store;
 
-use crate::error::{Answer, ApiError};
+use crate::error::Answer;
 use crate::input::Query;
 use crate::route::Route;
 use crate::sse;
 use crate::state::App;
-
-/// What a browser sends when it comes back.
-const LAST_EVENT_ID: &str = "last-event-id";
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -34,11 +31,6 @@ async fn stream<S: Store>(
 ) -> Answer<impl IntoResponse> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
-    let last = headers.get(LAST_EVENT_ID).map(|value| {
-        value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok()).ok_or_else(|| {
-            ApiError::invalid("Last-Event-ID is not a number", "send the id of the last event you saw")
-        })
-    });
-    let after = last.transpose()?.or(after).unwrap_or_default();
+    let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();
     Ok(sse::stream(&app, after))
 }

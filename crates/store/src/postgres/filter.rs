@@ -10,11 +10,12 @@ use crate::query::{Cursor, QuestionFilter, TaskFilter};
 pub(super) struct Select {
     sql: String,
     params: Vec<Param>,
+    newest_first: bool,
 }
 
 impl Select {
     fn new(sql: &str) -> Self {
-        Self { sql: sql.to_owned(), params: Vec::new() }
+        Self { sql: sql.to_owned(), params: Vec::new(), newest_first: false }
     }
 
     fn text(&mut self, condition: &str, value: String) {
@@ -27,22 +28,25 @@ impl Select {
         let _ = write!(self.sql, " AND {condition}");
     }
 
-    /// Oldest first, after `cursor`, with one row more than `limit` to know whether there are more.
+    /// In the order of `place`, after `cursor`, with one row more than `limit` to know whether there are more.
     fn page(mut self, place: &str, key: &str, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
         if let Some(Cursor { at, key: last }) = cursor {
             self.params.push(Box::new(at.ms()));
             self.params.push(Box::new(last));
             let count = self.params.len();
-            let _ = write!(self.sql, " AND ({place}, {key}) > (${}, ${count})", count - 1);
+            let beyond = if self.newest_first { '<' } else { '>' };
+            let _ = write!(self.sql, " AND ({place}, {key}) {beyond} (${}, ${count})", count - 1);
         }
         self.params.push(Box::new(i64::from(limit) + 1));
-        let _ = write!(self.sql, " ORDER BY {place}, {key} LIMIT ${}", self.params.len());
+        let order = if self.newest_first { " DESC" } else { "" };
+        let _ = write!(self.sql, " ORDER BY {place}{order}, {key}{order} LIMIT ${}", self.params.len());
         (self.sql, self.params)
     }
 }
 
 pub(super) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
     let mut select = Select::new("SELECT id, version, body, created_ms FROM tasks WHERE true");
+    select.newest_first = filter.newest_first;
     // Our own words, and in the SQL itself, so that the server can see which index holds them.
     if let Some(queue) = filter.queue {
         select.fixed(&format!("queue = '{}'", queue.as_str()));

@@ -1,4 +1,4 @@
-//! Lists with filters and pages, oldest first.
+//! Lists with filters and pages, oldest first unless the filter says otherwise.
 
 use baton_core::change::Stored;
 use baton_core::project::Project;
@@ -17,6 +17,7 @@ use crate::query::{Cursor, Page, QuestionFilter, TaskFilter};
 struct Where {
     clauses: Vec<String>,
     values: Vec<Value>,
+    newest_first: bool,
 }
 
 impl Where {
@@ -30,7 +31,8 @@ impl Where {
         if let (Some(cursor), Some(key)) = (cursor, key) {
             self.values.extend([Value::from(cursor.at.ms()), Value::from(key)]);
             let last = self.values.len();
-            self.clauses.push(format!("({time}, id) > (?{}, ?{last})", last - 1));
+            let beyond = if self.newest_first { '<' } else { '>' };
+            self.clauses.push(format!("({time}, id) {beyond} (?{}, ?{last})", last - 1));
         }
     }
 
@@ -38,7 +40,7 @@ impl Where {
         if self.clauses.is_empty() { String::new() } else { format!("WHERE {}", self.clauses.join(" AND ")) }
     }
 
-    /// What `select` finds of these, oldest by `time` first. `item` makes one of a row and says where it stands, or
+    /// What `select` finds of these, in the order of `time`. `item` makes one of a row and says where it stands, or
     /// passes over it.
     fn page<T>(
         self,
@@ -47,7 +49,8 @@ impl Where {
         limit: u32,
         item: impl Fn(&Row<'_>) -> Result<Option<(T, Cursor)>, Fault>,
     ) -> Result<Page<T>, Fault> {
-        let sql = format!("{select} {} ORDER BY {time}, id", self.text());
+        let order = if self.newest_first { " DESC" } else { "" };
+        let sql = format!("{select} {} ORDER BY {time}{order}, id{order}", self.text());
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(self.values))?;
         let mut page = PageInTheMaking::new(limit);
@@ -68,7 +71,7 @@ pub fn tasks(
     cursor: Option<&Cursor>,
     limit: u32,
 ) -> Result<Page<Stored<Task>>, Fault> {
-    let mut wanted = Where::default();
+    let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
     if let Some(queue) = filter.queue {
         wanted.and("queue =", queue.as_str().to_owned());
     }

@@ -86,7 +86,7 @@ async fn log<S: Store>(
 }
 
 /// An attempt has a log for each time an agent was put to work in it: `agent.log`, `agent.2.log` and so on.
-async fn newest_log(folder: &Path) -> Option<PathBuf> {
+pub async fn newest_log(folder: &Path) -> Option<PathBuf> {
     let (stem, extension) = LOG_FILE.split_once('.')?;
     let mut entries = tokio::fs::read_dir(folder).await.ok()?;
     let mut newest: Option<(usize, String)> = None;

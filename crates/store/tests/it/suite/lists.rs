@@ -29,6 +29,13 @@ pub async fn pages_hold_while_rows_come_and_go<F: Fixture>() {
     for number in (10..30).rev() {
         write(&store, create(aged(number), &[])).await;
     }
+    let newest = TaskFilter { newest_first: true, ..TaskFilter::default() };
+    let first = store.tasks(&newest, None, 3).await.unwrap();
+    let second = store.tasks(&newest, first.next, 17).await.unwrap();
+    let from_the_end: Vec<TaskId> =
+        first.items.iter().chain(&second.items).map(|task| task.value.id()).collect();
+    assert_eq!((from_the_end, second.next), ((10..30).rev().map(task_id).collect(), None));
+
     let mut seen = Vec::new();
     let mut cursor: Option<Cursor> = None;
     loop {

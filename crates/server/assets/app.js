@@ -1,0 +1,49 @@
+// The page's script: wires the parts. The page works without it; with it, it stays current and follows the keys.
+
+import { keepAges } from "./ages.js";
+import { commentOnLines } from "./comments.js";
+import { openSheets } from "./dialogs.js";
+import { keepDrafts } from "./drafts.js";
+import { filterRows } from "./filter.js";
+import { postForms } from "./forms.js";
+import { followKeys } from "./keys.js";
+import { follow } from "./live.js";
+import { showLog } from "./log.js";
+import { offerNotices } from "./notices.js";
+import { offerPalette } from "./palette.js";
+import { offerVoice } from "./voice.js";
+
+/** What a `data-do` button does. @type {Record<string, (button: HTMLElement) => void>} */
+const deeds = {
+  theme: switchTheme,
+  keys: () => /** @type {HTMLDialogElement} */ (document.getElementById("keys")).showModal(),
+};
+
+function switchTheme() {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  try {
+    localStorage.setItem("baton-theme", root.dataset.theme);
+  } catch {
+    // It holds for this page then.
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = /** @type {HTMLElement} */ (event.target).closest?.("[data-do]");
+  if (button instanceof HTMLElement) deeds[button.dataset.do ?? ""]?.(button);
+});
+
+// What has to be done again whenever the page was patched.
+const again = [keepDrafts(), filterRows(), commentOnLines(), offerVoice(deeds), showLog(deeds)];
+for (const part of again) part();
+document.addEventListener("baton:changed", () => again.forEach((part) => part()));
+
+keepAges();
+openSheets();
+postForms();
+offerPalette(deeds);
+offerNotices(deeds);
+followKeys();
+follow();

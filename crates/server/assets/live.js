@@ -1,0 +1,119 @@
+// One stream of events for this tab. Each says what it is about; if the page shows that, the page asks again for
+// its changing parts and takes over what differs. The browser comes back by itself, with the last number it saw.
+
+import { morph } from "./morph.js";
+import { notify, toast } from "./notices.js";
+
+/** Events that come together are one change of the page. */
+const GATHER_MS = 50;
+/** The page is not asked for more often than this. */
+const EVERY_MS = 250;
+/** After the stream was refused, how long until it is tried again; doubled up to the second. */
+const AGAIN_MS = [1000, 15_000];
+
+/** @typedef {{ event: string, about: string[], notice?: { title: string, text: string, address: string } }} News */
+
+let seq = "0";
+/** @type {EventSource | null} */
+let stream = null;
+let wait = AGAIN_MS[0];
+let isDue = false;
+let isAsking = false;
+let askedAt = 0;
+
+export const main = () => /** @type {HTMLElement} */ (document.getElementById("main"));
+
+export function follow() {
+  seq = main().dataset.seq ?? "0";
+  open();
+  window.addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    open();
+    refresh();
+  });
+  window.addEventListener("pagehide", () => stream?.close());
+}
+
+function open() {
+  stream?.close();
+  stream = new EventSource(`/live?after=${seq}`);
+  stream.onopen = () => {
+    wait = AGAIN_MS[0];
+    line("live", false);
+  };
+  stream.onmessage = (event) => heard(event.lastEventId, JSON.parse(event.data));
+  stream.onerror = () => {
+    line("connection lost; trying again…", true);
+    // While it is connecting, the browser tries by itself. A refusal is final for it, not for us.
+    if (stream?.readyState !== EventSource.CLOSED) return;
+    setTimeout(open, wait);
+    wait = Math.min(wait * 2, AGAIN_MS[1]);
+  };
+}
+
+/** @param {string} text @param {boolean} isOff */
+function line(text, isOff) {
+  const place = document.getElementById("line");
+  if (!place || place.textContent === text) return;
+  place.textContent = text;
+  place.classList.toggle("off", isOff);
+}
+
+/** @param {string} id @param {News} news */
+function heard(id, news) {
+  seq = id;
+  if (news.notice) notify(news.notice);
+  const about = (main().dataset.about ?? "").split(" ").filter(Boolean);
+  const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_");
+  if (concerns) refresh();
+}
+
+/** Asks for the changing parts soon, once for all that happened until then. */
+export function refresh() {
+  if (isDue) return;
+  isDue = true;
+  const rest = Math.max(GATHER_MS, askedAt + EVERY_MS - Date.now());
+  setTimeout(ask, rest);
+}
+
+async function ask() {
+  if (isAsking) {
+    setTimeout(ask, GATHER_MS);
+    return;
+  }
+  isDue = false;
+  isAsking = true;
+  askedAt = Date.now();
+  try {
+    const answer = await fetch(location.href, { headers: headers() });
+    if (answer.ok) take(await answer.text());
+    else if (answer.status === 401) location.reload();
+  } catch {
+    // The server is away. The stream notices when it is back, and everything missed leads here again.
+  } finally {
+    isAsking = false;
+  }
+}
+
+/** What tells the server that only the changing parts are wanted, and what is on show. */
+export function headers() {
+  const shown = [...document.querySelectorAll("#questions [data-question]")].map((card) => card.getAttribute("data-question"));
+  return { "x-baton-fragment": "1", "x-baton-shown": shown.slice(0, 200).join(",") };
+}
+
+/** Takes over what differs. @param {string} html */
+export function take(html) {
+  const fresh = document.createElement("template");
+  fresh.innerHTML = html;
+  for (const id of ["nav", "main"]) {
+    const [old, next] = [document.getElementById(id), fresh.content.querySelector(`#${id}`)];
+    if (old && next) morph(old, next);
+  }
+  const { pending = "0", title = "" } = main().dataset;
+  document.title = `${pending === "0" ? "" : `(${pending}) `}${title} · Baton`;
+  const icon = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
+  if (icon && !icon.href.endsWith(`/badge/${pending}.svg`)) icon.href = `/badge/${pending}.svg`;
+  document.dispatchEvent(new CustomEvent("baton:changed"));
+}
+
+export { toast };

@@ -1,0 +1,40 @@
+// Tells a person something: a line on the page, or a notification when they look elsewhere.
+
+const SHOWN_MS = 8000;
+
+/** @param {string} text @param {boolean} [isBad] */
+export function toast(text, isBad = false) {
+  const place = document.getElementById("toasts");
+  if (!place) return;
+  const line = document.createElement("p");
+  line.className = isBad ? "toast bad" : "toast";
+  line.textContent = text;
+  place.append(line);
+  setTimeout(() => line.remove(), SHOWN_MS);
+}
+
+const isPossible = "Notification" in window;
+
+/** @param {{ title: string, text: string, address: string }} notice */
+export function notify(notice) {
+  if (!isPossible || Notification.permission !== "granted" || !document.hidden) return;
+  // One tag for each address: several open tabs show it once.
+  const shown = new Notification(notice.title, { body: notice.text, tag: notice.address, icon: "/badge/0.svg" });
+  shown.onclick = () => {
+    window.focus();
+    location.assign(notice.address);
+    shown.close();
+  };
+}
+
+/** @param {Record<string, (button: HTMLElement) => void>} deeds */
+export function offerNotices(deeds) {
+  const button = document.querySelector("[data-do=notify]");
+  if (!(button instanceof HTMLElement) || !isPossible || Notification.permission !== "default") return;
+  button.hidden = false;
+  deeds.notify = async () => {
+    const answer = await Notification.requestPermission();
+    button.hidden = answer !== "default";
+    toast(answer === "granted" ? "You are told when something waits for you." : "Notifications stay off.");
+  };
+}

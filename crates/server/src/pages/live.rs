@@ -1,0 +1,109 @@
+//! `/live`: what happens, told to an open page. The id of each message is the number of its event, so a browser
+//! that comes back goes on where it was.
+//!
+//! A page needs to know only what an event is about; it asks again for the parts that show it.
+
+use std::convert::Infallible;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use baton_core::event::EventBody;
+use baton_engine::{Recorded, Store};
+use futures_util::stream::unfold;
+use serde::Serialize;
+
+use super::words::short;
+use crate::error::Answer;
+use crate::follower::Follower;
+use crate::input::Query;
+use crate::sse::{KEEP_ALIVE, Listening, last_event_id};
+use crate::state::App;
+
+/// As much of a question as a notification shows.
+const NOTICE_CHARS_MAX: usize = 140;
+
+/// One event, as little of it as a page needs.
+#[derive(Serialize)]
+struct News {
+    event: String,
+    /// Ids it is about, for pages that show one thing only.
+    about: Vec<String>,
+    /// What a person who is not looking should be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<Notice>,
+}
+
+#[derive(Serialize)]
+struct Notice {
+    title: &'static str,
+    text: String,
+    address: String,
+}
+
+pub async fn stream<S: Store>(
+    State(app): State<App<S>>,
+    mut query: Query,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let after: Option<u64> = query.take("after")?;
+    query.done()?;
+    let after = last_event_id(&headers)?.or(after).unwrap_or_default();
+    let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
+    let news = unfold((follower, Listening::new(app.clone())), |(mut follower, listening)| async move {
+        match follower.next().await {
+            Ok(Some(recorded)) => {
+                let event = Event::default().id(recorded.seq.to_string()).data(told(&recorded));
+                Some((Ok::<_, Infallible>(event), (follower, listening)))
+            }
+            Ok(None) => None,
+            Err(error) => {
+                tracing::warn!(%error, "a page's stream broke off");
+                None
+            }
+        }
+    });
+    Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+fn told(recorded: &Recorded) -> String {
+    let value = serde_json::to_value(recorded).unwrap_or_default();
+    let named = ["task", "session", "question", "project", "run", "breakdown", "from"];
+    let mut about: Vec<String> =
+        named.iter().filter_map(|name| value.get(*name)?.as_str().map(str::to_owned)).collect();
+    about.extend(recorded.event.body.task().map(|task| task.to_string()));
+    if let Some(question) = value.pointer("/question/id").and_then(|id| id.as_str()) {
+        about.push(question.to_owned());
+    }
+    if let Some(session) = value.pointer("/spec/session_id").and_then(|id| id.as_str()) {
+        about.push(session.to_owned());
+    }
+    about.sort();
+    about.dedup();
+    let event = value["event"].as_str().unwrap_or_default().to_owned();
+    let news = News { event, about, notice: notice(&recorded.event.body) };
+    serde_json::to_string(&news).unwrap_or_default()
+}
+
+/// What is worth a notification: a question, and work that waits for a person or failed.
+fn notice(body: &EventBody) -> Option<Notice> {
+    match body {
+        EventBody::QuestionAsked { question, .. } => Some(Notice {
+            title: "Baton asks",
+            text: short(question.text().as_str(), NOTICE_CHARS_MAX),
+            address: format!("/questions/{}", question.id),
+        }),
+        EventBody::TaskFailed { task, error } => Some(Notice {
+            title: "A task failed",
+            text: short(error.as_str(), NOTICE_CHARS_MAX),
+            address: format!("/tasks/{task}"),
+        }),
+        EventBody::TaskProvisional { task, .. } => Some(Notice {
+            title: "Work to accept",
+            text: task.to_string(),
+            address: format!("/tasks/{task}"),
+        }),
+        _ => None,
+    }
+}

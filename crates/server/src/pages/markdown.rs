@@ -1,0 +1,84 @@
+//! Text of agents and people as HTML. It is hostile input: whatever it holds, nothing of it runs, loads or posts.
+
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{Event, Options, Parser, html};
+
+/// The longest text that is laid out; what is longer is shown as it is, cut.
+const LAID_OUT_BYTES_MAX: usize = 256 * 1024;
+
+/// Markdown, laid out and cleaned.
+pub fn markdown(text: &str) -> Markup {
+    let end = (0..=LAID_OUT_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    // A line break was meant as one; and HTML is shown, not obeyed.
+    let events = Parser::new_ext(&text[..end], options).map(|event| match event {
+        Event::SoftBreak => Event::HardBreak,
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        other => other,
+    });
+    let mut laid_out = String::new();
+    html::push_html(&mut laid_out, events);
+    PreEscaped(cleaned(&laid_out))
+}
+
+/// Images would call elsewhere, ids would collide with ours; links lead out in the open.
+fn cleaned(html: &str) -> String {
+    ammonia::Builder::default()
+        .rm_tags(["img", "map", "area", "figure", "figcaption"])
+        .url_schemes(["http", "https", "mailto"].into())
+        .url_relative(ammonia::UrlRelative::Deny)
+        .link_rel(Some("noopener noreferrer nofollow"))
+        .generic_attributes([].into())
+        .clean(html)
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_laid_out() {
+        let html = markdown("# A\n\nfirst\nsecond `code` **bold**\n\n- one\n- two").0;
+        assert!(html.contains("<h1>A</h1>"), "{html}");
+        assert!(html.contains("first<br>\nsecond <code>code</code> <strong>bold</strong>"), "{html}");
+        assert!(html.contains("<li>one</li>"), "{html}");
+    }
+
+    #[test]
+    fn nothing_in_it_runs_loads_or_posts() {
+        let hostile = [
+            "<script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "![x](http://evil.example/pixel.png)",
+            "[x](javascript:alert(1))",
+            "[x](data:text/html,<script>alert(1)</script>)",
+            "<a href=\"JaVaScRiPt:alert(1)\">x</a>",
+            "<form action=http://evil.example><button>go</button></form>",
+            "<iframe src=http://evil.example></iframe>",
+            "<svg onload=alert(1)>",
+            "<div style=\"position:fixed;inset:0\" id=main>over everything</div>",
+            "<base href=http://evil.example>",
+            "```html\n</code></pre><script>alert(1)</script>\n```",
+            "[x](/tasks/TASK-00000001/do/cancel)",
+        ];
+        for text in hostile {
+            let html = markdown(text).0.to_lowercase();
+            let tags: Vec<&str> = html.split('<').skip(1).collect();
+            for bad in ["script", "img", "form", "iframe", "svg", "base", "div", "button"] {
+                assert!(!tags.iter().any(|tag| tag.starts_with(bad)), "{text} became {html}");
+            }
+            for tag in tags {
+                let tag = tag.split('>').next().unwrap_or_default();
+                for bad in ["javascript:", "data:", "onerror", "onload", "style=", "id=", "href=\"/"] {
+                    assert!(!tag.contains(bad), "{text} became {html}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_very_long_text_is_cut_between_characters() {
+        assert!(markdown(&"ä".repeat(LAID_OUT_BYTES_MAX)).0.len() < 2 * LAID_OUT_BYTES_MAX);
+    }
+}

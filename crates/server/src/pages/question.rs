@@ -1,0 +1,189 @@
+//! A question: its card in the inbox and on its task, its own page, and the form that answers it.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::id::{QuestionId, TaskId};
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::task::Task;
+use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
+use baton_engine::Store;
+use baton_engine::error::EngineError;
+use maud::{Markup, html};
+
+use super::answer::{PageAnswer, PageError, go};
+use super::form::Form;
+use super::layout::{Frame, Tab, heading};
+use super::markdown::markdown;
+use super::visit::Visit;
+use super::words::{age, of_kind};
+use crate::error::{ApiError, Code};
+use crate::input::Key;
+use crate::routes::questions::give;
+use crate::state::App;
+
+/// Options that have a key of their own.
+const OPTION_KEYS_MAX: usize = 9;
+
+/// The tasks that questions are about, each read once.
+pub async fn tasks_of<S: Store>(
+    app: &App<S>,
+    records: &[QuestionRecord],
+) -> Result<BTreeMap<TaskId, Task>, PageError> {
+    let mut tasks = BTreeMap::new();
+    for id in records.iter().filter_map(|record| record.task_id) {
+        if !tasks.contains_key(&id) {
+            tasks.insert(id, app.desk().task(id).await?.value);
+        }
+    }
+    Ok(tasks)
+}
+
+/// The question with everything it takes to answer it, or with what became of it.
+pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
+    let id = record.question.id;
+    let is_pending = record.state == QuestionState::Pending;
+    html! {
+        article.question.closed[!is_pending] #{ "q-" (id) } data-row data-question=(id) tabindex="-1" aria-labelledby={ "q-" (id) "-text" } {
+            header {
+                (of_kind(record.question.kind()).chip())
+                @match task {
+                    Some(task) => a.title href={ "/tasks/" (task.id()) } { (task.spec().title) },
+                    None => a.title href={ "/chat/" (record.session_id) } { "The loop of " (record.session_id) },
+                }
+                span.meta {
+                    a href={ "/questions/" (id) } { "asked " (age(record.asked_at, now)) }
+                }
+            }
+            div.prose.text #{ "q-" (id) "-text" } { (markdown(record.question.text().as_str())) }
+            (context(record, task))
+            @match &record.state {
+                QuestionState::Pending => (form(record, next)),
+                QuestionState::Answered { at, answer, answered_by } => {
+                    div.outcome {
+                        p { span.sign aria-hidden="true" { "✓" } " Answered by " strong { (answered_by) } " " (age(*at, now)) }
+                        blockquote.prose { (markdown(answer.as_str())) }
+                    }
+                },
+                QuestionState::Withdrawn { at, reason } => {
+                    div.outcome {
+                        p { span.sign aria-hidden="true" { "⊘" } " Withdrawn " (age(*at, now)) ": " (reason) }
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// What the agent had said when it asked, where that is more than the question.
+fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
+    let question = record.question.text().as_str().trim();
+    let said = task.and_then(|task| task.ledger().output.as_deref()).map(str::trim);
+    let said = said.filter(|said| !said.is_empty() && *said != question);
+    let asked = task.map(|task| task.spec().description.trim()).filter(|text| !text.is_empty());
+    html! {
+        @if said.is_some() || asked.is_some() {
+            details.context {
+                summary { "Context" }
+                @if let Some(asked) = asked { h3 { "The task" } div.prose { (markdown(asked)) } }
+                @if let Some(said) = said { h3 { "What the agent said" } div.prose { (markdown(said)) } }
+            }
+        }
+    }
+}
+
+fn form(record: &QuestionRecord, next: &str) -> Markup {
+    let id = record.question.id;
+    let draft = &record.question.draft;
+    html! {
+        form.answer method="post" action={ "/questions/" (id) "/answer" } {
+            input type="hidden" name="next" value=(next);
+            @if !draft.options.is_empty() {
+                div.options role="group" aria-label="Answers offered" {
+                    @for (index, option) in draft.options.iter().enumerate() {
+                        button.option type="submit" name="option" value=(option) data-option=[key_of(index)] formnovalidate {
+                            @if let Some(key) = key_of(index) { kbd { (key) } }
+                            (option)
+                            @if draft.default.as_ref() == Some(option) { span.muted { " (default)" } }
+                        }
+                    }
+                }
+            }
+            label.unseen for={ "q-" (id) "-answer" } { "Your answer" }
+            textarea #{ "q-" (id) "-answer" } name="answer" rows="2" required data-draft=(id) placeholder=(placeholder(record)) {}
+            div.actions {
+                button.primary type="submit" { "Answer " kbd { "Ctrl ⏎" } }
+                button.js type="button" data-do="voice" hidden { "Dictate" }
+                @if let Some(expires) = draft.expires_at { span.muted { "expires at " time datetime=(expires) { (expires) } } }
+            }
+        }
+    }
+}
+
+fn key_of(index: usize) -> Option<usize> {
+    (index < OPTION_KEYS_MAX).then_some(index + 1)
+}
+
+fn placeholder(record: &QuestionRecord) -> &'static str {
+    if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
+}
+
+pub async fn show<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<QuestionId>,
+    visit: Visit,
+) -> PageAnswer {
+    let frame = Frame::load(&app, visit).await?;
+    let record = record(&app, id).await?;
+    Ok(whole(&app, &frame, StatusCode::OK, &record, None).await?)
+}
+
+async fn record<S: Store>(app: &App<S>, id: QuestionId) -> Result<QuestionRecord, PageError> {
+    let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
+    Ok(app.desk().question(id).await?.ok_or_else(missing)?)
+}
+
+async fn whole<S: Store>(
+    app: &App<S>,
+    frame: &Frame,
+    status: StatusCode,
+    record: &QuestionRecord,
+    late: Option<&str>,
+) -> PageAnswer {
+    let tasks = tasks_of(app, std::slice::from_ref(record)).await?;
+    let task = record.task_id.and_then(|id| tasks.get(&id));
+    let body = html! {
+        (heading("Question", &html! {}))
+        @if let Some(text) = late {
+            div.alert role="alert" {
+                p { "Somebody was faster: this was answered already, and your answer was not used." }
+                p.muted { "You wrote: " (text) }
+            }
+        }
+        (card(record, task, frame.now, "/"))
+        p { a href="/" { "← Inbox" } }
+    };
+    let about = [record.question.id.to_string()];
+    Ok(frame.page_with(status, Tab::Inbox, "Question", &about, &body))
+}
+
+/// An option that was clicked, or else what was written.
+pub async fn answer<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<QuestionId>,
+    visit: Visit,
+    form: Form,
+) -> PageAnswer {
+    let text: NonBlank = if form.has("option") { form.said("option")? } else { form.said("answer")? };
+    match give(&app, id, text.clone()).await {
+        Ok(_) => Ok(go(&form.next("/"))),
+        Err(ApiError { error: Code::AlreadyAnswered, .. }) => {
+            let frame = Frame::load(&app, visit).await?;
+            let record = record(&app, id).await?;
+            whole(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,194 @@
+//! The log of an attempt: the end of it in the page, all of it for the script, which follows it as it grows.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use baton_core::attempt_record::AttemptRecord;
+use baton_core::id::{AttemptId, TaskId};
+use baton_engine::Store;
+use maud::{Markup, html};
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::time::{Instant, sleep};
+
+use super::{Seen, Sheet};
+use crate::error::{Answer, ApiError};
+use crate::input::{Key, Query};
+use crate::pages::answer::{PageAnswer, PageError};
+use crate::pages::layout::empty;
+use crate::pages::visit::Visit;
+use crate::routes::tasks::records::newest_log;
+use crate::state::App;
+
+/// As much as one answer brings.
+const PIECE_BYTES_MAX: u64 = 1024 * 1024;
+/// As much of the end as stands in the page itself, for those without scripts.
+const TAIL_BYTES_MAX: u64 = 64 * 1024;
+/// How long the script waits for more before it asks again.
+const WAIT_MAX: Duration = Duration::from_secs(20);
+/// How often a file that is waited for is looked at. Nobody reads faster.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+pub async fn show<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    visit: Visit,
+    mut query: Query,
+) -> PageAnswer {
+    let wanted: Option<AttemptId> = query.take("attempt")?;
+    query.done()?;
+    let seen = Seen::load(&app, id, visit).await?;
+    let attempts = app.desk().store.attempts(id).await?;
+    let chosen = wanted.or_else(|| attempts.last().map(|record| record.attempt.id));
+    let body = match chosen {
+        None => empty("No log yet", "It begins when an agent does.", &[("baton task log", "the same in a terminal")]),
+        Some(attempt) => {
+            let path = newest_log(&app.shop.attempt_folder(attempt)).await;
+            html! {
+                (choice(id, &attempts, attempt))
+                (viewer(id, attempt, is_live(&attempts, attempt), path.as_deref()).await?)
+            }
+        }
+    };
+    Ok(seen.page(Sheet::Log, &[], &body))
+}
+
+fn is_live(attempts: &[AttemptRecord], attempt: AttemptId) -> bool {
+    attempts.iter().any(|record| record.attempt.id == attempt && record.closing.is_none())
+}
+
+fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup {
+    html! {
+        @if attempts.len() > 1 {
+            p.attempts {
+                "Attempt "
+                @for record in attempts {
+                    @let attempt = record.attempt.id;
+                    a href={ "/tasks/" (task) "/log?attempt=" (attempt) } aria-current=[(attempt == chosen).then_some("true")] { (record.attempt.number) } " "
+                }
+            }
+        }
+    }
+}
+
+async fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, path: Option<&Path>) -> Result<Markup, PageError> {
+    let tail = match path {
+        Some(path) => tail(path).await,
+        None => String::new(),
+    };
+    let source = format!("/tasks/{task}/log.txt?attempt={attempt}");
+    Ok(html! {
+        div.log-tools.js {
+            label.unseen for="log-search" { "Search the log" }
+            input #log-search type="search" placeholder="Search the log" autocomplete="off";
+            button type="button" data-do="log-previous" aria-label="Previous match" { "↑" }
+            button type="button" data-do="log-next" aria-label="Next match" { "↓" }
+            span #log-matches role="status" { }
+            label { input #log-follow type="checkbox" checked; " Follow" }
+            span #log-size.muted { }
+            a href=(source) { "Raw" }
+        }
+        div.log #log data-keep={ "log-" (attempt) } data-source=(source) data-live[is_live] tabindex="0" role="log" aria-live="off" aria-label="Log" {
+            pre { @if tail.is_empty() { "Nothing is written yet." } @else { (plain(&tail)) } }
+        }
+    })
+}
+
+async fn tail(path: &Path) -> String {
+    let Ok(metadata) = tokio::fs::metadata(path).await else { return String::new() };
+    let from = metadata.len().saturating_sub(TAIL_BYTES_MAX);
+    let bytes = piece(path, from).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }
+}
+
+/// Without the codes that colour a terminal.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            plain.push(c);
+        } else if chars.next_if_eq(&'[').is_some() {
+            while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
+        }
+    }
+    plain
+}
+
+/// The raw log from a byte on. With `wait`, an answer comes as soon as there is more, or after a while without.
+pub async fn raw<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    mut query: Query,
+) -> Answer<Response> {
+    let attempt: Option<AttemptId> = query.take("attempt")?;
+    let from: u64 = query.take("from")?.unwrap_or_default();
+    let wait: Option<u32> = query.take("wait")?;
+    query.done()?;
+    let attempts = app.desk().store.attempts(id).await?;
+    let attempt = attempt.or_else(|| attempts.last().map(|record| record.attempt.id));
+    let belongs = |attempt: &AttemptId| attempts.iter().any(|record| record.attempt.id == *attempt);
+    let Some(attempt) = attempt.filter(belongs) else {
+        return Err(ApiError::not_found("this task has no such attempt", "the timeline lists its attempts"));
+    };
+    let folder = app.shop.attempt_folder(attempt);
+    let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
+    let bytes = grown(&folder, from, patience, &app.ending).await;
+    let next = from + bytes.len() as u64;
+    let live = is_live(&app.desk().store.attempts(id).await?, attempt);
+    let headers = [
+        (CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (CACHE_CONTROL, "no-store".to_owned()),
+        ("x-baton-next".parse().unwrap_or(CONTENT_TYPE), next.to_string()),
+        ("x-baton-live".parse().unwrap_or(CONTENT_TYPE), live.to_string()),
+    ];
+    Ok((headers, bytes).into_response())
+}
+
+/// What stands behind `from`, waited for as long as `patience` lasts.
+async fn grown(
+    folder: &Path,
+    from: u64,
+    patience: Duration,
+    ending: &tokio::sync::watch::Receiver<bool>,
+) -> Vec<u8> {
+    let until = Instant::now() + patience;
+    let mut path: Option<PathBuf> = None;
+    loop {
+        if path.is_none() {
+            path = newest_log(folder).await;
+        }
+        if let Some(path) = &path
+            && let Ok(bytes) = piece(path, from).await
+            && !bytes.is_empty()
+        {
+            return bytes;
+        }
+        if Instant::now() >= until || *ending.borrow() {
+            return Vec::new();
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn piece(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path).await?;
+    file.seek(std::io::SeekFrom::Start(from)).await?;
+    let mut bytes = Vec::new();
+    file.take(PIECE_BYTES_MAX).read_to_end(&mut bytes).await?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_codes_are_taken_out() {
+        assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m plain \u{1b}"), "red plain ");
+    }
+}

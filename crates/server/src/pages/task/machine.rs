@@ -1,0 +1,137 @@
+//! The states of a task as a drawing: the way it went is lit, with the time it spent in each.
+
+use baton_core::command::CommandName;
+use baton_core::state::StateName;
+use baton_core::time::Timestamp;
+use baton_core::transition::table::next_states;
+use maud::{Markup, html};
+
+use super::walk::Stay;
+use crate::pages::words::{of_state_name, took};
+
+const WIDTH: i32 = 132;
+const HEIGHT: i32 = 44;
+const COLUMN: i32 = 178;
+const ROW: i32 = 72;
+
+/// Column and row of each state.
+const fn place(state: StateName) -> (i32, i32) {
+    match state {
+        StateName::Incoming => (0, 0),
+        StateName::Breakdown => (0, 2),
+        StateName::Claimed => (1, 0),
+        StateName::NeedsContinuation => (0, 1),
+        StateName::AwaitingResponse => (1, 1),
+        StateName::Blocked => (1, 2),
+        StateName::Provisional => (2, 0),
+        StateName::Recycled => (2, 1),
+        StateName::Failed => (2, 2),
+        StateName::Done => (3, 0),
+        StateName::Cancelled => (3, 2),
+    }
+}
+
+/// The middle of a state's box.
+fn middle(state: StateName) -> (i32, i32) {
+    let (column, row) = place(state);
+    (6 + column * COLUMN + WIDTH / 2, 6 + row * ROW + HEIGHT / 2)
+}
+
+pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
+    let walked: Vec<(StateName, StateName)> = stays.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
+    let current = stays.last().map(|stay| stay.state);
+    let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
+    html! {
+        figure.machine {
+            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(spoken(stays, now)) {
+                @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge")) }
+                @for (from, to) in &walked { (edge(*from, *to, "edge lit")) }
+                @for state in StateName::ALL { (node(state, stays, current == Some(state), now)) }
+            }
+        }
+    }
+}
+
+/// What may follow what, but for giving up, which may follow nearly everything.
+fn possible() -> impl Iterator<Item = (StateName, StateName)> {
+    let commands = CommandName::ALL.into_iter().filter(|command| *command != CommandName::Cancel);
+    let mut edges: Vec<(StateName, StateName)> = StateName::ALL
+        .into_iter()
+        .flat_map(|from| commands.clone().flat_map(move |command| next_states(from, command).iter().map(move |to| (from, *to))))
+        .filter(|(from, to)| from != to)
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges.into_iter()
+}
+
+/// From edge to edge of the boxes, bent a little so that there and back are two lines.
+fn edge(from: StateName, to: StateName, class: &str) -> Markup {
+    let ((x1, y1), (x2, y2)) = (middle(from), middle(to));
+    let (dx, dy) = (x2 - x1, y2 - y1);
+    let (sx, sy) = border(dx, dy);
+    let (ax, ay, bx, by) = (x1 + sx, y1 + sy, x2 - sx, y2 - sy);
+    let (cx, cy) = ((ax + bx) / 2 - dy / 9, (ay + by) / 2 + dx / 9);
+    html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } {} }
+}
+
+/// Where a line that leaves the middle in this direction crosses the border of the box.
+fn border(dx: i32, dy: i32) -> (i32, i32) {
+    if dx == 0 {
+        return (0, HEIGHT / 2 * dy.signum());
+    }
+    if dy == 0 || dy.abs() * WIDTH < dx.abs() * HEIGHT {
+        (WIDTH / 2 * dx.signum(), dy * WIDTH / 2 / dx.abs())
+    } else {
+        (dx * HEIGHT / 2 / dy.abs(), HEIGHT / 2 * dy.signum())
+    }
+}
+
+fn node(state: StateName, stays: &[Stay], is_current: bool, now: Timestamp) -> Markup {
+    let (x, y) = middle(state);
+    let visits = stays.iter().filter(|stay| stay.state == state).count();
+    let ms: i64 = stays.iter().filter(|stay| stay.state == state).map(|stay| stay.ms(now)).sum();
+    let sign = of_state_name(state);
+    html! {
+        g class={ "node tone-" (sign.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
+            rect x=(x - WIDTH / 2) y=(y - HEIGHT / 2) width=(WIDTH) height=(HEIGHT) rx="8" {}
+            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (sign.sign) " " (sign.word) }
+            @if visits > 0 {
+                text.time x=(x) y=(y + 14) {
+                    @if is_final(state) { "after " (total(stays)) } @else { (took(ms)) @if visits > 1 { " · " (visits) "×" } }
+                }
+            }
+        }
+    }
+}
+
+fn is_final(state: StateName) -> bool {
+    matches!(state, StateName::Done | StateName::Cancelled)
+}
+
+fn total(stays: &[Stay]) -> String {
+    match (stays.first(), stays.last()) {
+        (Some(first), Some(last)) => took(last.from.ms_since(first.from)),
+        _ => took(0),
+    }
+}
+
+/// The same in words, for those who hear it.
+fn spoken(stays: &[Stay], now: Timestamp) -> String {
+    let told: Vec<String> =
+        stays.iter().map(|stay| format!("{} for {}", of_state_name(stay.state).word, took(stay.ms(now)))).collect();
+    format!("The way of this task: {}", told.join(", then "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_place_of_its_own() {
+        let mut places: Vec<_> = StateName::ALL.into_iter().map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), StateName::ALL.len());
+    }
+}

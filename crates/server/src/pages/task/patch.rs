@@ -1,0 +1,241 @@
+//! A patch as git prints it, taken apart: files, hunks, lines, and in changed lines the words that changed.
+
+use similar::{ChangeTag, TextDiff};
+
+/// Lines of one patch that are taken apart. A larger change is read with other tools.
+pub const LINES_MAX: usize = 20_000;
+/// A run of changed lines longer than this is not compared word by word.
+const COMPARED_LINES_MAX: usize = 40;
+/// Nor is a line longer than this.
+const COMPARED_CHARS_MAX: usize = 1_000;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct File {
+    /// The name after the change; before it, where the file is gone.
+    pub name: String,
+    /// What git says of it beside the lines: new, deleted, renamed, binary.
+    pub notes: Vec<String>,
+    pub hunks: Vec<Hunk>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hunk {
+    pub heading: String,
+    pub lines: Vec<Line>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line {
+    pub kind: Kind,
+    pub old: Option<u32>,
+    pub new: Option<u32>,
+    /// Pieces of the text, each with whether it is what changed.
+    pub pieces: Vec<(bool, String)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Same,
+    Added,
+    Removed,
+}
+
+impl File {
+    pub fn count(&self, kind: Kind) -> usize {
+        self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count()
+    }
+}
+
+impl Line {
+    pub fn text(&self) -> String {
+        self.pieces.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+/// The files of a patch, and whether there was more.
+pub fn read(text: &str) -> (Vec<File>, bool) {
+    let mut files: Vec<File> = Vec::new();
+    let (mut old, mut new, mut count) = (0, 0, 0);
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("diff --git ") {
+            // Renamed or not, the second name is the one behind ` b/`.
+            let name = rest.rsplit_once(" b/").map_or(rest, |(_, name)| name);
+            files.push(File { name: name.trim_end_matches('"').to_owned(), ..File::default() });
+            continue;
+        }
+        let Some(file) = files.last_mut() else { continue };
+        if let Some(rest) = line.strip_prefix("@@ ") {
+            (old, new) = starts(rest);
+            file.hunks.push(Hunk { heading: line.to_owned(), lines: Vec::new() });
+            continue;
+        }
+        let Some(hunk) = file.hunks.last_mut() else {
+            note(file, line);
+            continue;
+        };
+        let Some((kind, text)) = kind_of(line) else { continue };
+        count += 1;
+        if count > LINES_MAX {
+            finish(&mut files);
+            return (files, true);
+        }
+        let pieces = vec![(false, text.to_owned())];
+        hunk.lines.push(Line {
+            kind,
+            old: (kind != Kind::Added).then_some(old),
+            new: (kind != Kind::Removed).then_some(new),
+            pieces,
+        });
+        old += u32::from(kind != Kind::Added);
+        new += u32::from(kind != Kind::Removed);
+    }
+    finish(&mut files);
+    (files, false)
+}
+
+fn kind_of(line: &str) -> Option<(Kind, &str)> {
+    let kind = match line.as_bytes().first() {
+        Some(b'+') => Kind::Added,
+        Some(b'-') => Kind::Removed,
+        Some(b' ') => Kind::Same,
+        // "\ No newline at end of file", and what git may add.
+        _ => return None,
+    };
+    line.get(1..).map(|text| (kind, text))
+}
+
+/// `-12,5 +12,7 @@ fn main()` → 12 and 12.
+fn starts(heading: &str) -> (u32, u32) {
+    let mut numbers = heading.split(' ').filter_map(|word| {
+        word.trim_start_matches(['-', '+']).split(',').next().and_then(|number| number.parse().ok())
+    });
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+fn note(file: &mut File, line: &str) {
+    let is_told = ["new file", "deleted file", "rename ", "copy ", "Binary", "old mode", "new mode"]
+        .iter()
+        .any(|start| line.starts_with(start));
+    if is_told {
+        file.notes.push(line.to_owned());
+    }
+}
+
+/// Marks the words that changed where lines were replaced by lines.
+fn finish(files: &mut [File]) {
+    for hunk in files.iter_mut().flat_map(|file| &mut file.hunks) {
+        let mut at = 0;
+        while at < hunk.lines.len() {
+            let run = |from: usize, kind: Kind| {
+                hunk.lines[from..].iter().take_while(|line| line.kind == kind).count()
+            };
+            let removed = run(at, Kind::Removed);
+            let added = run(at + removed, Kind::Added);
+            if removed > 0 && removed == added && removed <= COMPARED_LINES_MAX {
+                for offset in 0..removed {
+                    compare(&mut hunk.lines, at + offset, at + removed + offset);
+                }
+            }
+            at += (removed + added).max(1);
+        }
+    }
+}
+
+fn compare(lines: &mut [Line], old: usize, new: usize) {
+    let (before, after) = (lines[old].text(), lines[new].text());
+    if before.len() > COMPARED_CHARS_MAX || after.len() > COMPARED_CHARS_MAX {
+        return;
+    }
+    let diff = TextDiff::from_unicode_words(&before, &after);
+    // Two lines with little in common are two lines, not a change of one.
+    if diff.ratio() < 0.4 {
+        return;
+    }
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for change in diff.iter_all_changes() {
+        let text = change.value();
+        match change.tag() {
+            ChangeTag::Equal => {
+                push(&mut left, false, text);
+                push(&mut right, false, text);
+            }
+            ChangeTag::Delete => push(&mut left, true, text),
+            ChangeTag::Insert => push(&mut right, true, text),
+        }
+    }
+    (lines[old].pieces, lines[new].pieces) = (left, right);
+}
+
+fn push(pieces: &mut Vec<(bool, String)>, changed: bool, text: &str) {
+    match pieces.last_mut() {
+        Some((kind, last)) if *kind == changed => last.push_str(text),
+        _ => pieces.push((changed, text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str = "\
+diff --git a/src/main.rs b/src/main.rs
+index 111..222 100644
+--- a/src/main.rs
++++ b/src/main.rs
+@@ -10,3 +10,4 @@ fn main() {
+ let a = 1;
+-let b = two(a, 2);
++let b = three(a, 2);
++let c = 3;
+ done();
+diff --git a/old name.txt b/new name.txt
+rename from old name.txt
+rename to new name.txt
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-- a line that begins with a dash
+\\ No newline at end of file
+";
+
+    #[test]
+    fn a_patch_is_files_hunks_and_numbered_lines() {
+        let (files, is_cut) = read(PATCH);
+        assert!(!is_cut);
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["src/main.rs", "new name.txt", "gone"]);
+        let lines: Vec<_> =
+            files[0].hunks[0].lines.iter().map(|line| (line.old, line.new, line.text())).collect();
+        assert_eq!(lines[0], (Some(10), Some(10), "let a = 1;".to_owned()));
+        assert_eq!(lines[1], (Some(11), None, "let b = two(a, 2);".to_owned()));
+        assert_eq!(lines[3], (None, Some(12), "let c = 3;".to_owned()));
+        assert_eq!(lines[4], (Some(12), Some(13), "done();".to_owned()));
+        assert_eq!(files[1].notes.len(), 2);
+        assert_eq!(files[2].hunks[0].lines[0].text(), "- a line that begins with a dash");
+        assert_eq!((files[0].count(Kind::Added), files[0].count(Kind::Removed)), (2, 1));
+    }
+
+    #[test]
+    fn the_words_that_changed_are_marked() {
+        let patch = "diff --git a/x b/x\n@@ -1 +1 @@\n-let b = two(a, 2);\n+let b = three(a, 2);\n";
+        let (files, _) = read(patch);
+        let marked = |line: usize| -> Vec<&str> {
+            let pieces = &files[0].hunks[0].lines[line].pieces;
+            pieces.iter().filter(|(changed, _)| *changed).map(|(_, text)| text.as_str()).collect()
+        };
+        assert_eq!((marked(0), marked(1)), (vec!["two"], vec!["three"]));
+    }
+
+    #[test]
+    fn anything_at_all_can_be_read() {
+        for text in ["", "@@", "+", "diff --git ", "diff --git a b\n@@ -x +y @@\n+ä\n+", "\0\u{feff}"] {
+            read(text);
+        }
+        let long = format!("diff --git a/x b/x\n@@ -1 +1 @@\n{}", "+x\n".repeat(LINES_MAX + 5));
+        let (files, is_cut) = read(&long);
+        assert!(is_cut);
+        assert_eq!(files[0].count(Kind::Added), LINES_MAX);
+    }
+}

@@ -1,0 +1,186 @@
+//! How things are said on the pages: a state as a word, a sign and a colour; a time as an age; money and sizes.
+//!
+//! A state is never told by its colour alone: the word and the sign say the same.
+
+use baton_core::exit_reason::ExitCategory;
+use baton_core::graph::Verdict;
+use baton_core::question::QuestionKind;
+use baton_core::state::{Mark, StateName, Status, TaskState};
+use baton_core::time::Timestamp;
+use maud::{Markup, html};
+
+/// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sign {
+    pub word: &'static str,
+    pub sign: &'static str,
+    pub tone: &'static str,
+}
+
+const fn sign(word: &'static str, sign: &'static str, tone: &'static str) -> Sign {
+    Sign { word, sign, tone }
+}
+
+pub const fn of_state_name(state: StateName) -> Sign {
+    match state {
+        StateName::Incoming => sign("Queued", "○", "queued"),
+        StateName::Breakdown => sign("To break down", "⋔", "planning"),
+        StateName::Claimed => sign("Working", "▶", "working"),
+        StateName::NeedsContinuation => sign("Goes on", "↻", "queued"),
+        StateName::AwaitingResponse => sign("Needs you", "?", "asking"),
+        StateName::Blocked => sign("Blocked", "!", "asking"),
+        StateName::Provisional => sign("To accept", "◆", "review"),
+        StateName::Recycled => sign("Recycled", "♺", "recycled"),
+        StateName::Done => sign("Done", "✓", "done"),
+        StateName::Failed => sign("Failed", "✗", "failed"),
+        StateName::Cancelled => sign("Cancelled", "⊘", "cancelled"),
+    }
+}
+
+pub const fn of_state(state: &TaskState) -> Sign {
+    match state {
+        TaskState::Provisional(provisional) => match provisional.mark {
+            Mark::Ready => of_state_name(StateName::Provisional),
+            Mark::NoChanges { .. } => sign("Nothing to do?", "◇", "review"),
+            Mark::BurnedOut => sign("Burned out", "▲", "failed"),
+            Mark::NotConverging => sign("Not converging", "▲", "failed"),
+            Mark::Plan => sign("Plan to approve", "◆", "review"),
+        },
+        other => of_state_name(other.name()),
+    }
+}
+
+pub const fn of_status(status: Status) -> Sign {
+    match status {
+        Status::Queued => of_state_name(StateName::Incoming),
+        Status::Running => of_state_name(StateName::Claimed),
+        Status::AwaitingResponse => of_state_name(StateName::AwaitingResponse),
+        Status::Blocked => of_state_name(StateName::Blocked),
+        Status::WaitingChildren => of_state_name(StateName::Recycled),
+        Status::Complete => of_state_name(StateName::Done),
+        Status::Error => of_state_name(StateName::Failed),
+        Status::Cancelled => of_state_name(StateName::Cancelled),
+    }
+}
+
+pub const fn of_kind(kind: QuestionKind) -> Sign {
+    match kind {
+        QuestionKind::Clarification => sign("Question", "?", "asking"),
+        QuestionKind::Confirmation => sign("Confirm", "✓?", "asking"),
+        QuestionKind::Gate => sign("Gate", "⊟", "review"),
+        QuestionKind::Permission => sign("Permission", "⚿", "asking"),
+        QuestionKind::Danger => sign("Dangerous", "!", "failed"),
+        QuestionKind::Escalation => sign("Escalation", "▲", "failed"),
+    }
+}
+
+pub const fn of_exit(category: ExitCategory) -> Sign {
+    match category {
+        ExitCategory::Completed => sign("completed", "✓", "done"),
+        ExitCategory::Guardrail => sign("guardrail", "▲", "asking"),
+        ExitCategory::Error => sign("error", "✗", "failed"),
+    }
+}
+
+pub const fn of_verdict(verdict: &Verdict) -> Sign {
+    match verdict {
+        Verdict::Met => sign("met", "✓", "done"),
+        Verdict::Pending { .. } => sign("pending", "○", "queued"),
+        Verdict::Dead { .. } => sign("dead", "✗", "failed"),
+    }
+}
+
+impl Sign {
+    /// As a small label.
+    pub fn chip(self) -> Markup {
+        html! {
+            span class={ "chip tone-" (self.tone) } {
+                span.sign aria-hidden="true" { (self.sign) }
+                (self.word)
+            }
+        }
+    }
+}
+
+/// How long ago; the whole moment on demand. The page's script keeps it current.
+pub fn age(at: Timestamp, now: Timestamp) -> Markup {
+    html! { time datetime=(at) title=(at) data-age { (span(now.ms_since(at))) } }
+}
+
+/// A length of time in its two largest units at most.
+pub fn span(ms: i64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        ..1 => "now".to_owned(),
+        1..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+/// How long something took.
+pub fn took(ms: i64) -> String {
+    if ms < 1_000 { format!("{ms} ms") } else { span(ms) }
+}
+
+fn two(large: i64, unit: &str, small: i64, small_unit: &str) -> String {
+    if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small} {small_unit}") }
+}
+
+/// Millionths of a dollar as people read them.
+pub fn money(micro_usd: u64) -> String {
+    let cents = micro_usd.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if count < 1_024 {
+        return format!("{count} B");
+    }
+    let (mut value, mut unit) = (count, 0);
+    while value >= 1_024 * 1_024 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1_024, unit + 1);
+    }
+    format!("{}.{} {}", value / 1_024, value % 1_024 * 10 / 1_024, UNITS[unit])
+}
+
+/// "1 commit", "2 commits".
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A piece of a text for a place with little room.
+pub fn short(text: &str, chars_max: usize) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    if line.chars().count() <= chars_max {
+        return line.to_owned();
+    }
+    let mut cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_money_and_sizes_read_as_people_say_them() {
+        let spans = [0, 59_000, 60_000, 3_599_000, 3_600_000, 5_400_000, 90_000_000].map(span);
+        assert_eq!(spans, ["now", "59 s", "1 min", "59 min", "1 h", "1 h 30 min", "1 d 1 h"]);
+        assert_eq!([0, 1, 10_000, 1_234_567].map(money), ["$0.00", "$0.01", "$0.01", "$1.24"]);
+        let sizes = [0, 1_023, 1_024, 1_536, 5 << 20, 3 << 30].map(bytes);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 MiB", "3.0 GiB"]);
+        assert_eq!(short("\n  one two three \nfour", 8), "one two…");
+    }
+
+    #[test]
+    fn no_two_states_look_alike() {
+        let mut signs: Vec<Sign> = StateName::ALL.into_iter().map(of_state_name).collect();
+        signs.sort_by_key(|sign| (sign.word, sign.sign));
+        signs.dedup_by_key(|sign| sign.word);
+        assert_eq!(signs.len(), StateName::ALL.len());
+    }
+}
