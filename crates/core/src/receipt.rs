@@ -1,4 +1,4 @@
-//! A receipt: what came of a message that carried a key of the sender's own.
+//! A receipt: what came of a message that carried a key of the sender's own, or of a title a review came upon.
 //!
 //! It is written in the same change as the message, so a sender that heard no answer may send again: the second
 //! message finds the receipt and does nothing. It names what was asked, so a key used for something else is seen.
@@ -29,6 +29,14 @@ impl ReceiptKey {
         if is_good { Ok(Self(format!("chat/{project}/{key}"))) } else { Err(BadReceiptKey) }
     }
 
+    /// A discovered task's: one for each time a task of that title is created (I9). `title` is the digest of its normal
+    /// form, in hex.
+    pub fn of_discovered(title: &str, time: u32) -> Result<Self, BadReceiptKey> {
+        let is_good =
+            !title.is_empty() && title.len() <= Self::LEN_MAX && title.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_good { Ok(Self(format!("discovered/{title}/{time}"))) } else { Err(BadReceiptKey) }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,7 +51,7 @@ impl std::fmt::Display for ReceiptKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub key: ReceiptKey,
-    /// The message this is the receipt of; its text is kept there.
+    /// The message this is the receipt of; its text is kept there. Zero where there was none.
     pub session_id: SessionId,
     pub message: u32,
     pub task_id: TaskId,
