@@ -94,6 +94,13 @@ impl PermissionRequest {
             text.push_str("\n\n");
             text.push_str(&excerpt(input, INPUT_BYTES_MAX));
         }
+        text.push_str("\n\nAllow lets it do so this once, and it goes on.");
+        if self.can_be_remembered {
+            text.push_str(" Always allow: it is not asked about the same again.");
+        }
+        text.push_str(
+            " Deny: it is told no, and goes on without; anything else you write is told to it as the reason.",
+        );
         let fallback = Fallback::Interactive.question().text;
         let mut draft = Draft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
         let offered: &[&str] = if self.can_be_remembered { &[ALLOW, ALWAYS, DENY] } else { &[ALLOW, DENY] };
@@ -168,7 +175,8 @@ mod tests {
         assert_eq!(request("git push").question(), again.question());
         let draft = again.question();
         assert_eq!(draft.kind, QuestionKind::Permission);
-        assert!(draft.text.as_str().ends_with("(execute): shell\n\ngit push"), "{}", draft.text);
+        let text = draft.text.as_str();
+        assert!(text.contains("(execute): shell\n\ngit push\n\nAllow lets it do so this once"), "{text}");
         assert_eq!(draft.options.len(), 2);
     }
 

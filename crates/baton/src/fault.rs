@@ -32,11 +32,13 @@ impl From<EngineError> for Fault {
             | EngineError::Ambiguous { .. }
             | EngineError::ProjectPath { .. }
             | EngineError::GateAnswer(_)
+            | EngineError::LoopOfTask { .. }
             | EngineError::Cursor(_) => USAGE,
             EngineError::Refused(_)
             | EngineError::Run(_)
             | EngineError::RunOpen { .. }
             | EngineError::NoRun { .. }
+            | EngineError::NobodyListens { .. }
             | EngineError::Approval(_)
             | EngineError::Dependency(_)
             | EngineError::Graph(_)

@@ -65,6 +65,8 @@ pub enum Command {
     },
     /// A human, or a policy they set, lets an agent plan a breakdown, or work on a task that was held back.
     Release,
+    /// Nobody may claim the task until it is released: somebody is deciding about it.
+    Hold,
     /// A human says that the work has failed and is not to go on.
     MarkFailed {
         reason: NonBlank,
@@ -99,6 +101,7 @@ pub enum CommandName {
     Recycle,
     ReportConflict,
     Release,
+    Hold,
     MarkFailed,
     SubmitPlan,
     ApprovePlan,
@@ -108,7 +111,7 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -121,6 +124,7 @@ impl CommandName {
         Self::Recycle,
         Self::ReportConflict,
         Self::Release,
+        Self::Hold,
         Self::MarkFailed,
         Self::SubmitPlan,
         Self::ApprovePlan,
@@ -144,6 +148,7 @@ impl CommandName {
             Self::Recycle => "recycle",
             Self::ReportConflict => "report conflict",
             Self::Release => "release",
+            Self::Hold => "hold",
             Self::MarkFailed => "mark failed",
             Self::SubmitPlan => "submit plan",
             Self::ApprovePlan => "approve plan",
@@ -175,6 +180,7 @@ impl Command {
             Self::Recycle { .. } => CommandName::Recycle,
             Self::ReportConflict { .. } => CommandName::ReportConflict,
             Self::Release => CommandName::Release,
+            Self::Hold => CommandName::Hold,
             Self::MarkFailed { .. } => CommandName::MarkFailed,
             Self::SubmitPlan => CommandName::SubmitPlan,
             Self::ApprovePlan => CommandName::ApprovePlan,

@@ -103,6 +103,9 @@ pub enum EventBody {
         task: TaskId,
         replaced_by: Vec<TaskId>,
     },
+    TaskHeldBack {
+        task: TaskId,
+    },
     TaskLetGo {
         task: TaskId,
     },
@@ -252,6 +255,7 @@ impl EventBody {
             | Self::TaskReplaced { task, .. }
             | Self::TaskFailed { task, .. }
             | Self::TaskRetried { task }
+            | Self::TaskHeldBack { task }
             | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
             | Self::BreakdownReleased { task }

@@ -36,7 +36,9 @@ impl Fallback {
                 NonBlank::fixed(
                     "What does the agent need to know to go on with this task?\n\
                      1. Which files should change?\n\
-                     2. What should happen once they have?",
+                     2. What should happen once they have?\n\
+                     It stopped before it had changed anything, for lack of information. What you write is given to it, \
+                     and it goes on where it stopped.",
                 ),
             ),
             Self::Timeout => Draft::new(
@@ -50,7 +52,9 @@ impl Fallback {
             Self::Interactive => Draft::new(
                 QuestionKind::Clarification,
                 NonBlank::fixed(
-                    "A program the agent started wants a person's confirmation. May the agent confirm it? (YES/NO)",
+                    "A program the agent started wants a person's confirmation. May the agent confirm it? (YES/NO)\n\
+                     The agent stopped there. YES sends it back to confirm it; NO sends it back to find a way without. You \
+                     may also write what it should answer.",
                 ),
             )
             .with_options(&yes_no),
@@ -58,7 +62,7 @@ impl Fallback {
                 QuestionKind::Danger,
                 NonBlank::fixed(
                     "This task may destroy something and has stopped before doing so. May it go ahead? (YES/NO)\n\
-                     Only a person can answer this.",
+                     YES lets it do so; NO sends it back to end without. Only a person can answer this.",
                 ),
             )
             .with_options(&yes_no),

@@ -132,23 +132,23 @@ fn prompt(to: Phase, iteration: u32, decision: HandoffDecision, results: &Result
         ),
         Phase::Plan => write!(
             text,
-            "Iteration {iteration}, plan phase. Take the next task with get_next_task. Rate how vague it is \
-             and clear up with the human what is missing. Then break it into subtasks and show them. When the \
-             plan stands, ask the gate; on YES the execute phase follows by itself, not by way of the hub. \
-             {ON_AND_ON}"
+            "Iteration {iteration}, plan phase. The next task of the queue, as get_next_task hands it out, is \
+             planned: how vague it is, what is missing and has to be cleared up with the human, and the subtasks \
+             it falls into. When the plan stands, the human is asked whether to execute it; on YES the execute \
+             phase follows by itself, not by way of the hub. {ON_AND_ON}"
         ),
         Phase::Execute => write!(
             text,
-            "Iteration {iteration}, execute phase. Work through the subtasks in order. Ask the human before \
-             each one, and after it whether it is done, before you go to the next. When none is left, ask the \
-             gate; on YES the review phase follows by itself, not by way of the hub. {ON_AND_ON}"
+            "Iteration {iteration}, execute phase. The subtasks are worked through in order. The human is asked \
+             before each one, and after it whether it is done. When none is left, they are asked whether to \
+             review; on YES the review phase follows by itself, not by way of the hub. {ON_AND_ON}"
         ),
         Phase::Review => write!(
             text,
             "Iteration {iteration}, review phase. Look at what was completed and what failed, find the causes \
-             of the failures, and note improvements worth a task of their own. Propose these to the human; \
-             only what is approved is added. Then ask the gate; on YES planning follows by itself, not by way \
-             of the hub. {ON_AND_ON}"
+             of the failures, and note improvements worth a task of their own. These are proposed to the human; \
+             only what they approve is added. Then they are asked whether to go on; on YES planning follows by \
+             itself, not by way of the hub. {ON_AND_ON}"
         ),
     };
     text
@@ -188,7 +188,7 @@ mod tests {
         - TASK-00000001 Read the file
         - TASK-00000002 Parse it
 
-        Iteration 1, execute phase. Work through the subtasks in order. Ask the human before each one, and after it whether it is done, before you go to the next. When none is left, ask the gate; on YES the review phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
+        Iteration 1, execute phase. The subtasks are worked through in order. The human is asked before each one, and after it whether it is done. When none is left, they are asked whether to review; on YES the review phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
         ");
     }
 
@@ -204,7 +204,7 @@ mod tests {
         Failed: 1
         - TASK-00000002 Parse
 
-        Iteration 1, review phase. Look at what was completed and what failed, find the causes of the failures, and note improvements worth a task of their own. Propose these to the human; only what is approved is added. Then ask the gate; on YES planning follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
+        Iteration 1, review phase. Look at what was completed and what failed, find the causes of the failures, and note improvements worth a task of their own. These are proposed to the human; only what they approve is added. Then they are asked whether to go on; on YES planning follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
         ");
     }
 
@@ -215,7 +215,7 @@ mod tests {
         insta::assert_snapshot!(handoff.prompt, @r"
         The review is done. Discovered tasks added: 3 (duplicates skipped: 2).
 
-        Iteration 2, plan phase. Take the next task with get_next_task. Rate how vague it is and clear up with the human what is missing. Then break it into subtasks and show them. When the plan stands, ask the gate; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
+        Iteration 2, plan phase. The next task of the queue, as get_next_task hands it out, is planned: how vague it is, what is missing and has to be cleared up with the human, and the subtasks it falls into. When the plan stands, the human is asked whether to execute it; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.
         ");
     }
 

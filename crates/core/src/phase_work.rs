@@ -88,6 +88,9 @@ pub struct ReviewWork {
     pub findings: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
+    /// What the human said of their own accord before an agent was at work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<NonBlank>,
     pub is_editing: bool,
     pub discovered: u32,
     pub duplicates_skipped: u32,
@@ -187,6 +190,26 @@ impl PhaseWork {
         }
     }
 
+    /// The task whose agent is at work for the phase, as far as the phase knows.
+    pub fn at_work(&self) -> Option<TaskId> {
+        match self {
+            Self::Hub => None,
+            Self::Plan(work) => work.agent,
+            Self::Execute(work) => work.current().map(|subtask| subtask.task.id),
+            Self::Review(work) => work.agent,
+        }
+    }
+
+    /// The human says something while nobody is at work. False where nobody will be who could hear it.
+    pub fn heard(&mut self, text: &NonBlank) -> bool {
+        match self {
+            Self::Plan(work) => work.said.push(text.clone()),
+            Self::Review(work) if work.findings.is_empty() => work.said.push(text.clone()),
+            Self::Hub | Self::Execute(_) | Self::Review(_) => return false,
+        }
+        true
+    }
+
     /// Takes the answer to a question about `topic`. A gate's answer only comes here when it stays in the phase.
     pub fn answered(&mut self, topic: Topic, answer: &NonBlank) -> Result<Wanted, WorkRefusal> {
         match (self, topic) {
@@ -223,8 +246,9 @@ impl PlanWork {
             return Next::Ask { topic: Topic::Revision };
         }
         match (self.agent, &self.rubric, &self.plan) {
-            (Some(task), None, _) | (Some(task), _, None) => Next::WatchFor { task },
-            (_, Some(rubric), Some(_)) => {
+            // Even with a plan in hand: it may still hear something from the human and plan anew.
+            (Some(task), _, _) => Next::WatchFor { task },
+            (None, Some(rubric), Some(_)) => {
                 let is_vague = rubric.assess().must_clarify && !self.may_be_vague;
                 Next::Ask { topic: if is_vague { Topic::Vagueness } else { Topic::Gate } }
             }
@@ -260,6 +284,16 @@ impl ExecuteWork {
             SubtaskState::Running => Next::WatchFor { task: current.task.id },
             SubtaskState::AskingWhetherDone => Next::Ask { topic: Topic::IsDone },
             SubtaskState::Finished(_) => Next::Rest,
+        }
+    }
+
+    /// The current subtask cannot run while these are not done, so nobody is asked about it. It is skipped; the gate
+    /// says why.
+    pub fn pass_over(&mut self, waits_on: Vec<NamedTask>) {
+        let unfinished =
+            self.subtasks.iter_mut().find(|subtask| !matches!(subtask.state(), SubtaskState::Finished(_)));
+        if let Some(current) = unfinished {
+            *current = current.passed_over(waits_on);
         }
     }
 

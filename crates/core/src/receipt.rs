@@ -1,4 +1,5 @@
-//! A receipt: what came of something that carried a key of the sender's own: a message, or a task of another tool.
+//! A receipt: what came of something that carried a key of its own: a message, a task of another tool, a title a
+//! review came upon.
 //!
 //! It is written in the same change, so a sender that heard no answer may send again: the second time finds the
 //! receipt and does nothing. It names what was asked, so a key used for something else is seen.
@@ -42,6 +43,14 @@ impl ReceiptKey {
     /// Room for a source that is a path and a name of its own.
     const IMPORT_LEN_MAX: usize = 1024;
 
+    /// A discovered task's: one for each time a task of that title is created (I9). `title` is the digest of its normal
+    /// form, in hex.
+    pub fn of_discovered(title: &str, time: u32) -> Result<Self, BadReceiptKey> {
+        let is_good =
+            !title.is_empty() && title.len() <= Self::LEN_MAX && title.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_good { Ok(Self(format!("discovered/{title}/{time}"))) } else { Err(BadReceiptKey) }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,7 +66,7 @@ impl std::fmt::Display for ReceiptKey {
 pub struct Receipt {
     pub key: ReceiptKey,
     pub session_id: SessionId,
-    /// The message this is the receipt of; its text is kept there. None for an imported task.
+    /// The message this is the receipt of; its text is kept there. None where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<u32>,
     pub task_id: TaskId,

@@ -116,6 +116,9 @@ pub struct Subtask {
     /// What HELP shows besides the meaning of the answers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// What it was passed over for: it cannot run before these are done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_on: Vec<NamedTask>,
     #[serde(flatten)]
     state: SubtaskState,
 }
@@ -123,13 +126,18 @@ pub struct Subtask {
 impl Subtask {
     /// A new dialogue, with its first question.
     pub fn begin(task: NamedTask, description: String) -> (Self, Draft) {
-        let subtask = Self { task, description, state: SubtaskState::AskingToRun };
+        let subtask = Self { task, description, waits_on: Vec::new(), state: SubtaskState::AskingToRun };
         let question = subtask.may_it_run();
         (subtask, question)
     }
 
     pub fn state(&self) -> SubtaskState {
         self.state
+    }
+
+    /// The same dialogue, ended before it began.
+    pub(crate) fn passed_over(&self, waits_on: Vec<NamedTask>) -> Self {
+        Self { waits_on, state: SubtaskState::Finished(SubtaskResult::Skipped), ..self.clone() }
     }
 
     pub fn after(&self, event: SubtaskEvent) -> Result<(Self, SubtaskStep), OutOfTurn> {

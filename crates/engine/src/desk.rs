@@ -15,11 +15,12 @@ use baton_core::plan_record::PlanRecord;
 use baton_core::project::Project;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
+use baton_core::recipe::LOOP_RECIPE;
 use baton_core::refusal::Refusal;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::text::NonBlank;
+use baton_core::text::{NonBlank, RecipeId};
 use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
@@ -124,6 +125,7 @@ impl<S: Store> Desk<S> {
         for _ in 0..DECISIONS_MAX {
             let now = self.store.now().await?;
             let task = Task::create(spec(self.ids.task(), now));
+            refuse_loop(task.spec().recipe.as_ref())?;
             let body = EventBody::TaskCreated {
                 spec: Box::new(task.spec().clone()),
                 depends_on: depends_on.to_vec(),
@@ -171,6 +173,7 @@ impl<S: Store> Desk<S> {
                 return Err(EngineError::OtherProject { session, project: current.project_id });
             }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
+            refuse_loop(posted.task.spec().recipe.as_ref())?;
             let change = Change::posted(version, posted.clone()).and(beside(&posted));
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(posted),
@@ -386,5 +389,15 @@ impl<S: Store> Desk<S> {
     /// Lets go of the store, once everything is written.
     pub async fn close(&self) -> Answer<()> {
         Ok(self.store.close().await?)
+    }
+}
+
+/// The loop is no way to do one task: it takes tasks from the queue itself.
+pub(crate) fn refuse_loop(recipe: Option<&RecipeId>) -> Answer<()> {
+    match recipe {
+        Some(recipe) if recipe.as_str() == LOOP_RECIPE => {
+            Err(EngineError::LoopOfTask { recipe: recipe.clone() })
+        }
+        Some(_) | None => Ok(()),
     }
 }

@@ -37,6 +37,10 @@ pub enum EngineError {
     RunOpen { session: SessionId, recipe: RecipeId, run: RunId },
     #[error("no recipe runs on the session {session}")]
     NoRun { session: SessionId },
+    #[error("nobody is at work in the loop of {session} who could hear it")]
+    NobodyListens { session: SessionId },
+    #[error("the recipe {recipe} is the loop, which runs on a session and takes its tasks from the queue")]
+    LoopOfTask { recipe: RecipeId },
     #[error(transparent)]
     GateAnswer(#[from] Unreadable),
     #[error("the plan cannot be used:\n{0}")]
@@ -117,6 +121,10 @@ impl EngineError {
                 format!("wait for it, or stop it: baton recipe exit --session {session}")
             }
             Self::NoRun { .. } => "start one: baton recipe start RECIPE".to_owned(),
+            Self::NobodyListens { .. } => "answer its next question instead: baton questions".to_owned(),
+            Self::LoopOfTask { recipe } => {
+                format!("add the task without a recipe, then start the loop: baton recipe start {recipe}")
+            }
             Self::GateAnswer(_) => "answer again with one of the words offered".to_owned(),
             Self::Plan(_) => "mend the plan and submit it again".to_owned(),
             Self::Dependency(_) => {

@@ -125,6 +125,7 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::ProjectPath { .. }
         | EngineError::Namespace { .. }
         | EngineError::GateAnswer(_)
+        | EngineError::LoopOfTask { .. }
         | EngineError::Blank(_)
         | EngineError::Work(WorkRefusal::Unreadable(_))
         | EngineError::Cursor(_) => Code::InvalidInput,
@@ -148,9 +149,10 @@ fn code_of(error: &EngineError) -> Code {
             code_of_answer(refusal)
         }
         EngineError::Loop(_) => Code::InvalidStatus,
-        EngineError::NotWaiting { .. } | EngineError::NoRun { .. } | EngineError::Run(_) => {
-            Code::InvalidStatus
-        }
+        EngineError::NotWaiting { .. }
+        | EngineError::NoRun { .. }
+        | EngineError::NobodyListens { .. }
+        | EngineError::Run(_) => Code::InvalidStatus,
         EngineError::AlreadyAnswered { .. } => Code::AlreadyAnswered,
         EngineError::Git(error) => code_of_git(error),
         EngineError::Store(error) => code_of_store(error),

@@ -98,7 +98,8 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
     };
     match (phase, from) {
         (Phase::Hub, _) => {
-            office.desk.start_loop(session, start, office.actor()).await?;
+            let start = baton_engine::looping::LoopStart { session, at: start, project: None, message: None };
+            office.desk.start_loop(&start, &office.actor()).await?;
         }
         (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
         (_, Some(_)) => {

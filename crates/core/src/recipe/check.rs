@@ -17,6 +17,9 @@ use crate::text::{StepName, nearest};
 pub(super) fn check(draft: RecipeDraft) -> Result<Recipe, Vec<Fault>> {
     let mut checker = Checker::default();
     let recipe = checker.recipe(draft);
+    if let Some(recipe) = &recipe {
+        checker.phases(recipe);
+    }
     match recipe {
         Some(recipe) if checker.faults.is_empty() => Ok(recipe),
         Some(_) | None => Err(checker.faults),

@@ -33,6 +33,8 @@ pub enum FaultKind {
     UnreachableStep,
     /// From there the run could only be ended by a guardrail.
     NoWayToExit,
+    /// I7, I8: the loop's recipe has other phases, gates or edges than the loop.
+    NotTheLoop,
 }
 
 /// One fault.

@@ -5,6 +5,7 @@
 //! runs: that is [`crate::run::Run`]'s business.
 
 mod check;
+mod check_loop;
 mod check_step;
 mod checker;
 mod draft;
@@ -13,6 +14,7 @@ mod reach;
 
 use serde::{Deserialize, Serialize};
 
+pub use check_loop::LOOP_RECIPE;
 pub use draft::{GateDraft, GuardrailsDraft, InOrder, Loose, RecipeDraft, StepDraft, TransitionDraft};
 pub use fault::{Fault, FaultKind, Faults};
 
@@ -83,6 +85,21 @@ impl Recipe {
 
     pub fn guardrails(&self) -> Guardrails {
         self.guardrails
+    }
+
+    /// Whether the loop goes by it.
+    pub fn is_loop(&self) -> bool {
+        self.id.as_str() == LOOP_RECIPE
+    }
+
+    /// The same recipe with another prompt in its first step.
+    #[must_use]
+    pub fn prompting(&self, prompt: &NonBlank) -> Self {
+        let mut recipe = self.clone();
+        if let Some(step) = recipe.steps.iter_mut().find(|step| step.name == self.initial_step) {
+            step.prompt = prompt.clone();
+        }
+        recipe
     }
 }
 

@@ -30,6 +30,7 @@ impl Task {
             ) => step.claim(attempt, agent, open_blockers)?,
             (State::Breakdown { .. }, Command::Release) => step.release()?,
             (State::Incoming, Command::Release) if self.ledger.is_held => step.let_go()?,
+            (State::Incoming, Command::Hold) if !self.ledger.is_held => step.hold_back()?,
             (State::Incoming | State::Provisional(_), Command::MarkFailed { reason }) => {
                 step.mark_failed(reason)?;
             }

@@ -11,7 +11,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
 
         (S::Breakdown, C::Release) => &[S::Breakdown],
         // Held back until a human has let it go.
-        (S::Incoming, C::Release) => &[S::Incoming],
+        (S::Incoming, C::Release | C::Hold) => &[S::Incoming],
         (S::Incoming | S::Provisional, C::MarkFailed) => &[S::Failed],
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 

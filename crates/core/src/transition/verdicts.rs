@@ -161,7 +161,8 @@ impl Step<'_> {
         } else {
             let text = NonBlank::led_by(
                 "The work conflicts with the branch it is to be merged into, and an attempt to mend that did not help. \
-                 How should the agent resolve it?\n\n",
+                 How should the agent resolve it? What you write is given to it, and it goes on on the same branch; nothing \
+                 that was committed is lost.\n\n",
                 detail.as_str(),
             );
             self.ask(Draft::new(QuestionKind::Clarification, text), work.attempt);
@@ -188,6 +189,13 @@ impl Step<'_> {
         self.task.ledger.is_held = false;
         self.task.ledger.is_ahead = true;
         self.say(EventBody::TaskLetGo { task: self.task.id() });
+        Ok(())
+    }
+
+    pub(super) fn hold_back(&mut self) -> Result<(), Refusal> {
+        self.require_human_or_policy()?;
+        self.task.ledger.is_held = true;
+        self.say(EventBody::TaskHeldBack { task: self.task.id() });
         Ok(())
     }
 

@@ -341,6 +341,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         ],
         CommandName::ReportConflict => vec![Command::ReportConflict { detail: text("src/login.rs") }],
         CommandName::Release => vec![Command::Release],
+        CommandName::Hold => vec![Command::Hold],
         CommandName::MarkFailed => vec![Command::MarkFailed { reason: text("it does not work") }],
         CommandName::SubmitPlan => vec![Command::SubmitPlan],
         CommandName::ApprovePlan => vec![Command::ApprovePlan],

@@ -77,12 +77,13 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Recycle => 9,
             CommandName::ReportConflict => 10,
             CommandName::Release => 11,
-            CommandName::MarkFailed => 12,
-            CommandName::SubmitPlan => 13,
-            CommandName::ApprovePlan => 14,
-            CommandName::Replace => 15,
-            CommandName::Retry => 16,
-            CommandName::Cancel => 17,
+            CommandName::Hold => 12,
+            CommandName::MarkFailed => 13,
+            CommandName::SubmitPlan => 14,
+            CommandName::ApprovePlan => 15,
+            CommandName::Replace => 16,
+            CommandName::Retry => 17,
+            CommandName::Cancel => 18,
         };
         assert_eq!(place, expected);
     }
@@ -399,4 +400,6 @@ fn a_held_task_waits_for_somebody_to_let_it_go() {
     let let_go = human_does(&held, Command::Release).unwrap();
     assert!(let_go.is_claimable() && human_does(&let_go, claim(1)).is_ok());
     assert!(human_does(&let_go, Command::Release).is_err());
+    let again = human_does(&let_go, Command::Hold).unwrap();
+    assert!(!again.is_claimable() && human_does(&again, Command::Hold).is_err());
 }

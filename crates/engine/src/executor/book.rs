@@ -13,7 +13,7 @@ use baton_core::text::{NonBlank, RecipeId};
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, refuse_loop};
 use crate::error::EngineError;
 use crate::runs::{stamp, started};
 
@@ -38,15 +38,20 @@ impl<S: Store> Book<S> {
     pub async fn open(desk: &Desk<S>, task: &Task) -> Result<Self, EngineError> {
         if let Some(stored) = desk.task_run(task.id()).await? {
             let recipe = desk.recipe(stored.value.recipe())?;
+            let phase = desk.phase_prompt(task)?.filter(|_| stored.value.origin() == Origin::Default);
+            let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(&prompt)));
             return Ok(Self { desk: desk.clone(), run: stored.value, recipe, version: Some(stored.version) });
         }
         let (id, origin) = recipe_of(desk, task).await?;
+        refuse_loop(Some(&id))?;
         let recipe = desk.recipe(&id)?;
+        let phase = if origin == Origin::Default { desk.phase_prompt(task)? } else { None };
+        let recipe = phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(prompt)));
         let session = task.spec().session_id.clone();
         let run = Run::start(desk.ids.run(), &recipe, session, Some(task.id())).asked_by(origin);
         let mut book = Self { desk: desk.clone(), run, recipe, version: None };
         let is_plain = matches!(book.recipe.steps(), [only] if only.gate().is_none());
-        if origin != Origin::Default || !is_plain {
+        if origin != Origin::Default || !is_plain || phase.is_some() {
             book.keep(task).await?;
         }
         Ok(book)
@@ -57,7 +62,11 @@ impl<S: Store> Book<S> {
         let now = desk.store.now().await?;
         let project = task.spec().project_id;
         let (session, guard, mut events) = desk.opened(self.run.session(), project, now).await?;
-        self.run = self.run.clone().past_messages(session.message_count);
+        // A message made most tasks and is told as their description. None makes a task of the loop's, so what was said
+        // to it since it was created is still to be told.
+        let is_phase = desk.phase_prompt(task)?.is_some();
+        let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
+        self.run = self.run.clone().past_messages(heard);
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), Guard::New);
         if guard == Guard::New {
             change = change.put(Record::Session(session), guard);

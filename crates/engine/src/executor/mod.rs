@@ -77,7 +77,7 @@ impl<S: Store> Executor<'_, S> {
         }
         let mut book = match opened {
             Ok(book) => book,
-            Err(error @ EngineError::NotFound { kind: "recipe", .. }) => {
+            Err(error @ (EngineError::NotFound { kind: "recipe", .. } | EngineError::LoopOfTask { .. })) => {
                 return self.ask_about_recipe(&error, &spent).await;
             }
             Err(error) => return Err(error),
@@ -221,8 +221,10 @@ impl<S: Store> Executor<'_, S> {
     /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.
     async fn ask_about_recipe(&self, error: &EngineError, spent: &Spent) -> Result<Executed, EngineError> {
         let text = format!(
-            "This task is to be run by a recipe that cannot be used: {error}. `baton recipe check` tells what is wrong. \
-             Mend it, then answer with anything to go on."
+            "What should become of this task? It is to be run by a recipe that cannot be used: {error}.\n\n`baton recipe \
+             check` tells what is wrong. Mend it, then answer with anything, and the task begins; or give it up: baton \
+             task cancel {}.",
+            self.task.id()
         );
         let result = match NonBlank::new(text.clone()) {
             Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },

@@ -32,8 +32,11 @@ impl Exit<'_> {
                 message: format!("{}\n\n{}", self.reason.message(), self.text).trim_end().to_owned(),
             },
             ExitCategory::Guardrail => Self::asks(&format!(
-                "{}. What was done so far is kept.\n\n{}\n\nHow should the work go on?",
+                "{}. How should the work go on?\n\nWhat was done so far is kept. What you write is given to the agent, and the \
+                 recipe begins again with it. To give the task up instead, cancel it: baton task cancel {}.\n\nThe agent \
+                 said last:\n{}",
                 self.reason.message(),
+                task.id(),
                 self.text.trim()
             )),
             ExitCategory::Completed => self.completed(task, shows_work),
@@ -54,10 +57,12 @@ impl Exit<'_> {
                 reason: self.words().map_or_else(|| self.reason.message(), str::to_owned),
             },
             "user-provided-other" => self.other(shows_work),
-            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => Self::asks(
-                "The recipe was stopped before anything came of it. What should become of this task? Say how it should \
-                 go on, or cancel it.",
-            ),
+            "user-requested" if !shows_work && task.spec().purpose == Purpose::Work => Self::asks(&format!(
+                "What should become of this task? Its recipe was stopped before anything came of it.\n\nWhat you write is \
+                 given to the agent, and the recipe begins again with it. To give the task up instead, cancel it: baton \
+                 task cancel {}.",
+                task.id()
+            )),
             _ => AttemptResult::Complete,
         }
     }

@@ -1,73 +1,41 @@
-//! What a person does to a loop: starts it, and breaks it off. What its agents hand in is noted here too.
+//! What a person does to a loop that is under way: breaks it off, and speaks to it.
 
-use baton_agents::ended::Ended;
 use baton_core::actor::Actor;
-use baton_core::breakdown::{Plan, PlanFaults};
-use baton_core::change::{Guard, Record};
+use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::Command;
-use baton_core::discovered::Proposal;
 use baton_core::exit_reason::ExitReason;
 use baton_core::handoff::NamedTask;
-use baton_core::id::SessionId;
+use baton_core::id::{SessionId, TaskId};
 use baton_core::outcome::Outcome;
-use baton_core::phase::{Phase, PhaseStart};
 use baton_core::phase_loop::{FreshCycle, PhaseLoop};
-use baton_core::phase_work::{ExecuteWork, PhaseWork};
+use baton_core::phase_work::PhaseWork;
 use baton_core::question_record::QuestionState;
-use baton_core::recipe::Recipe;
-use baton_core::run::{GateAnswer, Observed, Report, Run};
-use baton_core::state::Queue;
+use baton_core::recipe::{LOOP_RECIPE, Recipe};
+use baton_core::run::{GateAnswer, Observed, Report, Run, RunRefusal};
+use baton_core::session::Message;
+use baton_core::state::TaskState;
 use baton_core::task::Task;
-use baton_core::text::{NonBlank, RecipeId, Role};
+use baton_core::text::{NonBlank, RecipeId};
 use baton_store::Store;
-use baton_store::query::TaskFilter;
 
-use super::LOOP_RECIPE;
 use super::rows::{closed, handed_off, over, put};
 use crate::asking::Secret;
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
-use crate::runs::{moved, stamp, started};
-
-/// Open subtasks an execute phase takes up from earlier plans.
-const LEFT_OVER_MAX: u32 = 50;
+use crate::runs::{goes_on, message, moved, posted, stamp};
 
 impl<S: Store> Desk<S> {
-    /// Starts the session's loop at a phase. One that is under way is not started again.
-    pub async fn start_loop(&self, session: &SessionId, at: PhaseStart, actor: Actor) -> Answer<PhaseLoop> {
-        let recipe = self.recipe(&loop_recipe()?)?;
-        for _ in 0..DECISIONS_MAX {
-            let now = self.store.now().await?;
-            let stored = self.phase_loop(session).await?;
-            let version = stored.as_ref().map(|stored| stored.version);
-            let current = stored.map_or_else(|| PhaseLoop::new(session.clone()), |stored| stored.value);
-            let handed = current.start(at, self.fresh_cycle())?;
-            let mut next = handed.next.clone();
-            if at == PhaseStart::Execute {
-                let work = PhaseWork::Execute(ExecuteWork::of(self.left_over(session).await?));
-                next = next.at_work(work, None);
-            }
-            let run = entered(Run::start(self.ids.run(), &recipe, session.clone(), None), &recipe, at)?;
-            let mut events = vec![handed_off(&handed)];
-            events.extend(started(&run, &recipe));
-            let mut change = put(&next, version).put(Record::Run(Box::new(run)), Guard::New);
-            stamp(&mut change, events, now, &actor);
-            if self.try_write(change).await? {
-                return Ok(next);
-            }
-        }
-        Err(EngineError::Runner { detail: format!("the loop of {session} kept changing") })
-    }
-
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
     pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Answer<PhaseLoop> {
-        self.leave_loop(session, ExitReason::user_requested(), actor).await
+        self.leave_loop(session, ExitReason::user_requested(), None, actor).await
     }
 
+    /// `error` says what went wrong, where something did.
     pub(super) async fn leave_loop(
         &self,
         session: &SessionId,
         reason: ExitReason,
+        error: Option<NonBlank>,
         actor: Actor,
     ) -> Answer<PhaseLoop> {
         for _ in 0..DECISIONS_MAX {
@@ -76,7 +44,8 @@ impl<S: Store> Desk<S> {
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
             let so_far = stored.value.work().results();
             let handed = stored.value.break_off(so_far.as_ref())?;
-            let (mut change, mut events) = over(self.run_of_loop(session).await?, reason.clone())?;
+            let (mut change, mut events) =
+                over(self.run_of_loop(session).await?, reason.clone(), error.clone())?;
             change = put(&handed.next, Some(stored.version)).and(change);
             if let Some(pending) = stored.value.pending()
                 && let Some(record) = self.question(pending.id).await?
@@ -85,6 +54,7 @@ impl<S: Store> Desk<S> {
                 let withdrawn = QuestionState::Withdrawn { at: now, reason };
                 change = change.and(closed(&record, withdrawn, &actor, now));
             }
+            change = change.and(self.let_go_of_subject(&stored.value).await?);
             events.push(handed_off(&handed));
             stamp(&mut change, events, now, &actor);
             if self.try_write(change).await? {
@@ -95,11 +65,21 @@ impl<S: Store> Desk<S> {
         Err(EngineError::Runner { detail: format!("the loop of {session} kept changing") })
     }
 
+    /// The task that was to be planned goes back to the queue as it was.
+    async fn let_go_of_subject(&self, left: &PhaseLoop) -> Answer<Change> {
+        let PhaseWork::Plan(work) = left.work() else { return Ok(Change::new()) };
+        let Some(subject) = &work.subject else { return Ok(Change::new()) };
+        let held = self.store.task(subject.id).await?.filter(|stored| is_held(&stored.value));
+        let Some(held) = held else { return Ok(Change::new()) };
+        let context = self.context(Actor::policy("the loop")).await?;
+        let let_go = held.value.apply(Command::Release, &context)?;
+        Ok(Change::transition(held.version, let_go))
+    }
+
     /// The agent of a phase that is over has nothing more to do. Subtasks stay: their work is the human's.
     async fn dismiss(&self, left: &PhaseLoop, actor: Actor) -> Answer<()> {
         let agent = match left.work() {
-            PhaseWork::Plan(work) => work.agent,
-            PhaseWork::Review(work) => work.agent,
+            PhaseWork::Plan(_) | PhaseWork::Review(_) => left.work().at_work(),
             PhaseWork::Hub | PhaseWork::Execute(_) => None,
         };
         let Some(task) = agent else { return Ok(()) };
@@ -111,58 +91,67 @@ impl<S: Store> Desk<S> {
         }
     }
 
+    /// Says something to the loop: the agent at work hears it before it ends, or else the next one of the phase.
+    pub(crate) async fn say_to_loop(
+        &self,
+        session: &SessionId,
+        text: &NonBlank,
+        actor: &Actor,
+    ) -> Answer<Message> {
+        for _ in 0..DECISIONS_MAX {
+            let no_run = || EngineError::NoRun { session: session.clone() };
+            let stored = self.phase_loop(session).await?.ok_or_else(no_run)?;
+            if let Some(pending) = stored.value.pending() {
+                // Nobody is at work, and what follows depends on the answer: that comes first.
+                return Err(RunRefusal::AwaitsGate { question: first_line(pending.text()) }.into());
+            }
+            let (listener, heard) = self.listener(&stored, text).await?;
+            let now = self.store.now().await?;
+            let (mut of, guard, mut events) = self.opened(session, None, now).await?;
+            of.message_count += 1;
+            let message = message(&of, text, actor, listener, now);
+            events.push(posted(session, text, listener));
+            let mut change =
+                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), Guard::New);
+            stamp(&mut change, events, now, actor);
+            if self.try_write(change).await? {
+                return Ok(message);
+            }
+        }
+        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
+    }
+
+    /// The task whose agent is told, or the change that keeps it for the phase's next agent.
+    async fn listener(
+        &self,
+        stored: &Stored<PhaseLoop>,
+        text: &NonBlank,
+    ) -> Answer<(Option<TaskId>, Change)> {
+        if let Some(task) = stored.value.work().at_work()
+            && goes_on(self.task(task).await?.value.state())
+        {
+            return Ok((Some(task), Change::new()));
+        }
+        let mut work = stored.value.work().clone();
+        if !work.heard(text) {
+            return Err(EngineError::NobodyListens { session: stored.value.session().clone() });
+        }
+        let next = stored.value.at_work(work, stored.value.topic());
+        Ok((None, put(&next, Some(stored.version))))
+    }
+
     pub(super) fn fresh_cycle(&self) -> FreshCycle {
         FreshCycle { id: self.ids.cycle(), owner: Secret::draw(self.ids.attempt()).owner() }
     }
+}
 
-    /// Subtasks of earlier plans that nobody has let run yet.
-    async fn left_over(&self, session: &SessionId) -> Answer<Vec<(NamedTask, String)>> {
-        let filter = TaskFilter {
-            queue: Some(Queue::Incoming),
-            session: Some(session.clone()),
-            ..TaskFilter::default()
-        };
-        let tasks = self.store.tasks(&filter, None, LEFT_OVER_MAX).await?.items;
-        let open = tasks.into_iter().map(|stored| stored.value).filter(|task| task.ledger().is_held);
-        Ok(open.map(|task| (named(&task), task.spec().description.clone())).collect())
-    }
+fn first_line(text: &NonBlank) -> NonBlank {
+    let line = text.as_str().trim().lines().next().unwrap_or_default();
+    NonBlank::or(line, text.clone())
+}
 
-    /// What the agent of a phase handed in with its work, noted where the loop finds it.
-    pub(crate) async fn hear_phase(&self, task: &Task, ended: &Ended) -> Answer<()> {
-        if ended.rubric.is_none() && ended.plan.is_none() && ended.discovered.is_none() {
-            return Ok(());
-        }
-        if !Role::of_loop().contains(&task.spec().role) {
-            return Ok(());
-        }
-        for _ in 0..DECISIONS_MAX {
-            let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
-            let mut work = stored.value.work().clone();
-            match &mut work {
-                PhaseWork::Plan(plan) if plan.agent == Some(task.id()) => {
-                    plan.rubric = ended.rubric.clone().or_else(|| plan.rubric.clone());
-                    match ended.plan.clone().map(Plan::check) {
-                        Some(Ok(checked)) => (plan.plan, plan.faults) = (Some(checked), String::new()),
-                        Some(Err(faults)) => plan.faults = PlanFaults(faults).to_string(),
-                        None => {}
-                    }
-                }
-                PhaseWork::Review(review) if review.agent == Some(task.id()) => {
-                    let found = ended.discovered.clone().unwrap_or_default();
-                    review.proposal = Proposal::new(found).ok();
-                }
-                // The phase went on without this agent; what it brings is not wanted any more.
-                PhaseWork::Hub | PhaseWork::Plan(_) | PhaseWork::Execute(_) | PhaseWork::Review(_) => {
-                    return Ok(());
-                }
-            }
-            let next = stored.value.at_work(work, stored.value.topic());
-            if self.try_write(put(&next, Some(stored.version))).await? {
-                return Ok(());
-            }
-        }
-        Err(EngineError::Restless { task: task.id() })
-    }
+pub(super) fn is_held(task: &Task) -> bool {
+    task.ledger().is_held && matches!(task.state(), TaskState::Incoming)
 }
 
 pub(super) fn loop_recipe() -> Answer<RecipeId> {
@@ -171,19 +160,6 @@ pub(super) fn loop_recipe() -> Answer<RecipeId> {
 
 pub(super) fn named(task: &Task) -> NamedTask {
     NamedTask { id: task.id(), title: task.spec().title.clone() }
-}
-
-/// The run as it is when its loop starts at this phase.
-fn entered(mut run: Run, recipe: &Recipe, at: PhaseStart) -> Answer<Run> {
-    let passed: &[Phase] = match at {
-        PhaseStart::Plan => &[],
-        PhaseStart::Execute => &[Phase::Plan],
-        PhaseStart::Review => &[Phase::Plan, Phase::Execute],
-    };
-    for _ in passed {
-        run = passed_gate(&run, recipe, GateAnswer::Yes)?.0;
-    }
-    Ok(run)
 }
 
 /// The run beyond the gate of its step, and what is told of it. The outcome is the one the gate stands for: what its

@@ -4,7 +4,7 @@
 //! next one goes on from there.
 
 use baton_core::actor::Actor;
-use baton_core::change::Stored;
+use baton_core::change::{Change, Stored};
 use baton_core::command::Command;
 use baton_core::event::{Event, EventBody};
 use baton_core::exit_reason::ExitReason;
@@ -13,14 +13,14 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, Next, PhaseWork, Topic};
 use baton_core::priority::Priority;
 use baton_core::question::Draft;
+use baton_core::state::TaskState;
 use baton_core::subtask::{SubtaskResult, SubtaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_store::Store;
 
-use super::LOOP_RECIPE;
-use super::commands::{loop_recipe, named};
+use super::commands::named;
 use super::rows::{LoopTask, asked, put};
 use super::text;
 use crate::acceptor::Acceptor;
@@ -71,7 +71,8 @@ impl<S: Store> Conductor<S> {
             Next::Ask { topic } => self.ask(&stored, topic).await,
             Next::GiveUp { why } => {
                 (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
-                self.shop.desk.leave_loop(session, ExitReason::error(), Actor::Baton).await?;
+                let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
+                self.shop.desk.leave_loop(session, reason, error, Actor::Baton).await?;
                 Ok(false)
             }
             Next::Rest => Ok(false),
@@ -85,21 +86,36 @@ impl<S: Store> Conductor<S> {
         Ok(true)
     }
 
-    /// The next ready task that is not the loop's own; else one that an earlier plan left open.
+    /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
+    /// begins with it while the human decides how it is to be done.
     async fn choose(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
         let desk = &self.shop.desk;
         let of_loop = Role::of_loop();
-        let fits = |task: &Task| task.spec().purpose == Purpose::Work && !of_loop.contains(&task.spec().role);
-        let ready = desk.store.ready(READY_MAX).await?.into_iter().map(|ready| ready.value);
-        let Some(task) = ready.into_iter().find(fits) else {
+        let session = desk.store.session(stored.value.session()).await?;
+        let project = session.and_then(|stored| stored.value.project_id);
+        let fits = |task: &Task| {
+            let spec = task.spec();
+            matches!(task.state(), TaskState::Incoming)
+                && spec.purpose == Purpose::Work
+                && spec.recipe.is_none()
+                && project.is_none_or(|project| spec.project_id == Some(project))
+                && !of_loop.contains(&spec.role)
+        };
+        let ready = desk.store.ready(READY_MAX).await?;
+        let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
             let reason =
                 ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
-            desk.leave_loop(stored.value.session(), reason, Actor::Baton).await?;
+            desk.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
             return Ok(false);
         };
         let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
-        work.subject = Some(named(&task));
-        self.write(stored, PhaseWork::Plan(work)).await
+        work.subject = Some(named(&task.value));
+        let held = task.value.apply(Command::Hold, &desk.context(Actor::policy("the loop")).await?)?;
+        let next = stored.value.at_work(PhaseWork::Plan(work), None);
+        let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
+        // Somebody may have claimed it meanwhile; then another one is chosen.
+        desk.try_write(change).await?;
+        Ok(true)
     }
 
     /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
@@ -112,14 +128,13 @@ impl<S: Store> Conductor<S> {
             PhaseWork::Plan(planning) => {
                 let Some(subject) = planning.subject.clone() else { return Ok(true) };
                 let planned = desk.task(subject.id).await?.value;
-                let steps = self.steps("plan")?;
-                let told = text::plan_prompt(stored.value.brief(), planning, &planned, &steps);
+                let told = text::plan_prompt(stored.value.brief(), planning, &planned);
                 planning.agent = Some(id);
                 planning.tries += 1;
                 (plan, format!("Plan: {}", subject.title), told, planned.spec().project_id)
             }
             PhaseWork::Review(reviewing) => {
-                let told = text::review_prompt(stored.value.brief(), &self.steps("review")?);
+                let told = text::review_prompt(stored.value.brief(), reviewing);
                 reviewing.agent = Some(id);
                 reviewing.tries += 1;
                 (review, format!("Review: iteration {}", stored.value.iteration()), told, None)
@@ -139,22 +154,10 @@ impl<S: Store> Conductor<S> {
         }
         .spec();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
-        let created = baton_core::change::Change::create(
-            Task::create(spec),
-            &[],
-            Event { at: now, by: Actor::Baton, body },
-        );
+        let created = Change::create(Task::create(spec), &[], Event { at: now, by: Actor::Baton, body });
         let next = stored.value.at_work(work, None);
         desk.try_write(put(&next, Some(stored.version)).and(created)).await?;
         Ok(true)
-    }
-
-    /// What the recipe says about the phase.
-    fn steps(&self, phase: &str) -> Result<String, EngineError> {
-        let recipe = self.shop.desk.recipe(&loop_recipe()?)?;
-        let missing = || EngineError::NotFound { kind: "step", key: format!("{LOOP_RECIPE}/{phase}") };
-        let step = recipe.steps().iter().find(|step| step.name().as_str() == phase).ok_or_else(missing)?;
-        Ok(step.prompt().to_string())
     }
 
     async fn release(&self, task: TaskId) -> Result<bool, EngineError> {
@@ -172,12 +175,12 @@ impl<S: Store> Conductor<S> {
         }
         let mut work = stored.value.work().clone();
         match &mut work {
-            // It ended without handing in what is wanted; another one tries.
+            // It is through. Where it handed in less than is wanted, another one tries.
             PhaseWork::Plan(planning) => planning.agent = None,
             PhaseWork::Review(reviewing) => {
                 let said = watched.ledger().output.clone().unwrap_or_default();
                 match watched.state() {
-                    baton_core::state::TaskState::Done { .. } if !said.trim().is_empty() => {
+                    TaskState::Done { .. } if !said.trim().is_empty() => {
                         said.trim().clone_into(&mut reviewing.findings);
                     }
                     _ => reviewing.agent = None,
@@ -202,7 +205,7 @@ impl<S: Store> Conductor<S> {
             .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
         for subtask in completed {
             let task = self.shop.desk.task(subtask.task.id).await?.value;
-            if !matches!(task.state(), baton_core::state::TaskState::Provisional(_)) {
+            if !matches!(task.state(), TaskState::Provisional(_)) {
                 continue;
             }
             let acceptor = Acceptor::new(self.shop.clone());
@@ -224,6 +227,9 @@ impl<S: Store> Conductor<S> {
             (PhaseWork::Plan(work), Topic::Vagueness) => Some(text::vagueness(work)?),
             (PhaseWork::Plan(work), Topic::Revision) => Some(text::revision(work)?),
             (PhaseWork::Execute(work), Topic::Gate) => Some(text::execute_gate(work)?),
+            (PhaseWork::Execute(work), Topic::MayRun) if self.pass_over(stored, work).await? => {
+                return Ok(true);
+            }
             (PhaseWork::Execute(work), _) => {
                 let ran = match work.current() {
                     Some(current) => desk.store.task(current.task.id).await?.map(|stored| stored.value),
@@ -252,6 +258,23 @@ impl<S: Store> Conductor<S> {
         desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
         // It waits now; if the row moved instead, the change that moved it wakes us.
         Ok(false)
+    }
+
+    /// What needs something that is not done cannot run, so nobody is asked whether it may.
+    async fn pass_over(&self, stored: &Stored<PhaseLoop>, work: &ExecuteWork) -> Result<bool, EngineError> {
+        let Some(current) = work.current() else { return Ok(false) };
+        let mut waits_on = Vec::new();
+        for edge in self.shop.desk.store.dependencies(current.task.id).await? {
+            if !edge.is_met {
+                waits_on.push(named(&self.shop.desk.task(edge.on).await?.value));
+            }
+        }
+        if waits_on.is_empty() {
+            return Ok(false);
+        }
+        let mut work = work.clone();
+        work.pass_over(waits_on);
+        self.write(stored, PhaseWork::Execute(work)).await
     }
 
     /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).

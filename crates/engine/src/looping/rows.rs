@@ -19,10 +19,9 @@ use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
-use super::LOOP_RECIPE;
 use crate::desk::{Answer, Desk};
 use crate::error::EngineError;
-use crate::runs::{exited, stamp};
+use crate::runs::{exited, is_loop, stamp};
 
 impl<S: Store> Desk<S> {
     pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
@@ -32,7 +31,7 @@ impl<S: Store> Desk<S> {
     /// The runs that stand for a loop: of its recipe, and bound to no task.
     pub(super) async fn open_loops(&self) -> Answer<Vec<Stored<Run>>> {
         let mut open = self.store.open_runs().await?;
-        open.retain(|stored| stored.value.task().is_none() && stored.value.recipe().as_str() == LOOP_RECIPE);
+        open.retain(|stored| is_loop(&stored.value));
         Ok(open)
     }
 
@@ -64,12 +63,16 @@ pub(super) fn handed_off(handed: &HandedOff) -> EventBody {
 }
 
 /// The end of the run that stood for the loop.
-pub(super) fn over(run: Option<Stored<Run>>, reason: ExitReason) -> Answer<(Change, Vec<EventBody>)> {
+pub(super) fn over(
+    run: Option<Stored<Run>>,
+    reason: ExitReason,
+    error: Option<NonBlank>,
+) -> Answer<(Change, Vec<EventBody>)> {
     let Some(open) = run else { return Ok((Change::new(), Vec::new())) };
     let (run, _) = open.value.exit(reason)?;
     let mut change = Change::new().put(Record::Run(Box::new(run.clone())), Guard::Version(open.version));
     change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
-    Ok((change, exited(&run, None)))
+    Ok((change, exited(&run, error)))
 }
 
 /// A question of the loop's, in the inbox.

@@ -40,7 +40,9 @@ pub fn plan_gate(work: &PlanWork) -> Drafted {
     let mut text = format!("The plan for {} has {} subtasks:\n", subject(work), items.len());
     for (index, item) in items.iter().enumerate() {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}. {}", index + 1, item.title);
+        let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
+        let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
+        let _ = writeln!(text, "{}. {}{after}", index + 1, item.title);
     }
     if let Some(rubric) = &work.rubric {
         let _ = writeln!(text, "{}", rubric.assess());
@@ -109,7 +111,11 @@ pub fn execute_gate(work: &ExecuteWork) -> Drafted {
             SubtaskState::Finished(SubtaskResult::Skipped) => "skipped",
             SubtaskState::AskingToRun | SubtaskState::Running | SubtaskState::AskingWhetherDone => "open",
         };
-        let _ = writeln!(text, "- {} {}: {how}", subtask.task.id, subtask.task.title);
+        let needs: Vec<String> =
+            subtask.waits_on.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
+        let why =
+            if needs.is_empty() { String::new() } else { format!(", as it needs {}", needs.join(" and ")) };
+        let _ = writeln!(text, "- {} {}: {how}{why}", subtask.task.id, subtask.task.title);
     }
     if work.subtasks.is_empty() {
         "There was no open subtask to execute.\n".clone_into(&mut text);
@@ -155,9 +161,9 @@ pub fn review_gate(phase_loop: &PhaseLoop, work: &ReviewWork) -> Drafted {
 }
 
 /// What the agent of the plan phase is told.
-pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task, steps: &str) -> String {
+pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task) -> String {
     let spec = planned.spec();
-    let mut text = format!("{brief}\n\n{steps}\n\nThe task to plan: {} {}\n", spec.id, spec.title);
+    let mut text = format!("{brief}\n\nThe task to plan: {} {}\n", spec.id, spec.title);
     if !spec.description.trim().is_empty() {
         text.push_str(&fenced(&spec.description));
     }
@@ -171,18 +177,27 @@ pub fn plan_prompt(brief: &str, work: &PlanWork, planned: &Task, steps: &str) ->
         let _ = write!(text, "\nThe last plan could not be used:\n{}", fenced(&work.faults));
     }
     text.push_str(
-        "\nHand in both, each as one line of standard output, before you end:\n\
+        "\nHand in both before you end, each as one line by itself (of standard output, or of your last message):\n\
          {\"baton\":\"vagueness\",\"goal\":{\"clarity\":\"clear|partly|missing\",\"reason\":\"…\"},\"scope\":{…},\
          \"acceptance\":{…},\"constraints\":{…}}\n\
-         {\"baton\":\"plan\",\"items\":[{\"title\":\"…\",\"description\":\"…\"}]}\n\
+         {\"baton\":\"plan\",\"items\":[{\"title\":\"…\",\"description\":\"…\"},\
+         {\"title\":\"…\",\"description\":\"…\",\"depends_on\":[1]}]}\n\
+         depends_on names the items that have to be done first, by their place in the list; the first is 1.\n\
          You create no task yourself: the subtasks are created when the human has said YES.\n",
     );
     text
 }
 
-pub fn review_prompt(brief: &str, steps: &str) -> String {
+pub fn review_prompt(brief: &str, work: &ReviewWork) -> String {
+    let said = if work.said.is_empty() {
+        String::new()
+    } else {
+        let words: String = work.said.iter().map(|said| fenced(said.as_str())).collect();
+        format!("\n\nThe human said in this phase:\n{words}")
+    };
     format!(
-        "{brief}\n\n{steps}\n\nSay what you found as your message. Tasks you came upon go into one line of standard output:\n\
+        "{brief}{said}\n\nSay what you found as your message. Tasks you came upon go into one line by itself (of standard \
+         output, or of your last message):\n\
          {{\"baton\":\"discovered\",\"tasks\":[{{\"title\":\"…\",\"description\":\"…\"}}]}}\n\
          You create no task yourself: they are created when the human has said YES.\n"
     )

@@ -5,6 +5,7 @@ use baton_core::id::EffectId;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::run::RunState;
 use baton_core::state::TaskState;
+use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_store::Store;
 use serde::Serialize;
@@ -36,7 +37,16 @@ impl NoticeText {
     /// None when what it was about is gone.
     pub async fn of<S: Store>(desk: &Desk<S>, about: &Notice) -> Result<Option<Self>, EngineError> {
         Ok(match about {
-            Notice::Question(id) => desk.store.question(*id).await?.map(|stored| question(&stored.value)),
+            Notice::Question(id) => match desk.store.question(*id).await? {
+                Some(stored) => {
+                    let of = match stored.value.task_id {
+                        Some(task) => desk.store.task(task).await?.map(|stored| stored.value),
+                        None => None,
+                    };
+                    Some(question(&stored.value, of.as_ref()))
+                }
+                None => None,
+            },
             Notice::Failed(id) => desk.store.task(*id).await?.map(|stored| {
                 let spec = stored.value.spec();
                 let why = match stored.value.state() {
@@ -96,8 +106,10 @@ impl NoticeText {
     }
 }
 
-fn question(record: &QuestionRecord) -> NoticeText {
+fn question(record: &QuestionRecord, of: Option<&Task>) -> NoticeText {
     let asked = &record.question;
+    let about =
+        of.map(|task| format!("\n\nIt is about {}: {}", task.id(), task.spec().title)).unwrap_or_default();
     let next = match &record.state {
         QuestionState::Pending => format!("Answer: baton answer {} TEXT", asked.id),
         QuestionState::Answered { answer, answered_by, .. } => {
@@ -110,6 +122,6 @@ fn question(record: &QuestionRecord) -> NoticeText {
         task_id: record.task_id.map(|task| task.to_string()),
         question_id: Some(asked.id.to_string()),
         options: asked.draft.options.iter().map(NonBlank::to_string).collect(),
-        ..NoticeText::new("question", format!("{}\n\n{next}", asked.text()))
+        ..NoticeText::new("question", format!("{}{about}\n\n{next}", asked.text()))
     }
 }

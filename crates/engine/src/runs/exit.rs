@@ -15,7 +15,7 @@ use baton_core::text::NonBlank;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
-use super::{exited, stamp};
+use super::{exited, is_loop, stamp};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 
@@ -29,6 +29,13 @@ impl<S: Store> Desk<S> {
         for _ in 0..DECISIONS_MAX {
             let open = self.open_session_run(session).await?;
             let open = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            if is_loop(&open.value) {
+                self.break_off_loop(session, actor).await?;
+                let ended = self.store.run(open.value.id()).await?;
+                return ended
+                    .map(|stored| stored.value)
+                    .ok_or_else(|| EngineError::NoRun { session: session.clone() });
+            }
             let (run, change) = self.exit(&open, &actor).await?;
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(run),

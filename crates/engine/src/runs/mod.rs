@@ -12,8 +12,9 @@ use baton_core::actor::Actor;
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::phase::PhaseStart;
 use baton_core::priority::Priority;
-use baton_core::recipe::Recipe;
+use baton_core::recipe::{LOOP_RECIPE, Recipe};
 use baton_core::recycle::Depth;
 use baton_core::run::{Origin, Run, RunRefusal, RunState};
 use baton_core::session::{Message, Session};
@@ -26,10 +27,10 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
+use crate::looping::LoopStart;
 
 pub(crate) use exit::goes_on;
-pub(crate) use telling::{exited, moved, stamp, started};
-use telling::{message, posted};
+pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
@@ -79,6 +80,11 @@ impl<S: Store> Desk<S> {
         let recipe = self.recipe(recipe)?;
         // One whose task was cancelled while nobody looked stands in nobody's way.
         self.end_runs_without_work().await?;
+        if recipe.is_loop() {
+            let message = message.as_ref();
+            let start = LoopStart { session, at: PhaseStart::Plan, project, message };
+            return self.start_loop(&start, &actor).await;
+        }
         for _ in 0..DECISIONS_MAX {
             if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
                 && open.origin() == Origin::Session
@@ -194,6 +200,9 @@ impl<S: Store> Desk<S> {
         for _ in 0..DECISIONS_MAX {
             let open = self.session_run(session).await?;
             let run = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            if is_loop(&run) {
+                return self.say_to_loop(session, &text, &actor).await;
+            }
             match run.state() {
                 RunState::Working => {}
                 // At a gate nobody listens, and the answer may end the run: the gate first.
@@ -236,6 +245,11 @@ struct Start<'a> {
 /// A change that goes through only if nobody touched the task meanwhile.
 pub(crate) fn hold(task: Stored<Task>) -> Change {
     Change::new().put(Record::Task(Box::new(task.value)), Guard::Version(task.version))
+}
+
+/// Whether the run stands for a loop, which moves it.
+pub(crate) fn is_loop(run: &Run) -> bool {
+    run.task().is_none() && run.recipe().as_str() == LOOP_RECIPE
 }
 
 fn is_task(record: &Record) -> bool {

@@ -10,7 +10,7 @@ use baton_core::session::{Message, Session};
 use baton_core::text::{NonBlank, OutcomeName};
 use baton_core::time::Timestamp;
 
-pub(super) fn message(
+pub(crate) fn message(
     session: &Session,
     text: &NonBlank,
     author: &Actor,
@@ -27,7 +27,7 @@ pub(super) fn message(
     }
 }
 
-pub(super) fn posted(session: &SessionId, text: &NonBlank, task: Option<TaskId>) -> EventBody {
+pub(crate) fn posted(session: &SessionId, text: &NonBlank, task: Option<TaskId>) -> EventBody {
     EventBody::MessagePosted { session: session.clone(), text: text.clone(), task }
 }
 

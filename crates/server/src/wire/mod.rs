@@ -182,6 +182,7 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         | EventBody::MessagePosted { .. }
         | EventBody::RunBound { .. }
         | EventBody::AgentStarted { .. }
+        | EventBody::TaskHeldBack { .. }
         | EventBody::TaskLetGo { .. }
         | EventBody::AnswerQueued { .. }
         | EventBody::EffectGivenUp { .. }

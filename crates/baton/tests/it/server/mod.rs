@@ -2,14 +2,14 @@
 
 mod bad_input;
 mod chat;
-mod client;
+pub mod client;
 mod door;
 mod health;
-mod place;
+pub mod place;
 mod recipes;
 mod replies;
 mod restart;
 mod results;
 mod sockets;
 mod streams;
-mod websocket;
+pub mod websocket;

@@ -2,6 +2,7 @@
 
 mod exit_reason;
 mod fixture;
+mod loop_recipe;
 mod outcome;
 mod recipe;
 mod run;

@@ -1,0 +1,100 @@
+//! What a person who is not looking is told: every new question, and the end of every run. Until they take it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use super::{add, asks_then_tells};
+use crate::engine::shop::{Shop, read};
+
+/// With a command that keeps every notice of a kind in a file of its own, one line for each.
+fn notify(webhook: &str) -> String {
+    format!(
+        "[notify]\nwebhook = \"http://{webhook}/hook\"\n\
+         command = [\"sh\", \"-c\", \"cat >> told-$BATON_NOTICE_KIND.json; echo >> told-$BATON_NOTICE_KIND.json\"]\n"
+    )
+}
+
+fn told(shop: &Shop, kind: &str) -> Vec<Value> {
+    let path = shop.folder.join(format!("told-{kind}.json"));
+    shop.until(&format!("{} is told", path.display()), || path.exists() && read(&path).ends_with("}\n"));
+    read(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = notify(&receiver.local_addr().unwrap().to_string());
+    let shop = Shop::scripted(&asks_then_tells("Which port?"), &settings);
+    add(&shop, "Ask");
+    let up = shop.up();
+    // The first tries are refused, the last is taken; all carry the same id.
+    let tries = ["500 Busy", "503 Busy", "204 No Content"];
+    let ids: Vec<Value> = tries.iter().map(|status| take_post(&receiver, status)["id"].clone()).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    let told = told(&shop, "question");
+    up.end();
+    assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
+    assert_eq!(told[0]["id"], ids[0]);
+    assert!(told[0]["text"].as_str().unwrap().starts_with("Which port?"), "{told:?}");
+}
+
+#[test]
+fn the_end_of_every_run_is_told_however_it_ends() {
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = json!({ "scripts": [
+        { "when": "well", "steps": [{ "say": "{\"outcome\": \"stop\"}" }] },
+        { "when": "badly", "steps": [{ "say": "I am done." }] },
+    ], "otherwise": [] });
+    let shop = Shop::scripted(&script, &notify(&receiver.local_addr().unwrap().to_string()));
+    std::fs::create_dir(shop.folder.join(".agent/recipes")).unwrap();
+    std::fs::write(
+        shop.folder.join(".agent/recipes/one.yml"),
+        "id: one\nlabel: One\ndescription: One step\ninitial_step: one\nsteps:\n  one:\n    prompt: Go.\n    \
+         outcomes: [stop]\n    on_outcome: { stop: { exit: stopped } }\n",
+    )
+    .unwrap();
+    // One ends well, one as an error, one because a person wants it, and a loop because there is nothing to do.
+    for word in ["well", "badly", "soon"] {
+        let message = format!("It ends {word}");
+        shop.json(&["recipe", "start", "one", "--session", word, "--message", &message]);
+    }
+    shop.json(&["recipe", "exit", "--session", "soon"]);
+    shop.json(&["recipe", "start", "plan-execute-review", "--session", "loop"]);
+    let up = shop.up();
+    let mut ended = Vec::new();
+    while ended.len() < 4 {
+        let notice = take_post(&receiver, "200 OK");
+        // A task that failed is told of too.
+        if notice["kind"] == "run_exited" {
+            let said = |key: &str| notice[key].as_str().unwrap().to_owned();
+            ended.push((said("session_id"), said("text")));
+        }
+    }
+    up.end();
+    ended.sort();
+    insta::assert_snapshot!(
+        ended.iter().map(|(session, text)| format!("{session}: {text}")).collect::<Vec<_>>().join("\n"), @"");
+}
+
+/// Takes one POST and answers it with this status.
+fn take_post(receiver: &TcpListener, status: &str) -> Value {
+    let (mut stream, _) = receiver.accept().unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if let Some(value) = line.strip_prefix("Content-Length: ") {
+            length = value.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
+    serde_json::from_slice(&body).unwrap()
+}

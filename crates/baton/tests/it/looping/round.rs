@@ -1,0 +1,173 @@
+//! A repository, an agent that plays every phase of the loop, and `baton loop` in it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::engine::shop::Shop;
+
+pub struct Round {
+    pub shop: Shop,
+}
+
+pub fn point(clarity: &str) -> Value {
+    json!({ "clarity": clarity, "reason": "as the task says" })
+}
+
+pub fn rubric(goal: &str) -> String {
+    json!({ "baton": "vagueness", "goal": point(goal), "scope": point("clear"), "acceptance": point("clear"),
+            "constraints": point("clear") })
+    .to_string()
+}
+
+pub fn discovered(titles: &[&str]) -> String {
+    let tasks: Vec<Value> = titles.iter().map(|title| json!({ "title": title })).collect();
+    json!({ "baton": "discovered", "tasks": tasks }).to_string()
+}
+
+/// Plans two subtasks, works on them, and comes upon a task in its review.
+pub fn script() -> Value {
+    json!({ "scripts": [
+        { "when": "# Plan: Vague", "steps": [
+            { "say": rubric("missing") },
+            { "plan": [{ "title": "A guess" }] },
+            { "result": { "status": "COMPLETE", "output": "Planned by guessing." } },
+        ] },
+        { "when": "# Plan: Ask first", "resumed": false, "steps": [{ "ask": { "question": "Which secret colour?" } }] },
+        { "when": "# Plan:", "steps": [
+            { "say": rubric("clear") },
+            { "plan": [
+                { "title": "First part", "description": "Write the first file." },
+                { "title": "Second part", "description": "Write the second file." },
+            ] },
+            { "result": { "status": "COMPLETE", "output": "Planned." } },
+        ] },
+        { "when": "# Review:", "steps": [
+            { "say": discovered(&["Add docs", "add docs.", "Wash the dishes"]) },
+            { "result": { "status": "COMPLETE", "output": "Two parts, one pattern." } },
+        ] },
+    ], "otherwise": [
+        { "write": { "path": "out/{{task}}.txt", "text": "{{task}}\n" } },
+        { "commit": "Work on {{task}}" },
+        { "result": { "status": "COMPLETE", "output": "Written." } },
+    ] })
+}
+
+impl Round {
+    pub fn new() -> Self {
+        Self::with(&script(), "")
+    }
+
+    pub fn with(script: &Value, settings: &str) -> Self {
+        Self { shop: Shop::scripted(script, settings) }
+    }
+
+    pub fn add(&self, title: &str) -> String {
+        self.shop.add(title, &[])
+    }
+
+    pub fn questions(&self) -> Vec<Value> {
+        self.shop.json(&["questions"])["questions"].as_array().unwrap().clone()
+    }
+
+    /// Runs the loop with these answers, one for each question as it comes.
+    pub fn answered(&self, arguments: &[&str], answers: &[&str]) -> Output {
+        let file = self.shop.home.join("answers.txt");
+        fs::write(&file, answers.join("\n")).unwrap();
+        self.shop.baton(&["loop", "--answers"]).arg(&file).args(arguments).output().unwrap()
+    }
+
+    /// `baton loop` with somebody at the keyboard.
+    pub fn talk(&self, arguments: &[&str]) -> Talk {
+        let mut command = self.shop.baton(&["loop"]);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let typed = child.stdin.take().unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap()).lines();
+        Talk { child, typed, said }
+    }
+
+    pub fn tasks(&self) -> Vec<Value> {
+        self.shop.json(&["task", "list", "--limit", "100"])["tasks"].as_array().unwrap().clone()
+    }
+
+    pub fn titled(&self, title: &str) -> Value {
+        let tasks = self.tasks();
+        let found: Vec<&Value> = tasks.iter().filter(|task| task["title"] == title).collect();
+        assert_eq!(found.len(), 1, "{title}: {tasks:?}");
+        found[0].clone()
+    }
+
+    /// Every prompt an agent got for tasks whose title begins like this, in the order they were made.
+    pub fn prompts(&self, title: &str) -> Vec<String> {
+        let of_title = |task: &&Value| task["title"].as_str().unwrap().starts_with(title);
+        let mut prompts = Vec::new();
+        for task in self.tasks().iter().filter(of_title) {
+            let view = self.shop.json(&["task", "show", task["task_id"].as_str().unwrap()]);
+            for attempt in view["attempts"].as_array().unwrap() {
+                let id = attempt["attempt"]["id"].as_str().unwrap();
+                let folder = self.shop.state().join("attempts").join(id).join("prompts");
+                let mut files: Vec<_> =
+                    fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+                files.sort();
+                prompts.extend(files.iter().map(|file| fs::read_to_string(file).unwrap()));
+            }
+        }
+        prompts
+    }
+}
+
+pub fn talk(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// One iteration without anything special: the answers up to the last gate.
+pub const ONE_ROUND: [&str; 7] = ["YES", "YES", "YES", "YES", "YES", "YES", "YES"];
+
+pub fn one_round(last: &'static str) -> Vec<&'static str> {
+    // Plan's gate; may run and done, twice; Execute's gate; discovered; Review's gate.
+    ONE_ROUND.into_iter().chain([last]).collect()
+}
+
+/// A loop at the terminal of a person.
+pub struct Talk {
+    child: Child,
+    typed: ChildStdin,
+    said: Lines<BufReader<ChildStderr>>,
+}
+
+impl Talk {
+    /// Waits for a line that contains this.
+    pub fn hears(&mut self, what: &str) -> String {
+        let mut heard = Vec::new();
+        for line in self.said.by_ref() {
+            let line = line.unwrap();
+            if line.contains(what) {
+                return line;
+            }
+            heard.push(line);
+        }
+        panic!("nobody said {what:?}: {heard:#?}");
+    }
+
+    pub fn types(&mut self, line: &str) {
+        writeln!(self.typed, "{line}").unwrap();
+    }
+
+    /// Ctrl-C. How the command ends, and what it still says.
+    pub fn interrupt(mut self) -> (Option<i32>, String) {
+        assert!(
+            Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success()
+        );
+        let rest: Vec<String> = self.said.by_ref().map(|line| line.unwrap()).collect();
+        (self.child.wait().unwrap().code(), rest.join("\n"))
+    }
+
+    /// The power company.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}

@@ -1,0 +1,135 @@
+//! `baton recipe` as a person meets it.
+
+use serde_json::{Value, json};
+
+use super::world::{World, good_agent, script};
+
+fn says(world: &World, arguments: &[&str]) -> String {
+    let output = world.run(arguments);
+    let mut said =
+        format!("exit {}\n{}", output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap());
+    if !output.stderr.is_empty() {
+        said = format!("{said}--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
+    }
+    said
+}
+
+#[test]
+fn recipes_are_listed_drawn_and_described() {
+    let world = World::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(says(&world, &["recipe", "list"]), @"
+    exit 0
+    ID                        LABEL                    FROM      WHAT IT DOES
+    break-down-tasks          Break Down Tasks         built in  Turn a design document into tasks in the queue, and check them against it
+    document-design           Document Design          built in  Write a design document, review it, and commit it
+    implement-and-review      Implement & Review       built in  Implement task, review code, fix issues, and commit
+    implement-and-review-all  Implement & Review All   built in  Implement, review and commit one ready task after another, until none is left
+    plan-execute-review       Plan → Execute → Review  built in  Plan the next task with the human, execute it, review it, and go round again while they say so
+    rebase                    Rebase                   built in  Bring this branch up to date with the one it is to be merged into
+    refine-design             Refine Design            built in  Criticise a design document and rework it until nothing important is left
+    retrospective             Retrospective            built in  Look back at finished work and write down what to do differently
+    review-and-commit         Review & Commit          built in  Review the changes on this branch, fix what is wrong, and commit
+    work                      Work                     built in  Do the task in one go; Baton looks at what came of it
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-review"]), @"
+    exit 0
+    implement-and-review  Implement & Review
+    Implement task, review code, fix issues, and commit
+
+    At most 3 visits of a step and 100 steps in all.
+    It works on the next task that is ready.
+
+    implement (first)
+      complete → code-review
+      no-tasks → exit no-tasks-available: No tasks available to implement
+      blocked  → exit implementation-blocked: Implementation blocked - cannot proceed
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    code-review (fresh agent session, role review)
+      no-issues    → commit
+      issues-found → fix
+      other        → exit user-provided-other: Recipe exited by user choice
+
+    fix
+      complete → code-review
+      other    → exit user-provided-other: Recipe exited by user choice
+
+    commit
+      committed         → exit task-committed: Task implementation committed successfully
+      nothing-to-commit → exit no-changes-to-commit: No changes to commit
+      other             → exit user-provided-other: Recipe exited by user choice
+    ");
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "plan-execute-review", "--mermaid"]), @r#"
+    exit 0
+    stateDiagram-v2
+        [*] --> plan
+        state "plan" as plan
+        state "execute" as execute
+        state "review" as review
+        plan --> execute: planned (gate)
+        plan --> [*]: no-tasks / no-tasks-available
+        plan --> [*]: other / user-provided-other
+        execute --> review: executed (gate)
+        execute --> [*]: other / user-provided-other
+        review --> plan: continue (gate)
+        review --> [*]: stop (gate) / loop-complete
+        review --> [*]: other / user-provided-other
+    "#);
+    insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"
+    exit 2
+    --- stderr
+    error: there is no recipe implement-and-revue (did you mean implement-and-review?)
+
+    Hint: see what there is: baton recipe list
+    ");
+    let schema = world.json(&["recipe", "schema"]);
+    assert_eq!(schema["required"], json!(["id", "label", "description", "initial_step", "steps"]));
+    let task = world.json(&["task", "add", "Fix it", "--recipe", "rebase"]);
+    assert!(world.run(&["task", "add", "Fix it", "--recipe", "rebas"]).status.code() == Some(2), "{task}");
+}
+
+#[test]
+fn a_check_names_every_fault_with_its_place() {
+    let world = World::scripted(&script(&good_agent()));
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
+    exit 0
+    0 recipe(s) without faults.
+    ");
+    world.recipe(
+        "broken.yml",
+        "id: Broken\nlabel: ''\ninitial_step: strat\ncolour: red\nguardrails: { max_step_visits: 0 }\nsteps:\n  start:\n    \
+         prompt: Go.\n    outcomes: [done, done, other]\n    on_outcome:\n      done: { next_step: finnish }\n      \
+         never: { exit: x }\n    gate: { question: Sure?, yes: dnoe }\n  finish:\n    prompt: [1]\n    outcomes: []\n    \
+         on_outcome: { a: { next_step: start, exit: y } }\n    fresh: yes\n  start:\n    prompt: Again.\n",
+    );
+    world.recipe("worse.yml", "id: worse\nsteps: [\n");
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    exit 1
+    .agent/recipes/broken.yml:1:1: id: "Broken" cannot be a recipe's id: use lower-case letters, digits, - and _, a letter or digit first, at most 64 in all
+    .agent/recipes/broken.yml:1:1: description: it is missing; write a text
+    .agent/recipes/broken.yml:2:1: label: the text is blank; write at least one visible character
+    .agent/recipes/broken.yml:3:1: initial_step: there is no step "strat" (did you mean start?)
+    .agent/recipes/broken.yml:4:1: colour: "colour" is not a key here; the keys are id, label, description, initial_step, takes_task, steps, guardrails
+    .agent/recipes/broken.yml:5:15: guardrails.max_step_visits: it is 0; write a whole number from 1 to 10000
+    .agent/recipes/broken.yml:9:5: step start, outcomes: it is missing; write a list of outcomes
+    .agent/recipes/broken.yml:9:22: step start, outcomes.1: the outcome "done" is listed twice
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: the outcome "other" has no transition; say where it leads
+    .agent/recipes/broken.yml:10:5: step start, on_outcome: it is missing; write a mapping from outcomes to transitions
+    .agent/recipes/broken.yml:11:15: step start, on_outcome.done.next_step: there is no step "finnish" (did you mean finish?)
+    .agent/recipes/broken.yml:12:7: step start, on_outcome.never: "never" is not among the step's outcomes; list it or drop this
+    .agent/recipes/broken.yml:13:30: step start, gate.yes: "dnoe" is not one of the step's outcomes (did you mean done?)
+    .agent/recipes/broken.yml:15:5: step finish, prompt: it must be a text, and is a list
+    .agent/recipes/broken.yml:16:5: step finish, outcomes: there is no outcome; write at least one
+    .agent/recipes/broken.yml:17:19: step finish, on_outcome.a: it leads two ways; keep one of next_step, exit or restart_new_session: true
+    .agent/recipes/broken.yml:18:5: step finish, fresh: it must be true or false, and is a text
+    .agent/recipes/broken.yml:19:3: step start: the step is written twice
+    .agent/recipes/worse.yml:3:1: while parsing a node, did not find expected node content
+    --- stderr
+    error: 19 fault(s) in 2 file(s)
+
+    Hint: mend them; until then the version before, or the built-in one, is used
+    "#);
+    let json = world.run(&["--json", "recipe", "check"]);
+    let value: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((json.status.code(), value["files"].as_array().unwrap().len()), (Some(1), 2));
+}

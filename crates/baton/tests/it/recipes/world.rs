@@ -1,0 +1,255 @@
+//! A repository of its own with an agent that plays a part, `baton up` on it, and what the history says afterwards.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use baton_engine::Recorded;
+use baton_engine::desk::Desk;
+use baton_engine::ids::Ids;
+use baton_engine::place::{Place, PlaceOptions};
+use baton_server::wire;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Far longer than anything here takes, on a machine that does other things too.
+const PATIENCE: Duration = Duration::from_mins(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// A repository of its own, and `baton up` on it while it is wanted.
+pub struct World {
+    pub folder: PathBuf,
+    up: Option<Child>,
+    _scratch: TempDir,
+}
+
+impl World {
+    /// With the built-in agent following this script.
+    pub fn scripted(script: &Value) -> Self {
+        let world = Self::bare();
+        fs::write(world.folder.join("script.json"), script.to_string()).unwrap();
+        world.agent(&format!(
+            "kind = \"scripted\"\ncommand = [\"{}\"]\n",
+            world.folder.join("script.json").display()
+        ));
+        world
+    }
+
+    /// With a shell script as its agent.
+    pub fn shell(script: &str) -> Self {
+        let world = Self::bare();
+        fs::write(world.folder.join("agent.sh"), script).unwrap();
+        world.agent(&format!(
+            "kind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
+            world.folder.join("agent.sh").display()
+        ));
+        world
+    }
+
+    fn bare() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().canonicalize().unwrap();
+        fs::create_dir_all(folder.join(".agent/recipes")).unwrap();
+        fs::write(folder.join(".gitignore"), "flags/\n").unwrap();
+        fs::create_dir(folder.join("flags")).unwrap();
+        Self { folder, up: None, _scratch: scratch }
+    }
+
+    fn agent(&self, agent: &str) {
+        let settings = format!(
+            "default_agent = \"mine\"\nmax_agents = 1\nlease_seconds = 5\nrecycle = \"manual\"\n[agents.mine]\n{agent}"
+        );
+        fs::write(self.folder.join(".agent/baton.toml"), settings).unwrap();
+        git(&self.folder, &["init", "-q", "-b", "main"]);
+        git(&self.folder, &["add", "-A"]);
+        git(&self.folder, &["commit", "-q", "-m", "Begin"]);
+    }
+
+    pub fn recipe(&self, name: &str, text: &str) {
+        fs::write(self.folder.join(".agent/recipes").join(name), text).unwrap();
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        baton(&self.folder).args(arguments).output().unwrap()
+    }
+
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[&["--json"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Starts a recipe; the id of the task it works on.
+    pub fn start(&self, recipe: &str) -> String {
+        self.json(&["recipe", "start", recipe])["task_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn up(&mut self) {
+        let up = baton(&self.folder)
+            .args(["up", "--listen", "127.0.0.1:0"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.up = Some(up);
+    }
+
+    pub fn kill(&mut self) {
+        let mut up = self.up.take().unwrap();
+        up.kill().unwrap();
+        up.wait().unwrap();
+    }
+
+    pub fn task(&self, id: &str) -> Value {
+        self.json(&["task", "show", id])
+    }
+
+    pub fn history(&self) -> Vec<Recorded> {
+        let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
+            let (mut all, mut after) = (Vec::new(), 0);
+            loop {
+                let page = desk.events_after(after).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = last.seq;
+                all.extend(page);
+            }
+            desk.close().await.unwrap();
+            all
+        })
+    }
+
+    /// What a client on the WebSocket would have been told of runs, in order.
+    pub fn told(&self) -> Vec<Value> {
+        let messages = self.history().iter().filter_map(wire::message).collect::<Vec<_>>();
+        let values = messages.into_iter().map(|message| serde_json::to_value(message).unwrap());
+        values.filter(is_about_runs).collect()
+    }
+
+    /// The same as short lines, for whole stories.
+    pub fn story(&self) -> String {
+        let mut text = String::new();
+        for value in self.told() {
+            let said = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+            let _ = match value["type"].as_str().unwrap() {
+                "recipe_started" => writeln!(text, "started {}", said("recipe_id")),
+                "recipe_step_started" => writeln!(text, "  {} ({})", said("step"), value["step_count"]),
+                "recipe_step_transition" => writeln!(text, "  {} → {}", said("from_step"), said("to_step")),
+                "orchestration_retry" => writeln!(text, "  retry: {}", said("error")),
+                _ => writeln!(text, "exited {} [{}]: {}", said("reason"), said("category"), said("message")),
+            };
+        }
+        text
+    }
+
+    /// Waits for the run to exit, and gives the message that tells of it.
+    pub fn exit_message(&self) -> Value {
+        self.wait("the run exits", || self.told().into_iter().find(|value| value["type"] == "recipe_exited"))
+    }
+
+    pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+        let started = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(started.elapsed() < PATIENCE, "waited for: {what}\n{}", self.story());
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    pub fn wait_for_queue(&self, task: &str, queue: &str) -> Value {
+        self.wait(&format!("{task} in {queue}"), || {
+            Some(self.task(task)).filter(|view| view["queue"] == queue)
+        })
+    }
+
+    pub fn wait_for_question(&self, task: &str) -> Value {
+        self.wait(&format!("{task} asks"), || {
+            Some(self.task(task)).filter(|view| view["status"] == "AWAITING_RESPONSE")
+        })
+    }
+
+    pub fn flag(&self, name: &str) -> PathBuf {
+        self.folder.join("flags").join(name)
+    }
+
+    /// Every prompt given for a task, in order, with the name of its file.
+    pub fn prompts(&self, task: &str) -> Vec<(String, String)> {
+        let mut prompts = Vec::new();
+        for attempt in self.task(task)["attempts"].as_array().unwrap() {
+            let id = attempt["attempt"]["id"].as_str().or(attempt["id"].as_str()).unwrap();
+            let folder = self.folder.join(".agent/state/attempts").join(id).join("prompts");
+            let mut files: Vec<PathBuf> =
+                fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+            files.sort();
+            prompts.extend(files.iter().map(|file| {
+                let name = file.file_name().unwrap().to_string_lossy().into_owned();
+                (name, fs::read_to_string(file).unwrap())
+            }));
+        }
+        prompts
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(up) = &mut self.up {
+            // It ends its agents itself; one that a test killed has none left.
+            let _ = Command::new("kill").args(["-TERM", &up.id().to_string()]).status();
+            let _ = up.wait();
+        }
+    }
+}
+
+fn is_about_runs(value: &Value) -> bool {
+    let kind = value["type"].as_str().unwrap();
+    kind.starts_with("recipe") || kind == "orchestration_retry"
+}
+
+fn baton(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command
+        .current_dir(folder)
+        .env("BATON_USER", "mia")
+        .env("BATON_LISTEN", "127.0.0.1:0")
+        .stdin(Stdio::null());
+    command
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+    let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+pub fn outcome(name: &str) -> Value {
+    json!({ "outcome": { "outcome": name } })
+}
+
+/// An agent that does everything right, one file for each task.
+pub fn good_agent() -> Vec<Value> {
+    vec![
+        json!({ "step": "implement", "when": "no task is described here", "steps": [outcome("no-tasks")] }),
+        json!({ "step": "implement", "steps": [
+            { "write": { "path": "{{task}}.txt", "text": "done\n" } }, outcome("complete") ] }),
+        json!({ "step": "code-review", "steps": [outcome("no-issues")] }),
+        json!({ "step": "commit", "steps": [{ "commit": "Do {{task}}" }, outcome("committed")] }),
+    ]
+}
+
+pub fn script(scenes: &[Value]) -> Value {
+    json!({ "scripts": scenes, "otherwise": [{ "say": "No scene fits." }] })
+}
+
+/// A recipe of one step that goes round until its agent says stop.
+pub fn looping(id: &str, guardrails: &str, again: &str) -> String {
+    format!(
+        "id: {id}\nlabel: Round and round\ndescription: It never stops by itself\ninitial_step: one\n\
+         guardrails: {guardrails}\nsteps:\n  one:\n    prompt: Go round.\n    outcomes: [again, stop]\n    on_outcome:\n      \
+         again: {again}\n      stop: {{ exit: stopped }}\n"
+    )
+}
