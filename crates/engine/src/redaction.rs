@@ -3,19 +3,24 @@
 use baton_agents::ended::Ended;
 use baton_core::attempt::{AttemptResult, BlockReason};
 use baton_core::breakdown::PlanDraft;
+use baton_core::question::Draft;
 use baton_core::redact::redact;
 use baton_core::text::NonBlank;
 use serde_json::Value;
+
+/// A question without the secrets in it.
+pub fn clean_draft(mut question: Draft) -> Draft {
+    question.text = clean(&question.text);
+    question.options = question.options.iter().map(clean).collect();
+    question.default = question.default.as_ref().map(clean);
+    question
+}
 
 /// Everything the agent said, with secrets taken out.
 pub fn redacted(mut ended: Ended) -> Ended {
     ended.reported.output = redact(&ended.reported.output).into_owned();
     match &mut ended.reported.result {
-        AttemptResult::Asked { question } => {
-            question.text = clean(&question.text);
-            question.options = question.options.iter().map(clean).collect();
-            question.default = question.default.as_ref().map(clean);
-        }
+        AttemptResult::Asked { question } => *question = clean_draft(question.clone()),
         AttemptResult::NoChanges { reason: text }
         | AttemptResult::Error { message: text, .. }
         | AttemptResult::Blocked { reason: BlockReason::Other(text) } => *text = redact(text).into_owned(),

@@ -23,11 +23,15 @@ use super::Secret;
 use crate::desk::Desk;
 use crate::error::EngineError;
 
+/// The most impatient agents give up on a tool after a minute.
+pub const PATIENCE: Duration = Duration::from_secs(45);
+
 #[derive(Clone)]
 pub struct Door<S> {
     desk: Desk<S>,
     /// How long a question waits before it expires, where its asker did not say.
     expires_after: Option<Duration>,
+    patience: Duration,
 }
 
 /// What came of asking.
@@ -55,7 +59,17 @@ pub enum Waited {
 
 impl<S: Store> Door<S> {
     pub fn new(desk: Desk<S>, expires_after: Option<Duration>) -> Self {
-        Self { desk, expires_after }
+        Self { desk, expires_after, patience: PATIENCE }
+    }
+
+    /// Keeps agents waiting for this long instead.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long an agent that asks is kept waiting before it is told to end its turn.
+    pub const fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.

@@ -6,7 +6,7 @@ mod checks;
 mod keeping;
 mod recycling;
 mod retention;
-mod shop;
+pub mod shop;
 mod sleeping;
 mod store_choice;
 mod worktrees;
