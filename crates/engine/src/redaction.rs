@@ -8,19 +8,11 @@ use baton_core::redact::redact;
 use baton_core::text::NonBlank;
 use serde_json::Value;
 
-/// A question without the secrets in it.
-pub fn clean_draft(mut question: Draft) -> Draft {
-    question.text = clean(&question.text);
-    question.options = question.options.iter().map(clean).collect();
-    question.default = question.default.as_ref().map(clean);
-    question
-}
-
 /// Everything the agent said, with secrets taken out.
 pub fn redacted(mut ended: Ended) -> Ended {
     ended.reported.output = redact(&ended.reported.output).into_owned();
     match &mut ended.reported.result {
-        AttemptResult::Asked { question } => *question = clean_draft(question.clone()),
+        AttemptResult::Asked { question: asked } => *asked = question(asked.clone()),
         AttemptResult::NoChanges { reason: text }
         | AttemptResult::Error { message: text, .. }
         | AttemptResult::Blocked { reason: BlockReason::Other(text) } => *text = redact(text).into_owned(),
@@ -37,6 +29,14 @@ pub fn redacted(mut ended: Ended) -> Ended {
     }
     ended.plan = ended.plan.map(plan);
     ended
+}
+
+/// What is asked, with secrets taken out.
+pub fn question(mut draft: Draft) -> Draft {
+    draft.text = clean(&draft.text);
+    draft.options = draft.options.iter().map(clean).collect();
+    draft.default = draft.default.as_ref().map(clean);
+    draft
 }
 
 /// A mark is left where a secret was, so the text is never blank afterwards.

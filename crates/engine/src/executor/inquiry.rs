@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use crate::asking::{Asked, Door, Secret, Waited};
 use crate::error::EngineError;
 use crate::mailbox::Mailbox;
-use crate::redaction::clean_draft;
+use crate::redaction;
 
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
@@ -43,7 +43,7 @@ impl<S: Store> Asker for Inquiry<S> {
     fn ask(&self, question: Draft) -> Asking {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
-        Box::pin(async move { inner.ask(clean_draft(question)).await.unwrap_or(Reply::Released) })
+        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(Reply::Released) })
     }
 }
 

@@ -14,6 +14,7 @@ use baton_core::ask_cycle::AskCycle;
 use baton_core::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::command::Command;
 use baton_core::id::AttemptId;
+use baton_core::question::Draft;
 use baton_core::refusal::Refusal;
 use baton_core::task::Task;
 use baton_core::text::{AgentName, OutcomeName, Role};
@@ -25,7 +26,7 @@ use super::inquiry::Inquiry;
 use crate::asking::{Door, Secret};
 use crate::error::EngineError;
 use crate::mailbox::Letters;
-use crate::redaction::redacted;
+use crate::redaction::{self, redacted};
 use crate::settings::AgentSettings;
 use crate::workshop::Workshop;
 
@@ -97,10 +98,10 @@ impl<S: Store> Shift<'_, S> {
         if has_tools && !letters.has_looked {
             without_tools(&mut ended);
         }
-        let is_asking = take_letters(letters, &mut ended);
+        let left_at = take_letters(letters, &mut ended);
         let mut ended = redacted(ended);
-        if ended.how != How::Cancelled && !is_asking && !self.left_pending(&secret, &mut ended).await? {
-            put_question(&door, &secret, &mut ended).await?;
+        if !is_for_another_time(&ended) {
+            self.put_questions(&door, &secret, left_at, &mut ended).await?;
         }
         self.shop.desk.hear_phase(self.task, &ended).await?;
         Ok(Worked { ended, turns_max })
@@ -170,16 +171,41 @@ impl<S: Store> Shift<'_, S> {
         }
     }
 
-    /// Whether a question it asked some other way still waits. However it ended, it has not finished then.
-    async fn left_pending(&self, secret: &Secret, ended: &mut Ended) -> Result<bool, EngineError> {
-        if matches!(ended.reported.result, AttemptResult::Error { .. }) {
-            return Ok(false);
+    /// What the agent asked is in the inbox, once, before anything else is done. An attempt that leaves a question
+    /// there has not finished, however it ended.
+    async fn put_questions(
+        &self,
+        door: &Door<S>,
+        secret: &Secret,
+        left_at: Option<Draft>,
+        ended: &mut Ended,
+    ) -> Result<(), EngineError> {
+        let unfinished = match self.pending(secret).await? {
+            // Whatever it says at its end beside it, that is the question it waits on.
+            Some(pending) => Some(pending),
+            // It has been answered meanwhile, and the next attempt goes on with the answer.
+            None => left_at.filter(|left| match &ended.reported.result {
+                AttemptResult::Asked { question } => question.text == left.text,
+                _ => true,
+            }),
+        };
+        match unfinished {
+            Some(question) => {
+                if let AttemptResult::Error { message, .. } = &ended.reported.result {
+                    ended.problems.push(message.clone());
+                }
+                ended.reported.result = AttemptResult::Asked { question };
+                Ok(())
+            }
+            None => put_question(door, secret, ended).await,
         }
+    }
+
+    /// What it asked by some other way than its last words, and is not answered yet.
+    async fn pending(&self, secret: &Secret) -> Result<Option<Draft>, EngineError> {
         let task = self.shop.desk.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
-        let Some(pending) = cycle.and_then(AskCycle::pending) else { return Ok(false) };
-        ended.reported.result = AttemptResult::Asked { question: pending.draft.clone() };
-        Ok(true)
+        Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
 }
 
@@ -205,21 +231,21 @@ fn without_tools(ended: &mut Ended) {
     ended.reported.result = AttemptResult::Error { cause: ErrorCause::Systemic, message };
 }
 
-/// What was handed in by tool counts over what was printed. True when the agent left off at a question it asked by
-/// tool, or while it waited: that is in the inbox already, or answered, and the next attempt goes on with the answer.
-fn take_letters(letters: Letters, ended: &mut Ended) -> bool {
+/// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
+fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
     let Letters { outcome, plan, left_at, .. } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {
         ended.plan = plan;
         ended.reported.plan_submitted = true;
     }
-    let Some(question) = left_at else { return false };
-    if matches!(ended.reported.result, AttemptResult::Error { .. }) {
-        return false;
-    }
-    ended.reported.result = AttemptResult::Asked { question };
-    true
+    left_at.map(redaction::question)
+}
+
+/// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.
+fn is_for_another_time(ended: &Ended) -> bool {
+    ended.how == How::Cancelled
+        || matches!(ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. })
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
