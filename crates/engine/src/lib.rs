@@ -1,6 +1,7 @@
 //! The only loop: claim, run, settle. Rules are core's; here they happen.
 
 pub mod acceptor;
+pub mod agent_settings;
 pub mod asking;
 pub mod checks;
 pub mod courier;
@@ -18,6 +19,7 @@ pub mod looping;
 pub mod mailbox;
 pub mod new_project;
 pub mod notifier;
+pub mod permissions;
 pub mod place;
 pub mod posting;
 pub mod project_report;

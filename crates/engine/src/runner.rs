@@ -123,14 +123,20 @@ impl<S: Store> Runner<S> {
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
+        let prompt = BreakdownPrompt { shop: &self.shop, task };
+        let questions = self.shop.desk.questions_of(task.id()).await?;
         let shift = Shift {
             shop: &self.shop,
             task,
             attempt,
             worktree: &checkout.folder,
             role: &task.spec().role,
+            git_folders: worktrees.git_folders(checkout),
             name: "breakdown".to_owned(),
-            prompt: BreakdownPrompt { shop: &self.shop, task }.text(worktrees, checkout).await?,
+            going_on: prompt.going_on(&questions),
+            prompt: prompt.text(worktrees, checkout).await?,
+            session_since: None,
+            model: None,
             outcomes: Vec::new(),
             variables: Vec::new(),
         };

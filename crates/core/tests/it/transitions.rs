@@ -84,6 +84,7 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Replace => 16,
             CommandName::Retry => 17,
             CommandName::Cancel => 18,
+            CommandName::NoteSession => 19,
         };
         assert_eq!(place, expected);
     }

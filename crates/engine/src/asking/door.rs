@@ -22,12 +22,17 @@ use tokio::time::{Instant, timeout_at};
 use super::Secret;
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::redaction;
+
+/// The most impatient agents give up on a tool after a minute.
+pub const PATIENCE: Duration = Duration::from_secs(45);
 
 #[derive(Clone)]
 pub struct Door<S> {
     desk: Desk<S>,
     /// How long a question waits before it expires, where its asker did not say.
     expires_after: Option<Duration>,
+    patience: Duration,
 }
 
 /// What came of asking.
@@ -55,7 +60,17 @@ pub enum Waited {
 
 impl<S: Store> Door<S> {
     pub fn new(desk: Desk<S>, expires_after: Option<Duration>) -> Self {
-        Self { desk, expires_after }
+        Self { desk, expires_after, patience: PATIENCE }
+    }
+
+    /// Keeps agents waiting for this long instead.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long an agent that asks is kept waiting before it is told to end its turn.
+    pub const fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.
@@ -77,6 +92,7 @@ impl<S: Store> Door<S> {
 
     /// Asks, unless the human has said it before.
     pub async fn ask(&self, secret: &Secret, draft: Draft) -> Result<Asked, EngineError> {
+        let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         let question = draft.clone().with_id(self.desk.ids.question());
@@ -87,7 +103,8 @@ impl<S: Store> Door<S> {
     }
 
     /// Asks the human, whatever they said before.
-    pub async fn ask_anew(&self, secret: &Secret, mut draft: Draft) -> Result<QuestionId, EngineError> {
+    pub async fn ask_anew(&self, secret: &Secret, draft: Draft) -> Result<QuestionId, EngineError> {
+        let mut draft = redaction::question(draft);
         let task = self.task_of(secret).await?.id();
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
             draft.expires_at = self.expiry().await?;

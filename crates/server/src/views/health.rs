@@ -122,7 +122,7 @@ fn agent_health<S: Store>(
     let is_found = match agent.kind {
         // Its program is Baton itself; what it needs is the script.
         AgentKind::Scripted => Path::new(&first).is_file(),
-        AgentKind::Command => is_program(&first),
+        AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => is_program(&first),
     };
     let paused_until = now.and_then(|now| shop.intakes.all().get(name)?.paused_until(now));
     AgentHealth { name: name.clone(), program: first, is_found, paused_until }

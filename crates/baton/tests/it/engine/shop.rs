@@ -41,6 +41,13 @@ impl Shop {
         shop.with_settings(&format!("default_agent = \"mine\"\n{settings}\n{agent}"))
     }
 
+    /// A repository with one commit and these settings, which may have put something into its home before.
+    pub fn of(settings: impl FnOnce(&Path) -> String) -> Self {
+        let shop = Self::bare();
+        let settings = settings(&shop.home);
+        shop.with_settings(&settings)
+    }
+
     /// An agent that does some work on every task, and commits it.
     pub fn diligent(settings: &str) -> Self {
         Self::with_agent("turns 2; work", settings)
