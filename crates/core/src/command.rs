@@ -117,7 +117,7 @@ pub enum CommandName {
 }
 
 impl CommandName {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
