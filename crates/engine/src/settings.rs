@@ -1,22 +1,24 @@
 //! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_core::answer_source::UnattendedPolicy;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::checks::Checks;
 use crate::notifier::Webhook;
 use crate::retention::Retention;
+use crate::settings_layers::Layers;
 use crate::store_address::StoreAddress;
 use crate::user_tasks::UserTaskSettings;
 
 /// The whole of `.agent/baton.toml`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub default_agent: AgentName,
@@ -46,10 +48,24 @@ pub struct Settings {
     pub recycle: RecyclePolicy,
     /// How the commands of `.agent/Taskfile.yml` are run.
     pub user_tasks: UserTaskSettings,
+    /// Where `baton up` listens, where the command line does not say.
+    pub listen: SocketAddr,
+    pub telemetry: TelemetrySettings,
 }
 
+/// `[telemetry]`: who else is told how requests fare.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TelemetrySettings {
+    /// A collector that takes traces by OTLP over HTTP, as `http://host:4318`.
+    pub otlp: Option<String>,
+}
+
+/// Where people expect it.
+const LISTEN_PORT: u16 = 5678;
+
 /// `[worktree]`: what an agent finds in its folder, and how soon.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorktreeSettings {
     /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
@@ -66,7 +82,7 @@ impl Default for WorktreeSettings {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecyclePolicy {
     /// The recycler sends them to a breakdown by itself.
@@ -76,7 +92,7 @@ pub enum RecyclePolicy {
 }
 
 /// Both may be set; a notice then goes both ways.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NotifySettings {
     /// A program that gets the notice on standard input, as JSON.
@@ -86,7 +102,7 @@ pub struct NotifySettings {
     pub webhook: Option<Webhook>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AskingSettings {
     pub unattended: Unattended,
@@ -95,7 +111,7 @@ pub struct AskingSettings {
 }
 
 /// What stands in for a human who is away.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unattended {
     /// Nothing does: questions wait.
@@ -135,7 +151,7 @@ fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<W
     address.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentSettings {
     pub kind: AgentKind,
     #[serde(default)]
@@ -154,7 +170,7 @@ pub struct AgentSettings {
     pub max: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentKind {
     /// Any program, by the protocol of lines on standard output.
@@ -163,7 +179,7 @@ pub enum AgentKind {
     Scripted,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleSettings {
     pub agent: Option<AgentName>,
@@ -207,6 +223,8 @@ impl Default for Settings {
             store: None,
             recycle: RecyclePolicy::Automatic,
             user_tasks: UserTaskSettings::default(),
+            listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
+            telemetry: TelemetrySettings::default(),
         }
     }
 }
@@ -229,7 +247,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName },
 }
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 16] = [
     "default_agent",
     "agents",
     "roles",
@@ -244,30 +262,52 @@ const TOP: [&str; 14] = [
     "retention",
     "store",
     "user_tasks",
+    "listen",
+    "telemetry",
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 2] = ["unattended", "expires_after"];
 const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
+const TELEMETRY: [&str; 1] = ["otlp"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
+/// The tables of a fixed set of keys.
+fn tables() -> [(&'static str, &'static [&'static str]); 6] {
+    [
+        ("notify", &NOTIFY),
+        ("asking", &ASKING),
+        ("retention", &Retention::KEYS),
+        ("worktree", &WORKTREE),
+        ("user_tasks", &UserTaskSettings::KEYS),
+        ("telemetry", &TELEMETRY),
+    ]
+}
+
+/// Every setting that is not under a name of the person's own choice, by its path.
+pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
+    let is_named = |key: &&&str| ["agents", "roles", "checks"].contains(*key);
+    let is_table = |key: &&&str| tables().iter().any(|(name, _)| name == *key);
+    let top = TOP.iter().filter(|key| !is_named(key) && !is_table(key)).map(|key| vec![*key]);
+    let inner = tables().into_iter().flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
+    top.chain(inner).collect()
+}
+
 impl Settings {
-    /// The settings of a repository; the defaults where it has none.
+    /// The settings of a repository, with what variables and the person's own file say; else the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::read(&text, path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
-        }
+        Layers::find(path)?.settings(path)
     }
 
+    /// What one text says, and nothing else.
     pub fn read(text: &str, path: &Path) -> Result<Self, SettingsError> {
-        let malformed = |error: toml::de::Error| SettingsError::Malformed {
-            path: path.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        };
-        let table: toml::Table = toml::from_str(text).map_err(malformed)?;
-        check_keys(&table, "the file", &TOP, path)?;
+        let mut layers = Layers::default();
+        layers.add_text(text, path)?;
+        layers.settings(path)
+    }
+
+    pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
+        check_keys(table, "the file", &TOP, path)?;
         for (name, known) in [("agents", &AGENT[..]), ("roles", &ROLE[..])] {
             for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
                 if let Some(inner) = value.as_table() {
@@ -275,24 +315,15 @@ impl Settings {
                 }
             }
         }
-        let tables = [
-            ("notify", &NOTIFY[..]),
-            ("asking", &ASKING[..]),
-            ("retention", &Retention::KEYS[..]),
-            ("worktree", &WORKTREE[..]),
-            ("user_tasks", &UserTaskSettings::KEYS[..]),
-        ];
-        for (name, known) in tables {
+        for (name, known) in tables() {
             if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
                 check_keys(inner, &format!("[{name}]"), known, path)?;
             }
         }
-        let settings: Self = toml::from_str(text).map_err(malformed)?;
-        settings.check_agents(path)?;
-        Ok(settings)
+        Ok(())
     }
 
-    fn check_agents(&self, path: &Path) -> Result<(), SettingsError> {
+    pub(crate) fn check_agents(&self, path: &Path) -> Result<(), SettingsError> {
         let named =
             self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.as_ref()?)));
         let default = (!self.agents.is_empty()).then(|| ("default_agent".to_owned(), &self.default_agent));

@@ -9,6 +9,7 @@
 
 mod arrows;
 mod asking;
+mod beside;
 mod cli;
 mod demo;
 mod dependencies;

@@ -2,10 +2,10 @@
 
 mod bad_input;
 mod chat;
-mod client;
+pub mod client;
 mod door;
 mod health;
-mod place;
+pub mod place;
 mod recipes;
 mod replies;
 mod restart;
