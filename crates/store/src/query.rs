@@ -19,6 +19,8 @@ pub struct TaskFilter {
     pub role: Option<Role>,
     /// Part of the title, in any case.
     pub title: Option<String>,
+    /// Only what changed at this moment or later.
+    pub updated_from: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

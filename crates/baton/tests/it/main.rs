@@ -10,7 +10,9 @@
 mod arrows;
 mod asking;
 mod beside;
+mod chatting;
 mod cli;
+mod configuring;
 mod demo;
 mod dependencies;
 mod engine;

@@ -162,6 +162,19 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
 mod tests {
     use super::*;
 
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_hangs_is_not_waited_for_for_ever() {
+        // Connections are taken by the system, and nobody ever looks at them.
+        let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", hanging.local_addr().unwrap());
+        let client = Client::of_server(Address::new(&url, None).unwrap());
+        let asked = client.get::<serde_json::Value>("/api/tasks").await;
+        assert!(matches!(asked, Err(ClientError::Silent(_))), "{asked:?}");
+        drop(hanging);
+        let asked = client.get::<serde_json::Value>("/api/tasks").await;
+        assert!(matches!(asked, Err(ClientError::Unreachable(_))), "{asked:?}");
+    }
+
     #[test]
     fn a_query_comes_through_as_it_is() {
         assert_eq!(with_query("/api/tasks", &[]), "/api/tasks");

@@ -162,7 +162,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("say", "post", "/api/sessions/design/messages", Some(saying)), examples).await;
     let laid = json!({ "answer": "YES" });
     made(call("queue_answer", "post", "/api/sessions/design/answers", Some(laid)), examples).await;
-    made(call("log_in", "post", "/api/login", Some(json!({ "token": "correct-horse-battery" }))), examples).await;
+    made(call("log_in", "post", "/api/login", Some(json!({ "token": "correct-horse-battery" }))), examples)
+        .await;
     made(call("log_out", "delete", "/api/login", None), examples).await;
     made(call("exit_recipe", "delete", "/api/sessions/design/recipe", None), examples).await;
     let greet =
