@@ -117,7 +117,7 @@ pub enum Command {
     /// The project's own commands, from .agent/Taskfile.yml
     #[command(after_help = "They run with your rights. Run one: baton do NAME")]
     Tasks {
-        /// You have read the file and let it run as it is; needed where [user_tasks] trust = "prompt"
+        /// You have read the file and let it run as it is; needed where the settings say `trust = "prompt"`
         #[arg(long)]
         trust: bool,
     },
@@ -125,7 +125,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
     Do {
         name: String,
-        /// Arguments for it, as {{.CLI_ARGS}}
+        /// Arguments for it, as `{{.CLI_ARGS}}`
         #[arg(last = true)]
         args: Vec<String>,
     },

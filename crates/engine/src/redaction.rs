@@ -3,6 +3,7 @@
 use baton_agents::ended::Ended;
 use baton_core::attempt::{AttemptResult, BlockReason};
 use baton_core::breakdown::PlanDraft;
+use baton_core::question::Draft;
 use baton_core::redact::redact;
 use baton_core::text::NonBlank;
 use serde_json::Value;
@@ -11,11 +12,7 @@ use serde_json::Value;
 pub fn redacted(mut ended: Ended) -> Ended {
     ended.reported.output = redact(&ended.reported.output).into_owned();
     match &mut ended.reported.result {
-        AttemptResult::Asked { question } => {
-            question.text = clean(&question.text);
-            question.options = question.options.iter().map(clean).collect();
-            question.default = question.default.as_ref().map(clean);
-        }
+        AttemptResult::Asked { question: asked } => *asked = question(asked.clone()),
         AttemptResult::NoChanges { reason: text }
         | AttemptResult::Error { message: text, .. }
         | AttemptResult::Blocked { reason: BlockReason::Other(text) } => *text = redact(text).into_owned(),
@@ -32,6 +29,14 @@ pub fn redacted(mut ended: Ended) -> Ended {
     }
     ended.plan = ended.plan.map(plan);
     ended
+}
+
+/// What is asked, with secrets taken out.
+pub fn question(mut draft: Draft) -> Draft {
+    draft.text = clean(&draft.text);
+    draft.options = draft.options.iter().map(clean).collect();
+    draft.default = draft.default.as_ref().map(clean);
+    draft
 }
 
 /// A mark is left where a secret was, so the text is never blank afterwards.

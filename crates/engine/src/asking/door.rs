@@ -22,6 +22,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Secret;
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::redaction;
 
 #[derive(Clone)]
 pub struct Door<S> {
@@ -77,6 +78,7 @@ impl<S: Store> Door<S> {
 
     /// Asks, unless the human has said it before.
     pub async fn ask(&self, secret: &Secret, draft: Draft) -> Result<Asked, EngineError> {
+        let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         let question = draft.clone().with_id(self.desk.ids.question());
@@ -87,7 +89,8 @@ impl<S: Store> Door<S> {
     }
 
     /// Asks the human, whatever they said before.
-    pub async fn ask_anew(&self, secret: &Secret, mut draft: Draft) -> Result<QuestionId, EngineError> {
+    pub async fn ask_anew(&self, secret: &Secret, draft: Draft) -> Result<QuestionId, EngineError> {
+        let mut draft = redaction::question(draft);
         let task = self.task_of(secret).await?.id();
         if draft.expires_at.is_none() && !draft.kind.is_human_only() {
             draft.expires_at = self.expiry().await?;

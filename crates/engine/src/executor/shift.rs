@@ -10,8 +10,9 @@ use baton_agents::ended::{Ended, How};
 use baton_agents::environment::{ATTEMPT_ID, Environment};
 use baton_agents::identity::ProcessIdentity;
 use baton_core::ask_cycle::AskCycle;
-use baton_core::attempt::AttemptResult;
+use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::id::AttemptId;
+use baton_core::question::Draft;
 use baton_core::refusal::Refusal;
 use baton_core::task::Task;
 use baton_core::text::{OutcomeName, Role};
@@ -21,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use crate::asking::{Door, Secret};
 use crate::error::EngineError;
 use crate::mailbox::{Bench, Letters};
-use crate::redaction::redacted;
+use crate::redaction::{self, redacted};
 use crate::settings::{AgentKind, AgentSettings};
 use crate::user_tasks::Site;
 use crate::workshop::Workshop;
@@ -82,10 +83,10 @@ impl<S: Store> Shift<'_, S> {
         };
         self.shop.mailbox.open(self.attempt, bench);
         let mut ended = drive::<S>(launch, folder.join(PROCESS_FILE), stop).await;
-        let is_asking = take_letters(self.shop.mailbox.close(self.attempt), &mut ended);
+        let left_at = take_letters(self.shop.mailbox.close(self.attempt), &mut ended);
         let mut ended = redacted(ended);
-        if ended.how != How::Cancelled && !is_asking && !self.left_pending(&secret, &mut ended).await? {
-            put_question(&door, &secret, &mut ended).await?;
+        if !is_for_another_time(&ended) {
+            self.put_questions(&door, &secret, left_at, &mut ended).await?;
         }
         self.shop.desk.hear_phase(self.task, &ended).await?;
         Ok(Worked { ended, turns_max })
@@ -130,16 +131,41 @@ impl<S: Store> Shift<'_, S> {
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 
-    /// Whether a question it asked some other way still waits. However it ended, it has not finished then.
-    async fn left_pending(&self, secret: &Secret, ended: &mut Ended) -> Result<bool, EngineError> {
-        if matches!(ended.reported.result, AttemptResult::Asked { .. } | AttemptResult::Error { .. }) {
-            return Ok(false);
+    /// What the agent asked is in the inbox, once, before anything else is done. An attempt that leaves a question
+    /// there has not finished, however it ended.
+    async fn put_questions(
+        &self,
+        door: &Door<S>,
+        secret: &Secret,
+        left_at: Option<Draft>,
+        ended: &mut Ended,
+    ) -> Result<(), EngineError> {
+        let unfinished = match self.pending(secret).await? {
+            // Whatever it says at its end beside it, that is the question it waits on.
+            Some(pending) => Some(pending),
+            // It has been answered meanwhile, and the next attempt goes on with the answer.
+            None => left_at.filter(|left| match &ended.reported.result {
+                AttemptResult::Asked { question } => question.text == left.text,
+                _ => true,
+            }),
+        };
+        match unfinished {
+            Some(question) => {
+                if let AttemptResult::Error { message, .. } = &ended.reported.result {
+                    ended.problems.push(message.clone());
+                }
+                ended.reported.result = AttemptResult::Asked { question };
+                Ok(())
+            }
+            None => put_question(door, secret, ended).await,
         }
+    }
+
+    /// What it asked by some other way than its last words, and is not answered yet.
+    async fn pending(&self, secret: &Secret) -> Result<Option<Draft>, EngineError> {
         let task = self.shop.desk.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
-        let Some(pending) = cycle.and_then(AskCycle::pending) else { return Ok(false) };
-        ended.reported.result = AttemptResult::Asked { question: pending.draft.clone() };
-        Ok(true)
+        Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
 
     fn environment(&self, agent: &AgentSettings, secret: &Secret) -> Environment {
@@ -159,21 +185,21 @@ impl<S: Store> Shift<'_, S> {
     }
 }
 
-/// What was handed in by tool counts over what was printed. True when the agent left off at a question it asked by
-/// tool: that is in the inbox already, or answered, and the next attempt goes on with the answer.
-fn take_letters(letters: Letters, ended: &mut Ended) -> bool {
+/// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
+fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
     let Letters { outcome, plan, left_at } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {
         ended.plan = plan;
         ended.reported.plan_submitted = true;
     }
-    let Some(question) = left_at else { return false };
-    if matches!(ended.reported.result, AttemptResult::Asked { .. } | AttemptResult::Error { .. }) {
-        return false;
-    }
-    ended.reported.result = AttemptResult::Asked { question };
-    true
+    left_at.map(redaction::question)
+}
+
+/// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.
+fn is_for_another_time(ended: &Ended) -> bool {
+    ended.how == How::Cancelled
+        || matches!(ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. })
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
