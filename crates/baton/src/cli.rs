@@ -62,6 +62,13 @@ pub enum Command {
         after_help = "Examples:\n  baton accept TASK-9a69e916\n  baton accept --all\n  baton accept --all --recycle"
     )]
     Accept(Accept),
+    /// Send a message, and follow the work it causes
+    #[command(
+        after_help = "The result is printed; what happens on the way is said beside it. Exit code 10: it waits for an \
+                      answer, and nobody is at the terminal.\n\nExamples:\n  baton chat \"Why does the login fail \
+                      on Mondays?\"\n  baton chat --session login \"Then fix it\""
+    )]
+    Chat(Chat),
     /// Add, list and steer tasks
     #[command(subcommand)]
     Task(TaskCommand),
@@ -110,7 +117,7 @@ pub enum Command {
     /// The project's own commands, from .agent/Taskfile.yml
     #[command(after_help = "They run with your rights. Run one: baton do NAME")]
     Tasks {
-        /// You have read the file and let it run as it is; needed where [user_tasks] trust = "prompt"
+        /// You have read the file and let it run as it is; needed where the settings say `trust = "prompt"`
         #[arg(long)]
         trust: bool,
     },
@@ -118,7 +125,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
     Do {
         name: String,
-        /// Arguments for it, as {{.CLI_ARGS}}
+        /// Arguments for it, as `{{.CLI_ARGS}}`
         #[arg(last = true)]
         args: Vec<String>,
     },
@@ -134,6 +141,12 @@ pub enum Command {
         #[arg(long, value_name = "URL", env = "BATON_MCP_URL")]
         url: Option<String>,
     },
+    /// Show each setting, its value, and where that came from
+    #[command(
+        after_help = "Flags win over BATON_* variables (BATON_MAX_AGENTS, BATON_ASKING_UNATTENDED, …), these over \
+                      .agent/baton.toml, that over ~/.config/baton/config.toml, and that over the defaults."
+    )]
+    Config,
     /// Show the rules Baton goes by, as the program itself has them
     #[command(after_help = "Examples:\n  baton explain states\n  baton explain exits")]
     Explain {
@@ -154,8 +167,9 @@ pub struct Up {
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,
     /// Where the server listens; port 0 picks a free one. Anywhere but on this machine alone, a token is needed
-    #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN", default_value = "127.0.0.1:5678")]
-    pub listen: SocketAddr,
+    /// [default: what the settings say, else 127.0.0.1:5678]
+    #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN")]
+    pub listen: Option<SocketAddr>,
     /// What clients must show [default: none on this machine alone, else a new one in the server file]
     #[arg(long, value_name = "TOKEN", env = "BATON_SERVER_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
@@ -194,6 +208,20 @@ pub enum UnattendedPolicy {
     Escalate,
     /// Questions wait
     Human,
+}
+
+#[derive(Debug, Args)]
+pub struct Chat {
+    pub text: String,
+    /// The conversation it belongs to [default: the project's own]
+    #[arg(long)]
+    pub session: Option<String>,
+    /// What kind of work it is [default: guessed from the words]
+    #[arg(long = "type", value_name = "TYPE")]
+    pub task_type: Option<TaskType>,
+    /// The recipe it is done by [default: work]
+    #[arg(long)]
+    pub recipe: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! What went wrong, for the person: the message, what to do next, and the exit code scripts go by.
 
 use baton_engine::error::EngineError;
+use baton_server::client::ClientError;
+use baton_server::error::{ApiError, Code};
 
 #[derive(Debug)]
 pub struct Fault {
@@ -62,5 +64,33 @@ impl From<EngineError> for Fault {
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
         Self { message: error.to_string(), hint: error.hint(), code }
+    }
+}
+
+impl From<ClientError> for Fault {
+    fn from(error: ClientError) -> Self {
+        let hint = match &error {
+            ClientError::Refused(refusal) => return refusal.into(),
+            ClientError::Unreachable(_) | ClientError::Broken(_) => {
+                "see whether it was done, then try again; start the server again: baton up"
+            }
+            ClientError::Silent(_) => "see what baton up says; end it and start it again if it hangs",
+            ClientError::Garbled(_) => {
+                "the server may be another version of Baton: end it and start it again with baton up"
+            }
+        };
+        Self { message: error.to_string(), hint: hint.to_owned(), code: UNREACHABLE }
+    }
+}
+
+impl From<&ApiError> for Fault {
+    fn from(refusal: &ApiError) -> Self {
+        let code = match refusal.error {
+            Code::InvalidInput | Code::NotFound | Code::TooLarge => USAGE,
+            Code::Conflict | Code::InvalidStatus | Code::AlreadyAnswered => REFUSED,
+            Code::Unauthorized | Code::Forbidden | Code::TooManyRequests | Code::Unavailable => UNREACHABLE,
+            Code::MethodNotAllowed | Code::Internal => FAILED,
+        };
+        Self { message: refusal.message.clone(), hint: refusal.hint.clone(), code }
     }
 }

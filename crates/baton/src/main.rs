@@ -1,5 +1,6 @@
 //! `baton`: one binary for people and scripts.
 
+mod api;
 mod cli;
 mod commands;
 mod editor;
@@ -10,7 +11,8 @@ mod output;
 mod plan_text;
 mod remote;
 mod server_file;
-mod yaml;
+mod telemetry;
+mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,12 +1,13 @@
 //! What a command works with: the repository's place, its store behind the desk, and who is asking.
 
 use std::env;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
-use baton_core::id::{QuestionId, SessionId, TaskId};
+use baton_core::id::{QuestionId, SessionId};
 use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
@@ -15,11 +16,16 @@ use baton_engine::ids::Ids;
 use baton_engine::place::{AnyStore, Place, PlaceOptions};
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
+use baton_engine::workshop::Workshop;
+use baton_server::guard::Guard;
+use baton_server::state::App;
+use tokio::sync::watch;
 
 use crate::cli::Common;
 use crate::fault::Fault;
 use crate::output;
 
+#[derive(Clone)]
 pub struct Office {
     pub desk: Desk<AnyStore>,
     pub place: Place,
@@ -27,27 +33,44 @@ pub struct Office {
     person: String,
 }
 
+/// Where the command works, and the settings there.
+pub fn find(common: &Common) -> Result<(Place, Settings), Fault> {
+    let folder = env::current_dir().map_err(|error| {
+        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+    })?;
+    let options = PlaceOptions {
+        state_dir: common.state_dir.clone(),
+        namespace: common.namespace.clone(),
+        store: common.store.clone(),
+    };
+    let mut place = Place::find(&folder, &options)?;
+    let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+    if common.store.is_none() {
+        place.store = settings.store.clone().unwrap_or_default();
+    }
+    Ok((place, settings))
+}
+
 impl Office {
     pub async fn open(common: &Common) -> Result<Self, Fault> {
-        let folder = env::current_dir().map_err(|error| {
-            Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-        })?;
-        let options = PlaceOptions {
-            state_dir: common.state_dir.clone(),
-            namespace: common.namespace.clone(),
-            store: common.store.clone(),
-        };
-        let mut place = Place::find(&folder, &options)?;
-        if common.store.is_none() {
-            let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
-            place.store = settings.store.unwrap_or_default();
-        }
+        Self::at(find(common)?.0, common.json).await
+    }
+
+    pub async fn at(place: Place, is_json: bool) -> Result<Self, Fault> {
         let recipes = RecipeLibrary::of(&place.root);
         let desk = Desk::new(place.open_store().await?, Ids::random()).with_recipes(recipes);
         // Whoever is logged in is who did it; there is no login of our own.
         let person =
             env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
-        Ok(Self { desk, place, is_json: common.json, person })
+        Ok(Self { desk, place, is_json, person })
+    }
+
+    /// The server's calls on this store, for this process alone.
+    pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App<AnyStore> {
+        let (place, say) = (self.place.clone(), Arc::new(output::talk));
+        let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
+        let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
+        App::new(shop, self.person.clone(), guard, ending)
     }
 
     /// The engine on this repository, with its settings. It speaks on standard error.
@@ -83,11 +106,6 @@ impl Office {
 
     pub fn answered_by(&self) -> AnsweredBy {
         AnsweredBy::human(self.person.clone())
-    }
-
-    /// A task by its id, or by any beginning of it that only one task has.
-    pub async fn task(&self, text: &str) -> Result<TaskId, Fault> {
-        Ok(self.desk.find_task(text).await?)
     }
 
     pub async fn close(&self) -> Result<(), Fault> {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::fault::{FAILED, Fault};
+use crate::telemetry::Spans;
 
 /// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
 pub fn data(text: &str) -> ExitCode {
@@ -114,16 +115,22 @@ pub struct Size {
     pub lines: usize,
 }
 
-/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`.
-pub fn show_logs() {
+/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`. Spans
+/// go to the collector, too, where there is one, however little is seen here.
+pub fn show_logs(spans: Option<Spans>) {
+    use tracing_subscriber::Layer;
     use tracing_subscriber::filter::{LevelFilter, Targets};
     use tracing_subscriber::layer::SubscriberExt;
     use tracing_subscriber::util::SubscriberInitExt;
     let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let seen = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let told = Targets::new().with_target("baton_server", LevelFilter::INFO);
+    let layers = tracing_subscriber::registry()
+        .with(lines.with_filter(seen))
+        .with(spans.map(|spans| spans.with_filter(told)));
     // It is set already when somebody else in this process was first.
-    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    let _ = layers.try_init();
 }
 
 /// The exit code of a command that was run for somebody. A shell knows eight bits of it.

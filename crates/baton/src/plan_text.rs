@@ -5,9 +5,8 @@ use std::fmt::Write;
 use baton_core::breakdown::{Plan, PlanDraft, PlanItem};
 use baton_core::id::TaskId;
 use baton_core::text::NonBlank;
-use serde_json::Value;
-
-use crate::yaml::{self, At, Malformed, Tree};
+use baton_engine::yaml::{self, At, Entry, Malformed, Node};
+use serde_json::{Map, Value};
 
 /// Why a text is no plan, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,33 +17,53 @@ pub struct BadPlanText {
 }
 
 pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
-    let tree = yaml::parse(text)?;
-    let mut draft = PlanDraft::default();
-    let items = match tree.what {
+    let items = match yaml::parse(text)? {
         // A file of comments alone is a plan without items, and refused as that.
-        Tree::Leaf(Value::Null) => Vec::new(),
-        Tree::Map(entries) => {
+        Node::Null => Vec::new(),
+        Node::Map(entries) => {
             let mut items = Vec::new();
-            for (key, value) in entries {
-                match (key.as_str(), value.what) {
-                    ("items" | "tasks" | "subtasks", Tree::List(found)) => items = found,
-                    ("items" | "tasks" | "subtasks", Tree::Leaf(Value::Null)) => {}
-                    (key, _) => {
-                        return Err(bad(value.at, format!("{key} is not the list of items a plan has")));
-                    }
+            for Entry { at, key, value } in entries {
+                match (key.as_str(), value) {
+                    ("items" | "tasks" | "subtasks", Node::List(found)) => items = found,
+                    ("items" | "tasks" | "subtasks", Node::Null) => {}
+                    (key, _) => return Err(bad(at, format!("{key} is not the list of items a plan has"))),
                 }
             }
             items
         }
-        Tree::Leaf(_) | Tree::List(_) => return Err(bad(tree.at, "a plan begins with items:")),
+        _ => return Err(bad(At::START, "a plan begins with items:")),
     };
-    for item in items {
-        let at = item.at;
-        draft
-            .items
-            .push(serde_json::from_value(item.into_value()).map_err(|error| bad(at, error.to_string()))?);
+    let mut draft = PlanDraft::default();
+    for (at, item) in items {
+        let item = value(item)?;
+        draft.items.push(serde_json::from_value(item).map_err(|error| bad(at, error.to_string()))?);
     }
     Ok(draft)
+}
+
+/// As JSON, in which nothing may be there twice.
+fn value(node: Node) -> Result<Value, BadPlanText> {
+    Ok(match node {
+        Node::Null => Value::Null,
+        Node::Bool(value) => Value::from(value),
+        Node::Int(value) => Value::from(value),
+        // Nothing in a plan is a fraction; a title may look like one.
+        Node::Float(value) => Value::from(value.to_string()),
+        Node::Text(text) => Value::from(text),
+        Node::List(items) => {
+            items.into_iter().map(|(_, item)| value(item)).collect::<Result<Vec<Value>, _>>()?.into()
+        }
+        Node::Map(entries) => {
+            let mut object = Map::new();
+            for Entry { at, key, value: node } in entries {
+                if object.contains_key(&key) {
+                    return Err(bad(at, format!("{key} is there twice")));
+                }
+                object.insert(key, value(node)?);
+            }
+            object.into()
+        }
+    })
 }
 
 fn bad(at: At, message: impl Into<String>) -> BadPlanText {

@@ -1,4 +1,8 @@
 //! The server file: where the running server is and what it wants to see, for commands of the same user.
+//!
+//! A server that was killed leaves its file behind. So the file also names the process, told apart from every other
+//! that ever had its number: while that very process runs, the address is its own; when it does not, the file means
+//! nothing, and nobody who listens there by now is sent the token.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -6,10 +10,23 @@ use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use baton_engine::identity::{ProcessIdentity, Sighting};
 use baton_engine::place::Place;
-use serde_json::json;
+use baton_server::client::{Address, Client};
+use serde::{Deserialize, Serialize};
 
 use crate::fault::{FAILED, Fault};
+
+/// What is in it.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    url: String,
+    token: Option<String>,
+    pid: u32,
+    process: ProcessIdentity,
+    /// Which store the server works on; a command that is told to use another goes past it.
+    store: String,
+}
 
 /// There for as long as the server is; dropping it takes the file away.
 pub struct ServerFile {
@@ -25,7 +42,15 @@ impl ServerFile {
             hint: "check that you may write there".to_owned(),
             code: FAILED,
         };
-        let text = json!({ "url": url(address), "token": token, "pid": std::process::id() });
+        let pid = std::process::id();
+        let content = Content {
+            url: url(address),
+            token: token.map(str::to_owned),
+            pid,
+            process: ProcessIdentity::of(pid),
+            store: place.store.plain(),
+        };
+        let text = serde_json::to_string(&content).map_err(|error| failed(error.into()))?;
         let draft = path.with_extension("new");
         // Left by a crash in between; it may have had other rights.
         let _ = fs::remove_file(&draft);
@@ -48,11 +73,20 @@ impl Drop for ServerFile {
     }
 }
 
-/// Where the running server of a place is, and its token, if it says so. It may be gone all the same.
-pub fn read(place: &Place) -> Option<(String, Option<String>)> {
+/// The running server of a place, if there is one. Its address comes with its token, or with another one.
+pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     let text = fs::read_to_string(path(place)).ok()?;
-    let known: serde_json::Value = serde_json::from_str(&text).ok()?;
-    Some((known["url"].as_str()?.to_owned(), known["token"].as_str().map(str::to_owned)))
+    let content: Content = serde_json::from_str(&text).ok()?;
+    if content.store != place.store.plain() {
+        return None;
+    }
+    match content.process.sighting() {
+        Sighting::Alive | Sighting::Unknown => {}
+        Sighting::Gone | Sighting::Unreaped => return None,
+    }
+    let address = Address::new(&content.url, token.or(content.token)).ok()?;
+    // One that is ending takes nobody in any more, and soon the store is free.
+    Client::of_server(address.clone()).is_there().await.then_some(address)
 }
 
 fn path(place: &Place) -> PathBuf {

@@ -14,8 +14,8 @@ use baton_core::attempt::Check;
 use baton_core::id::AttemptId;
 use baton_core::redact::redact;
 use baton_core::text::NonBlank;
-use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
 /// A check that takes longer has failed.
@@ -39,6 +39,13 @@ pub struct CheckSpec {
 /// name and a command here, and nobody further on has to know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checks(Vec<CheckSpec>);
+
+/// By name, as people write them.
+impl Serialize for Checks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|check| (&check.name, &check.command)))
+    }
+}
 
 impl Checks {
     pub fn iter(&self) -> impl Iterator<Item = &CheckSpec> {

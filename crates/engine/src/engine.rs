@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
@@ -18,19 +17,14 @@ use crate::courier::Courier;
 use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
-use crate::intakes::Intakes;
 use crate::looping::Conductor;
-use crate::mailbox::Mailbox;
 use crate::place::Place;
 use crate::pruner::Pruner;
 use crate::recycler::Recycler;
-use crate::repositories::Repositories;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
-use crate::running::Running;
 use crate::settings::{RecyclePolicy, Settings};
 use crate::stocker::Stocker;
-use crate::user_tasks::UserTasks;
 use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
 
@@ -53,24 +47,8 @@ impl<S: Store> Engine<S> {
         program: PathBuf,
         say: Say,
     ) -> Result<Self, EngineError> {
-        let worker = format!("{}:{}", host_name(), place.store_path().display());
-        let user_tasks = UserTasks::new(&place.state_dir, settings.user_tasks.clone());
-        let shop = Workshop {
-            desk,
-            settings: Arc::new(settings),
-            place,
-            git: Git::find().await?,
-            repositories: Repositories::default(),
-            running: Running::default(),
-            intakes: Intakes::default(),
-            say,
-            worker,
-            program,
-            mailbox: Mailbox::default(),
-            user_tasks,
-            mcp_url: None,
-        };
-        Ok(Self { shop })
+        let shop = Workshop::new(desk, settings, place, program, say);
+        Ok(Self { shop: Workshop { git: Git::find().await?, ..shop } })
     }
 
     /// Finds what an earlier run left, then works until `shutdown` turns true.
@@ -235,9 +213,4 @@ impl<S: Store> Engine<S> {
             }
         }
     }
-}
-
-/// Which machine this is, as far as it matters for telling workers apart.
-fn host_name() -> String {
-    fs::read_to_string("/etc/hostname").map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }

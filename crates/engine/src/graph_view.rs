@@ -7,7 +7,7 @@ use baton_core::id::TaskId;
 use baton_core::state::Queue;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;
 use crate::error::EngineError;
@@ -18,7 +18,7 @@ const TASKS_MAX: usize = 5_000;
 const PAGE: u32 = 500;
 
 /// A dependency that can never be met, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadEdge {
     pub on: TaskId,
     pub reason: String,

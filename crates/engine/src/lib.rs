@@ -10,6 +10,7 @@ pub mod dispatcher;
 pub mod engine;
 pub mod error;
 pub mod executor;
+pub mod foresight;
 pub mod gate;
 pub mod graph_view;
 pub mod ids;
@@ -35,6 +36,7 @@ pub mod runner;
 pub mod running;
 pub mod runs;
 pub mod settings;
+pub mod settings_layers;
 pub mod stocker;
 pub mod store_address;
 pub mod survey;
@@ -43,10 +45,13 @@ pub mod user_tasks;
 pub mod view;
 pub mod workshop;
 pub mod worktree;
+pub mod yaml;
 
 /// What clients outside read; they know the engine and not the store.
 pub use baton_store::recorded::Recorded;
 
+/// Who a process is, also after a restart: a server file names one.
+pub use baton_agents::identity;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1 << 20;
 
 /// `[retention]` of the settings. Work is never among it: branches and what was kept of worktrees stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Retention {
     /// Agents' logs.

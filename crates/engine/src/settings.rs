@@ -1,13 +1,14 @@
 //! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_core::answer_source::UnattendedPolicy;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent_settings;
 use crate::asking::PATIENCE;
@@ -15,6 +16,7 @@ use crate::checks::Checks;
 use crate::notifier::Webhook;
 use crate::permissions::{PermissionSettings, Policy};
 use crate::retention::Retention;
+use crate::settings_layers::Layers;
 use crate::store_address::StoreAddress;
 use crate::user_tasks::UserTaskSettings;
 
@@ -22,7 +24,7 @@ pub use crate::agent_settings::AgentSettings;
 pub use baton_agents::kind::AgentKind;
 
 /// The whole of `.agent/baton.toml`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub default_agent: AgentName,
@@ -53,10 +55,24 @@ pub struct Settings {
     pub recycle: RecyclePolicy,
     /// How the commands of `.agent/Taskfile.yml` are run.
     pub user_tasks: UserTaskSettings,
+    /// Where `baton up` listens, where the command line does not say.
+    pub listen: SocketAddr,
+    pub telemetry: TelemetrySettings,
 }
 
+/// `[telemetry]`: who else is told how requests fare.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TelemetrySettings {
+    /// A collector that takes traces by OTLP over HTTP, as `http://host:4318`.
+    pub otlp: Option<String>,
+}
+
+/// Where people expect it.
+const LISTEN_PORT: u16 = 5678;
+
 /// `[worktree]`: what an agent finds in its folder, and how soon.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorktreeSettings {
     /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
@@ -73,7 +89,7 @@ impl Default for WorktreeSettings {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecyclePolicy {
     /// The recycler sends them to a breakdown by itself.
@@ -83,7 +99,7 @@ pub enum RecyclePolicy {
 }
 
 /// Both may be set; a notice then goes both ways.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NotifySettings {
     /// A program that gets the notice on standard input, as JSON.
@@ -93,7 +109,7 @@ pub struct NotifySettings {
     pub webhook: Option<Webhook>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AskingSettings {
     pub unattended: Unattended,
@@ -104,7 +120,7 @@ pub struct AskingSettings {
 }
 
 /// What stands in for a human who is away.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unattended {
     /// Nothing does: questions wait.
@@ -148,7 +164,7 @@ fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<W
     address.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleSettings {
     pub agent: Option<AgentName>,
@@ -176,6 +192,8 @@ impl Default for Settings {
             store: None,
             recycle: RecyclePolicy::Automatic,
             user_tasks: UserTaskSettings::default(),
+            listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
+            telemetry: TelemetrySettings::default(),
         }
     }
 }
@@ -198,7 +216,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 16] = [
     "default_agent",
     "agents",
     "roles",
@@ -213,29 +231,51 @@ const TOP: [&str; 14] = [
     "retention",
     "store",
     "user_tasks",
+    "listen",
+    "telemetry",
 ];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
 const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
+const TELEMETRY: [&str; 1] = ["otlp"];
 const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 
+/// The tables of a fixed set of keys.
+fn tables() -> [(&'static str, &'static [&'static str]); 6] {
+    [
+        ("notify", &NOTIFY),
+        ("asking", &ASKING),
+        ("retention", &Retention::KEYS),
+        ("worktree", &WORKTREE),
+        ("user_tasks", &UserTaskSettings::KEYS),
+        ("telemetry", &TELEMETRY),
+    ]
+}
+
+/// Every setting that is not under a name of the person's own choice, by its path.
+pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
+    let is_named = |key: &&&str| ["agents", "roles", "checks"].contains(*key);
+    let is_table = |key: &&&str| tables().iter().any(|(name, _)| name == *key);
+    let top = TOP.iter().filter(|key| !is_named(key) && !is_table(key)).map(|key| vec![*key]);
+    let inner = tables().into_iter().flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
+    top.chain(inner).collect()
+}
+
 impl Settings {
-    /// The settings of a repository; the defaults where it has none.
+    /// The settings of a repository, with what variables and the person's own file say; else the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::read(&text, path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SettingsError::Unreadable { path: path.to_owned(), source }),
-        }
+        Layers::find(path)?.settings(path)
     }
 
+    /// What one text says, and nothing else.
     pub fn read(text: &str, path: &Path) -> Result<Self, SettingsError> {
-        let malformed = |error: toml::de::Error| SettingsError::Malformed {
-            path: path.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
-        };
-        let table: toml::Table = toml::from_str(text).map_err(malformed)?;
-        check_keys(&table, "the file", &TOP, path)?;
+        let mut layers = Layers::default();
+        layers.add_text(text, path)?;
+        layers.settings(path)
+    }
+
+    pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
+        check_keys(table, "the file", &TOP, path)?;
         for (name, known) in [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..])] {
             for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
                 if let Some(inner) = value.as_table() {
@@ -243,26 +283,16 @@ impl Settings {
                 }
             }
         }
-        let tables = [
-            ("notify", &NOTIFY[..]),
-            ("asking", &ASKING[..]),
-            ("retention", &Retention::KEYS[..]),
-            ("worktree", &WORKTREE[..]),
-            ("user_tasks", &UserTaskSettings::KEYS[..]),
-        ];
-        for (name, known) in tables {
+        for (name, known) in tables() {
             if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
                 check_keys(inner, &format!("[{name}]"), known, path)?;
             }
         }
-        let mut settings: Self = toml::from_str(text).map_err(malformed)?;
-        let names_default = table.contains_key("default_agent");
-        settings.find_agents(names_default, path)?;
-        Ok(settings)
+        Ok(())
     }
 
     /// Every agent that is named is set up, or known well enough to need no setting.
-    fn find_agents(&mut self, names_default: bool, path: &Path) -> Result<(), SettingsError> {
+    pub(crate) fn find_agents(&mut self, names_default: bool, path: &Path) -> Result<(), SettingsError> {
         let of_roles =
             self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.clone()?)));
         let is_default_needed = names_default || !self.agents.is_empty();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Where the rows are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -40,6 +40,23 @@ impl fmt::Debug for Url {
 )]
 pub struct BadStoreAddress;
 
+impl StoreAddress {
+    /// Which store it is, without who asks for it and how: what may be written down.
+    pub fn plain(&self) -> String {
+        let Self::Postgres { url } = self else { return "file".to_owned() };
+        let place = url.0.split_once("://").map_or(url.0.as_str(), |(_, rest)| rest);
+        let place = place.split('?').next().unwrap_or_default();
+        format!("postgres://{}", place.rsplit_once('@').map_or(place, |(_, place)| place))
+    }
+}
+
+/// Never with the password.
+impl Serialize for StoreAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.plain())
+    }
+}
+
 impl FromStr for StoreAddress {
     type Err = BadStoreAddress;
 
@@ -68,6 +85,9 @@ mod tests {
     fn an_address_is_read_and_its_password_never_shown() {
         let address: StoreAddress = "postgres://mia:secret@db/work".parse().unwrap();
         assert!(!format!("{address:?}").contains("secret"));
+        assert_eq!(address.plain(), "postgres://db/work");
+        let address: StoreAddress = "postgresql://db:5432/work?user=mia&password=secret".parse().unwrap();
+        assert_eq!(address.plain(), "postgres://db:5432/work");
         for bad in ["", "mysql://x", "./file.db", "host=localhost password=secret"] {
             let error = bad.parse::<StoreAddress>().unwrap_err();
             assert!(!error.to_string().contains("secret"));

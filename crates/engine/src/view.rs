@@ -6,20 +6,22 @@ use baton_core::change::Stored;
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::question::Question;
+use baton_core::recycle::RecycleReason;
 use baton_core::state::{Queue, Status, TaskState};
 use baton_core::task::{Note, Task};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_store::Store;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::graph_view::{DeadEdge, dead_edges};
+use crate::recycler::reason_to_recycle;
 
 /// What a list shows of a task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSummary {
     pub task_id: TaskId,
     pub task_group_id: SessionId,
@@ -33,13 +35,17 @@ pub struct TaskSummary {
     /// True exactly when an answer is awaited.
     pub show_reply_ui: bool,
     pub question: Option<Question>,
+    /// It is there to be planned, not to be done.
+    pub is_breakdown: bool,
+    /// Why it would better be broken down than accepted, where it would.
+    pub too_large: Option<RecycleReason>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
 }
 
 /// The whole of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskView {
     #[serde(flatten)]
     pub summary: TaskSummary,
@@ -75,6 +81,8 @@ impl TaskSummary {
             queue: state.queue(),
             show_reply_ui: state.status().shows_reply_ui(),
             question: task.pending_question().cloned(),
+            is_breakdown: task.is_breakdown(),
+            too_large: reason_to_recycle(task),
             created_at: spec.created_at,
             updated_at: task.updated_at(),
             version: stored.version,

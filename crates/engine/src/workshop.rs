@@ -57,6 +57,25 @@ pub struct Workshop<S> {
 }
 
 impl<S: Store> Workshop<S> {
+    /// A workshop in which nothing runs yet. Git is looked at when it is first needed.
+    pub fn new(desk: Desk<S>, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
+        Self {
+            worker: format!("{}:{}", host_name(), place.store_path().display()),
+            user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
+            desk,
+            settings: Arc::new(settings),
+            place,
+            git: Git::on_path(),
+            repositories: Repositories::default(),
+            running: Running::default(),
+            intakes: Intakes::default(),
+            say,
+            program,
+            mailbox: Mailbox::default(),
+            mcp_url: None,
+        }
+    }
+
     /// Where the agents at work here ask.
     pub fn door(&self) -> Door<S> {
         let asking = &self.settings.asking;
@@ -242,4 +261,10 @@ fn works_again(agent: &AgentName, now: Timestamp) -> Change {
     change.events.push(Event { at: now, by: Actor::Baton, body });
     change.effects.push(Effect::CancelTimer { timer: Timer::IntakeResumes(agent.clone()) });
     change
+}
+
+/// Which machine this is, as far as it matters for telling workers apart.
+fn host_name() -> String {
+    std::fs::read_to_string("/etc/hostname")
+        .map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }

@@ -20,6 +20,7 @@ use crate::error::{ApiError, Code};
 use crate::limits::REQUEST_TIMEOUT;
 use crate::mcp::{self, mount};
 use crate::metrics::Label;
+use crate::routes::login;
 use crate::state::App;
 use crate::{exposition, openapi, pages, routes, socket};
 
@@ -34,18 +35,22 @@ const SOCKET_PATH: &str = "/ws";
 pub struct Peer(pub SocketAddr);
 
 pub fn router<S: Store>(app: App<S>) -> Router {
-    let mut router = Router::new()
+    let router = calls()
         .route("/api/openapi.json", get(openapi::serve::<S>))
         .route("/metrics", get(exposition::serve::<S>))
         .route(SOCKET_PATH, get(socket::serve::<S>));
-    for route in routes::all::<S>() {
-        router = router.route(route.path, route.handler);
-    }
     mount::on(pages::on(router), &app)
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(app.clone(), door::<S>))
         .with_state(app)
+}
+
+/// The calls of the API alone, for whoever is behind the door already.
+pub(crate) fn calls<S: Store>() -> Router<App<S>> {
+    routes::all::<S>()
+        .into_iter()
+        .fold(Router::new(), |router, route| router.route(route.path, route.handler))
 }
 
 async fn nowhere() -> ApiError {
@@ -66,13 +71,14 @@ async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next)
     let id = request_id(&request);
     let method = known_method(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
-    let span = tracing::info_span!("request", id = %id, method, route);
+    let span = tracing::info_span!("request", id = %id, method, route, status = tracing::field::Empty);
     let _in_flight = app.metrics.in_flight.one_more();
     let mut response = answered(&app, request, next).instrument(span.clone()).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID.clone(), value);
     }
     let (status, took) = (response.status().as_u16(), started.elapsed());
+    span.record("status", status);
     span.in_scope(|| tracing::info!(status, took_ms = took.as_secs_f64() * 1_000.0, "answered"));
     app.metrics.answered(Label { method, route, status }, took);
     response
@@ -116,7 +122,7 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
     }
     let path = request.uri().path();
     // An attempt comes to the tools with a token of its own, which they look at themselves.
-    if path == SOCKET_PATH || mount::is_attempts_own(path, request.headers()) {
+    if path == SOCKET_PATH || path == login::PATH || mount::is_attempts_own(path, request.headers()) {
         Ok(())
     } else {
         app.guard.check_token(request.headers())

@@ -12,10 +12,10 @@ use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
 use baton_engine::store_error::{Conflict, StoreError};
 use baton_engine::worktree::GitError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The codes programs may branch on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
     InvalidInput,
@@ -50,11 +50,14 @@ impl Code {
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ApiError {
     pub error: Code,
     pub message: String,
     pub hint: String,
+    /// The files that stand in the way of a merge. Empty in every other error, and then left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
 }
 
 /// What a handler gives back.
@@ -65,7 +68,7 @@ const RETRY_AFTER_SECONDS: &str = "1";
 
 impl ApiError {
     pub fn new(error: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error, message: message.into(), hint: hint.into() }
+        Self { error, message: message.into(), hint: hint.into(), conflicts: Vec::new() }
     }
 
     pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -107,7 +110,7 @@ impl From<EngineError> for ApiError {
                 "use the one the previous page gave, or none",
             );
         }
-        Self { error: code_of(&error), message: redact(&error.to_string()).into_owned(), hint: error.hint() }
+        Self::new(code_of(&error), redact(&error.to_string()), error.hint())
     }
 }
 

@@ -4,6 +4,7 @@
 //! it is told in JSON. Every client follows the same durable log of events.
 
 pub mod app;
+pub mod client;
 pub mod error;
 mod exposition;
 mod follower;

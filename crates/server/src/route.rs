@@ -25,7 +25,7 @@ pub struct About {
     pub takes: Option<&'static str>,
     pub status: u16,
     pub gives: Gives,
-    /// Whether the key in the path may be one that is not there.
+    /// Whether it names something that may not be there.
     pub may_be_missing: bool,
     /// Whether the state of things may refuse it.
     pub may_conflict: bool,
@@ -134,6 +134,12 @@ impl<S: Store> Route<S> {
             cursor,
             "Where the previous page ended",
         )
+    }
+
+    /// What it names beside the path may not be there.
+    pub fn may_be_missing(mut self) -> Self {
+        self.about.may_be_missing = true;
+        self
     }
 
     /// The state of things may refuse it.

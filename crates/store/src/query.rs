@@ -21,6 +21,8 @@ pub struct TaskFilter {
     pub title: Option<String>,
     /// The list from its other end. Its cursors then lead towards older tasks.
     pub newest_first: bool,
+    /// Only what changed at this moment or later.
+    pub updated_from: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

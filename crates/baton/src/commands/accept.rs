@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use baton_core::command::Command;
 use baton_core::id::TaskId;
-use baton_core::recycle::RecycleReason;
 use baton_core::state::Queue;
-use baton_core::task::Task;
-use baton_engine::acceptor::{Accepted, Acceptor};
-use baton_engine::graph_view;
-use serde_json::json;
+use baton_engine::foresight::Foreseen;
+use baton_engine::view::TaskSummary;
+use baton_server::client::ClientError;
+use serde_json::{Value, json};
 
+use crate::api::{self, Api, List};
 use crate::cli::Accept;
 use crate::fault::Fault;
-use crate::office::Office;
 use crate::output;
 
 /// Provisional tasks taken at once; more come with the next call.
@@ -23,68 +21,90 @@ const TASKS_MAX: u32 = 500;
 /// What came of it all.
 #[derive(Default)]
 struct Outcome {
-    accepted: Vec<Task>,
-    conflicted: Vec<(Task, Vec<String>)>,
-    recycled: Vec<Task>,
-    burned: Vec<Task>,
+    accepted: Vec<TaskSummary>,
+    conflicted: Vec<(TaskSummary, Vec<String>)>,
+    recycled: Vec<TaskSummary>,
+    burned: Vec<TaskSummary>,
 }
 
-pub async fn run(office: &Office, accept: Accept) -> Result<String, Fault> {
-    let tasks = chosen(office, &accept).await?;
+pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
+    let tasks = chosen(api, &accept).await?;
     if accept.dry_run {
-        return preview(office, &accept, &tasks).await;
+        return preview(api, &accept, tasks).await;
     }
-    let engine = office.engine(None).await?;
-    let acceptor = Acceptor::new(engine.shop.clone());
     let mut outcome = Outcome::default();
     for task in tasks {
-        if is_burned(&task) && accept.recycle {
-            let recycle = Command::Recycle { reason: RecycleReason::TooLarge };
-            outcome.recycled.push(office.desk.apply(task.id(), recycle, office.actor()).await?);
-        } else if is_burned(&task) && accept.all && !accept.force {
-            outcome.burned.push(task);
-        } else {
-            match acceptor.accept(task.id(), accept.force, office.actor()).await {
-                Ok(Accepted::Done { .. }) => outcome.accepted.push(task),
-                Ok(Accepted::Conflicted { files }) => outcome.conflicted.push((task, files)),
-                Err(error) => {
-                    // What was done before it stays done, and is told.
-                    if !outcome.accepted.is_empty() {
-                        output::talk(outcome.print(office)?.trim_end());
+        let path = format!("/api/tasks/{}", task.task_id);
+        match wish(&task, &accept) {
+            Wish::Recycle => {
+                let reason = json!({ "reason": "too_large" });
+                let _: Value = api.post(&format!("{path}/recycle"), &reason).await?;
+                outcome.recycled.push(task);
+            }
+            Wish::Report => outcome.burned.push(task),
+            Wish::Accept => {
+                let force = json!({ "force": accept.force });
+                match api.try_post::<Value>(&format!("{path}/accept"), &force).await {
+                    Ok(_) => outcome.accepted.push(task),
+                    Err(ClientError::Refused(refusal)) if !refusal.conflicts.is_empty() => {
+                        outcome.conflicted.push((task, refusal.conflicts));
                     }
-                    return Err(error.into());
+                    Err(error) => {
+                        // What was done before it stays done, and is told.
+                        if !outcome.accepted.is_empty() {
+                            output::talk(outcome.print(api)?.trim_end());
+                        }
+                        return Err(error.into());
+                    }
                 }
             }
         }
     }
-    outcome.print(office)
+    outcome.print(api)
 }
 
-async fn chosen(office: &Office, accept: &Accept) -> Result<Vec<Task>, Fault> {
+async fn chosen(api: &Api, accept: &Accept) -> Result<Vec<TaskSummary>, Fault> {
     if accept.all {
-        let page = office.desk.list(Some(Queue::Provisional), None, TASKS_MAX).await?;
-        let tasks = page.items.into_iter().map(|stored| stored.value);
-        return Ok(tasks.filter(|task| !task.is_breakdown()).collect());
+        let query = [("queue", Queue::Provisional.as_str())];
+        let list = List { path: "/api/tasks", name: "tasks", query: &query };
+        let (tasks, _): (Vec<TaskSummary>, _) = api.list(&list, TASKS_MAX, None).await?;
+        return Ok(tasks.into_iter().filter(|task| !task.is_breakdown).collect());
     }
     let mut tasks = Vec::new();
     for text in &accept.tasks {
-        tasks.push(office.desk.task(office.task(text).await?).await?.value);
+        tasks.push(api.task(api.task_id(text).await?).await?.summary);
     }
     Ok(tasks)
 }
 
-fn is_burned(task: &Task) -> bool {
-    baton_engine::recycler::reason_to_recycle(task).is_some()
+/// What the command is to do with one task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Accept,
+    Recycle,
+    /// It burned out, and nobody said what to do then.
+    Report,
+}
+
+fn wish(task: &TaskSummary, accept: &Accept) -> Wish {
+    let is_burned = task.too_large.is_some();
+    if is_burned && accept.recycle {
+        Wish::Recycle
+    } else if is_burned && accept.all && !accept.force {
+        Wish::Report
+    } else {
+        Wish::Accept
+    }
 }
 
 impl Outcome {
-    fn print(&self, office: &Office) -> Result<String, Fault> {
-        let ids = |tasks: &[Task]| tasks.iter().map(Task::id).collect::<Vec<TaskId>>();
-        if office.is_json {
+    fn print(&self, api: &Api) -> Result<String, Fault> {
+        let ids = |tasks: &[TaskSummary]| tasks.iter().map(|task| task.task_id).collect::<Vec<TaskId>>();
+        if api.is_json {
             let conflicted: Vec<_> = self
                 .conflicted
                 .iter()
-                .map(|(task, files)| json!({ "task_id": task.id(), "files": files }))
+                .map(|(task, files)| json!({ "task_id": task.task_id, "files": files }))
                 .collect();
             return output::json(&json!({
                 "accepted": ids(&self.accepted),
@@ -95,13 +115,13 @@ impl Outcome {
         }
         let mut text = String::new();
         for task in &self.accepted {
-            let _ = writeln!(text, "{}  accepted  {}", task.id(), task.spec().title);
+            let _ = writeln!(text, "{}  accepted  {}", task.task_id, task.title);
         }
         for (task, files) in &self.conflicted {
-            let _ = writeln!(text, "{}  conflicts in {}; it is not merged", task.id(), files.join(", "));
+            let _ = writeln!(text, "{}  conflicts in {}; it is not merged", task.task_id, files.join(", "));
         }
         for task in &self.recycled {
-            let _ = writeln!(text, "{}  recycled  {}", task.id(), task.spec().title);
+            let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
         }
         if !self.burned.is_empty() {
             let _ = writeln!(
@@ -110,8 +130,8 @@ impl Outcome {
                 self.burned.len()
             );
             for task in &self.burned {
-                let project = task.spec().project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
-                let _ = writeln!(text, "  {}: {} (project: {project})", task.id(), task.spec().title);
+                let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
             }
             text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
             text.push_str("  baton accept --all --recycle   send them to a breakdown\n");
@@ -124,44 +144,34 @@ impl Outcome {
 }
 
 /// What would come of it, without doing any of it.
-async fn preview(office: &Office, accept: &Accept, tasks: &[Task]) -> Result<String, Fault> {
-    let context = office.desk.context(office.actor()).await?;
-    let (mut accepted, mut rows) = (Vec::new(), Vec::new());
-    for task in tasks {
-        let fate = if is_burned(task) && accept.recycle {
-            Fate::Recycled
-        } else if is_burned(task) && accept.all && !accept.force {
-            Fate::BurnedOut
-        } else {
-            match task.apply(Command::Accept { force: accept.force }, &context) {
-                Ok(_) => Fate::Accepted,
-                Err(refusal) => Fate::Refused(refusal.to_string()),
-            }
-        };
-        if fate == Fate::Accepted {
-            accepted.push(task.id());
-        }
-        rows.push((task, fate));
-    }
-    let starts: BTreeMap<TaskId, Vec<TaskId>> =
-        graph_view::would_start(&office.desk, &accepted).await?.into_iter().collect();
-    if office.is_json {
-        let preview: Vec<_> = rows
+async fn preview(api: &Api, accept: &Accept, tasks: Vec<TaskSummary>) -> Result<String, Fault> {
+    let wanted: Vec<TaskId> =
+        tasks.iter().filter(|task| wish(task, accept) == Wish::Accept).map(|task| task.task_id).collect();
+    let body = json!({ "task_ids": wanted, "force": accept.force });
+    let mut answer: Value = api.post("/api/tasks/accept-preview", &body).await?;
+    let foreseen: Vec<Foreseen> = api::read(answer["preview"].take())?;
+    let mut foreseen: BTreeMap<TaskId, Foreseen> =
+        foreseen.into_iter().map(|one| (one.task_id, one)).collect();
+    let fates: Vec<(TaskId, Fate)> = tasks
+        .iter()
+        .map(|task| (task.task_id, Fate::of(wish(task, accept), foreseen.remove(&task.task_id))))
+        .collect();
+    if api.is_json {
+        let preview: Vec<_> = fates
             .iter()
             .map(|(task, fate)| {
-                let starts = starts.get(&task.id()).cloned().unwrap_or_default();
-                json!({ "task_id": task.id(), "would_be": fate.word(), "would_start": starts })
+                let starts = if let Fate::Accepted { starts } = fate { &starts[..] } else { &[] };
+                json!({ "task_id": task, "would_be": fate.word(), "would_start": starts })
             })
             .collect();
         return output::json(&json!({ "preview": preview }));
     }
     let mut text = String::new();
-    for (task, fate) in rows {
-        let _ = write!(text, "{}  would be {}", task.id(), fate.word());
+    for (task, fate) in fates {
+        let _ = write!(text, "{task}  would be {}", fate.word());
         match fate {
-            Fate::Accepted => {
-                let names: Vec<String> =
-                    starts.get(&task.id()).into_iter().flatten().map(ToString::to_string).collect();
+            Fate::Accepted { starts } => {
+                let names: Vec<String> = starts.iter().map(ToString::to_string).collect();
                 let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
                 let _ = writeln!(text, " and start {what}");
             }
@@ -180,16 +190,26 @@ async fn preview(office: &Office, accept: &Accept, tasks: &[Task]) -> Result<Str
 /// What would become of one task.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
-    Accepted,
+    Accepted { starts: Vec<TaskId> },
     Recycled,
     BurnedOut,
     Refused(String),
 }
 
 impl Fate {
+    fn of(wish: Wish, foreseen: Option<Foreseen>) -> Self {
+        match (wish, foreseen) {
+            (Wish::Recycle, _) => Self::Recycled,
+            (Wish::Report, _) => Self::BurnedOut,
+            (Wish::Accept, Some(Foreseen { refused: Some(why), .. })) => Self::Refused(why),
+            (Wish::Accept, Some(Foreseen { would_start, .. })) => Self::Accepted { starts: would_start },
+            (Wish::Accept, None) => Self::Accepted { starts: Vec::new() },
+        }
+    }
+
     const fn word(&self) -> &'static str {
         match self {
-            Self::Accepted => "accepted",
+            Self::Accepted { .. } => "accepted",
             Self::Recycled => "recycled",
             Self::BurnedOut => "reported as burned out",
             Self::Refused(_) => "refused",

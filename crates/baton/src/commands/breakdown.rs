@@ -4,16 +4,15 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-use baton_core::breakdown::Plan;
-use baton_core::command::Command;
+use baton_core::breakdown::{Plan, PlanFaults};
 use baton_core::id::TaskId;
-use baton_core::refusal::Refusal;
+use baton_core::plan_record::PlanRecord;
 use baton_core::state::Queue;
-use baton_engine::error::EngineError;
 use baton_engine::view::{TaskSummary, TaskView};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::task::show;
+use crate::api::{Api, List};
 use crate::cli::BreakdownCommand;
 use crate::editor;
 use crate::fault::{Fault, UNREACHABLE};
@@ -21,53 +20,83 @@ use crate::office::Office;
 use crate::output;
 use crate::plan_text;
 
-pub async fn run(office: &Office, command: BreakdownCommand) -> Result<String, Fault> {
+/// Breakdowns shown at once; a person has planned them before there are more.
+const BREAKDOWNS_MAX: u32 = 200;
+
+/// A breakdown as the API shows it.
+#[derive(Deserialize)]
+struct Breakdown {
+    breakdown: TaskView,
+    plan: Option<PlanRecord>,
+}
+
+impl Breakdown {
+    fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref().map(|record| &record.plan)
+    }
+}
+
+pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> {
     match command {
-        BreakdownCommand::List => list(office).await,
+        BreakdownCommand::List => list(api).await,
         BreakdownCommand::Show { task } => {
-            let id = office.task(&task).await?;
-            let view = TaskView::load(&office.desk, id).await?;
-            let plan = office.desk.plan(id).await?;
-            if office.is_json {
+            let id = api.task_id(&task).await?;
+            let found = load(api, id).await?;
+            let (view, plan) = (&found.breakdown, found.plan());
+            if api.is_json {
                 return output::json(&json!({ "breakdown": view, "plan": plan }));
             }
             let mut text = format!("{}  {}\n{}\n", id, view.summary.title, view.summary.queue.as_str());
             match plan {
-                Some(plan) => text.push_str(&plan_text(&plan)),
+                Some(plan) => text.push_str(&plan_text(plan)),
                 None => text.push_str("\nThere is no plan yet.\n"),
             }
             Ok(text)
         }
         BreakdownCommand::Run { task } => {
-            let id = office.task(&task).await?;
-            office.desk.apply(id, Command::Release, office.actor()).await?;
-            show(office, id, &format!("{id} may be planned by an agent now.\n")).await
+            let id = api.task_id(&task).await?;
+            let _: Value = api.post(&format!("/api/breakdowns/{id}/run"), &json!({})).await?;
+            api.tell(id, &format!("{id} may be planned by an agent now.\n")).await
         }
         BreakdownCommand::Edit { task, file } => {
-            let id = office.task(&task).await?;
-            let plan = edit(office, id, file.as_deref()).await?;
+            let id = api.task_id(&task).await?;
+            let plan = edit(api, id, file.as_deref()).await?;
             let next = format!("Approve it: baton breakdown approve {id}\n");
-            if office.is_json { output::json(&plan) } else { Ok(plan_text(&plan) + "\n" + &next) }
+            if api.is_json { output::json(&plan) } else { Ok(plan_text(&plan) + "\n" + &next) }
         }
         BreakdownCommand::Approve { task } => {
-            let id = office.task(&task).await?;
-            let parts = office.desk.approve(id, office.actor()).await?;
-            if office.is_json {
-                return output::json(&json!({ "breakdown": id, "subtasks": parts }));
+            let id = api.task_id(&task).await?;
+            let approved: Value = api.post(&format!("/api/breakdowns/{id}/approve"), &json!({})).await?;
+            if api.is_json {
+                return output::json(&json!({ "breakdown": id, "subtasks": approved["subtasks"] }));
             }
-            let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
+            let subtasks = approved["subtasks"].as_array().into_iter().flatten();
+            let names: Vec<&str> = subtasks.filter_map(Value::as_str).collect();
             Ok(format!("The plan is real now: {}\n", names.join(", ")))
         }
-        BreakdownCommand::Reject { task, reason } => super::verdict::reject(office, &task, &reason).await,
+        BreakdownCommand::Reject { task, reason } => {
+            let reason = Office::said(&reason, "the reason")?;
+            let id = api.task_id(&task).await?;
+            let path = format!("/api/breakdowns/{id}/reject");
+            let sent: Value = api.post(&path, &json!({ "reason": reason })).await?;
+            let queue = sent["queue"].as_str().unwrap_or_default();
+            api.tell(id, &format!("{id} is now in {queue}; the next attempt is told why.\n")).await
+        }
     }
 }
 
-async fn list(office: &Office) -> Result<String, Fault> {
-    let mut breakdowns = office.desk.list(Some(Queue::Breakdown), None, 200).await?.items;
-    let planned = office.desk.list(Some(Queue::Provisional), None, 200).await?.items;
-    breakdowns.extend(planned.into_iter().filter(|stored| stored.value.is_breakdown()));
-    let breakdowns: Vec<TaskSummary> = breakdowns.iter().map(TaskSummary::of).collect();
-    if office.is_json {
+async fn load(api: &Api, id: TaskId) -> Result<Breakdown, Fault> {
+    api.get(&format!("/api/breakdowns/{id}")).await
+}
+
+async fn list(api: &Api) -> Result<String, Fault> {
+    let mut breakdowns: Vec<TaskSummary> = Vec::new();
+    for queue in [Queue::Breakdown, Queue::Provisional] {
+        let query = [("queue", queue.as_str())];
+        let list = List { path: "/api/breakdowns", name: "breakdowns", query: &query };
+        breakdowns.extend(api.list(&list, BREAKDOWNS_MAX, None).await?.0);
+    }
+    if api.is_json {
         return output::json(&json!({ "breakdowns": breakdowns }));
     }
     if breakdowns.is_empty() {
@@ -94,12 +123,9 @@ fn plan_text(plan: &Plan) -> String {
 }
 
 /// Takes a plan from wherever it comes. A text that cannot be used is not lost: it is in the file that is named.
-async fn edit(office: &Office, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault> {
-    let breakdown = office.desk.task(id).await?.value;
-    if !breakdown.is_breakdown() {
-        return Err(EngineError::from(Refusal::NotBreakdown { task: id }).into());
-    }
-    let kept = office.place.state_dir.join("edits").join(format!("{id}.yml"));
+async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault> {
+    let there = load(api, id).await?;
+    let kept = api.place.state_dir.join("edits").join(format!("{id}.yml"));
     let (path, text) = match file {
         Some(file) if file == Path::new("-") => {
             let mut text = String::new();
@@ -114,8 +140,8 @@ async fn edit(office: &Office, id: TaskId, file: Option<&Path>) -> Result<Plan, 
         None => {
             // An edit that failed before is gone on with.
             if !kept.exists() {
-                let plan = office.desk.plan(id).await?;
-                keep(&kept, &plan_text::write(id, breakdown.spec().title.as_str(), plan.as_ref()))?;
+                let title = there.breakdown.summary.title.as_str();
+                keep(&kept, &plan_text::write(id, title, there.plan()))?;
             }
             (kept.clone(), editor::edit(&kept)?)
         }
@@ -125,13 +151,17 @@ async fn edit(office: &Office, id: TaskId, file: Option<&Path>) -> Result<Plan, 
     let draft = plan_text::read(&text).map_err(|bad| {
         Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
     })?;
-    let plan = office.desk.submit_plan(id, draft, office.actor()).await.map_err(|error| match error {
-        EngineError::Plan(faults) => Fault::usage(format!("{place} cannot be used:\n{faults}"), &again),
-        error => error.into(),
-    })?;
+    // Looked at here first, so that its faults are told as faults of that file.
+    Plan::check(draft.clone())
+        .map_err(|faults| Fault::usage(format!("{place} cannot be used:\n{}", PlanFaults(faults)), &again))?;
+    let taken: Breakdown = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
     // It is in the store now. That it was never kept here is as good.
     let _ = std::fs::remove_file(kept);
-    Ok(plan)
+    taken.plan.map(|record| record.plan).ok_or_else(|| Fault {
+        message: format!("the plan of {id} is gone again"),
+        hint: format!("see where it stands: baton breakdown show {id}"),
+        code: crate::fault::FAILED,
+    })
 }
 
 fn keep(path: &Path, text: &str) -> Result<(), Fault> {

@@ -6,29 +6,37 @@ use baton_engine::mailbox::Mailbox;
 use baton_engine::place::AnyStore;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
+use baton_server::client::Address;
 use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdio};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use crate::cli::Common;
 use crate::fault::{FAILED, Fault, REFUSED};
-use crate::office::Office;
+use crate::office::{self, Office};
 use crate::remote::Remote;
 use crate::server_file;
 
 /// To the server at `url`, which may be the address of its `/mcp`.
 pub async fn hand_on(url: &str, token: Option<String>) -> Result<String, Fault> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
-    serve(Remote::new(base, token)?).await
+    let address = Address::new(base, token)
+        .map_err(|error| Fault::usage(error.to_string(), "it looks like http://127.0.0.1:5678"))?;
+    serve(Remote::new(address)).await
 }
 
-pub async fn run(office: &Office, token: Option<String>) -> Result<String, Fault> {
-    if let Some((url, of_server)) = server_file::read(&office.place) {
-        let remote = Remote::new(&url, token.clone().or(of_server))?;
-        // The file may have been left by a server that was killed.
-        if remote.is_there().await {
-            return serve(remote).await;
-        }
+pub async fn run(common: &Common, token: Option<String>) -> Result<String, Fault> {
+    let place = office::find(common)?.0;
+    if let Some(address) = server_file::running(&place, token.clone()).await {
+        return serve(Remote::new(address)).await;
     }
+    let office = Office::at(place, common.json).await?;
+    let served = Box::pin(alone(&office, token)).await;
+    office.close().await?;
+    served
+}
+
+async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let toolbox = Toolbox {
         desk: office.desk.clone(),

@@ -2,6 +2,8 @@
 
 mod accept;
 mod breakdown;
+mod chat;
+mod config;
 mod demo;
 mod loop_command;
 mod mcp;
@@ -12,7 +14,10 @@ mod up;
 pub mod user_task;
 mod verdict;
 
-use crate::cli::{Arguments, Command};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::api::Api;
+use crate::cli::{Arguments, Command, Common};
 use crate::explain;
 use crate::fault::{FAILED, Fault};
 use crate::office::Office;
@@ -25,54 +30,82 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     if let Command::Explain { topic } = command {
         return Ok(explain::text(topic));
     }
+    if let Command::Config = command {
+        return config::show(&common);
+    }
     if let Command::Tasks { trust } = command {
         return user_task::list(&common, trust);
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(
-            |error| Fault {
-                message: format!("the program could not set itself up: {error}"),
-                hint: "check the limits on threads and files of this session".to_owned(),
-                code: FAILED,
-            },
-        )?;
-    if let Command::Demo { headless, folder } = command {
-        return runtime.block_on(demo::run(headless, folder));
+    if let Command::Recipe(about) = &command
+        && let Some(printed) = recipe::look(&common, about)
+    {
+        return printed;
     }
-    let command = match command {
-        // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
-        Command::Mcp { token, url: Some(url) } => {
-            return runtime.block_on(mcp::hand_on(&url, token));
-        }
-        command => command,
-    };
-    runtime.block_on(async {
-        let office = Office::open(&common).await?;
-        let printed = Box::pin(dispatch(&office, command)).await;
-        office.close().await?;
-        printed
+    runtime()?.block_on(Box::pin(dispatch(&common, command)))
+}
+
+fn runtime() -> Result<Runtime, Fault> {
+    Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(|error| Fault {
+        message: format!("the program could not set itself up: {error}"),
+        hint: "check the limits on threads and files of this session".to_owned(),
+        code: FAILED,
     })
 }
 
-async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
+/// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
+async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
     match command {
-        Command::Task(command) => task::run(office, command).await,
-        Command::Accept(accept) => accept::run(office, accept).await,
+        Command::Demo { headless, folder } => Box::pin(demo::run(headless, folder)).await,
+        // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
+        Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
+        Command::Mcp { token, url: None } => mcp::run(common, token).await,
+        Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
+        command @ (Command::Up(_) | Command::Loop(_) | Command::Ask { .. }) => {
+            let office = Office::open(common).await?;
+            let printed = Box::pin(at_work(&office, command)).await;
+            office.close().await?;
+            printed
+        }
+        command => {
+            let api = Api::open(common).await?;
+            let printed = Box::pin(asked(&api, command)).await;
+            api.close().await?;
+            printed
+        }
+    }
+}
+
+async fn at_work(office: &Office, command: Command) -> Result<String, Fault> {
+    match command {
         // The longest of all commands, and the largest.
         Command::Up(options) => Box::pin(up::run(office, options)).await,
-        Command::Reject { task, reason } => verdict::reject(office, &task, &reason).await,
-        Command::Recycle { task, reason } => verdict::recycle(office, &task, reason).await,
-        Command::Breakdown(command) => breakdown::run(office, command).await,
-        Command::Questions(asked) => question::list(office, &asked).await,
-        Command::Answer(answer) => question::answer(office, answer).await,
         Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
-        Command::Recipe(command) => recipe::run(office, command).await,
-        Command::Explain { topic } => Ok(explain::text(topic)),
-        Command::Mcp { token, .. } => Box::pin(mcp::run(office, token)).await,
-        // Never get here: some need no store, others are their own program from `main` on.
-        Command::Demo { .. } | Command::ScriptedAgent { .. } | Command::Tasks { .. } | Command::Do { .. } => {
-            Ok(String::new())
-        }
+        _ => Ok(String::new()),
+    }
+}
+
+async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
+    match command {
+        Command::Task(command) => task::run(api, command).await,
+        Command::Accept(accept) => accept::run(api, accept).await,
+        Command::Reject { task, reason } => verdict::reject(api, &task, &reason).await,
+        Command::Recycle { task, reason } => verdict::recycle(api, &task, reason).await,
+        Command::Breakdown(command) => breakdown::run(api, command).await,
+        Command::Questions(asked) => question::list(api, &asked).await,
+        Command::Answer(answer) => question::answer(api, answer).await,
+        Command::Recipe(command) => recipe::run(api, command).await,
+        Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
+        // Never get here: some need no API, others are their own program from `main` on.
+        Command::Explain { .. }
+        | Command::Config
+        | Command::Demo { .. }
+        | Command::Up(_)
+        | Command::Loop(_)
+        | Command::Ask { .. }
+        | Command::Mcp { .. }
+        | Command::ScriptedAgent { .. }
+        | Command::Tasks { .. }
+        | Command::Do { .. } => Ok(String::new()),
     }
 }

@@ -5,34 +5,34 @@ use std::fmt::Write;
 use std::io::Read;
 
 use baton_core::event::EventBody;
-use baton_core::id::QuestionId;
+use baton_core::id::{QuestionId, TaskId};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::refusal::Refusal;
+use baton_core::state::Queue;
 use baton_core::text::NonBlank;
-use baton_engine::asking::{Asked, Attendant, BadSecret, Door, Secret};
+use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::task::show;
-use crate::cli::{Answer, Questions};
-use crate::fault::{Fault, REFUSED};
+use crate::api::{self, Api, List};
+use crate::cli::{Answer, Common, Questions};
+use crate::fault::{Fault, REFUSED, UNREACHABLE};
 use crate::office::Office;
 use crate::output;
 
 /// Answers read from standard input at most; more is no list a person wrote.
 const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// The inbox.
+const PENDING: List<'_> = List { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
 
-pub async fn list(office: &Office, asked: &Questions) -> Result<String, Fault> {
-    if asked.follow {
-        return follow(office, asked.limit).await;
-    }
-    let page = office.desk.questions_page(asked.cursor.as_deref(), asked.limit).await?;
-    let pending: Vec<QuestionRecord> = page.items.into_iter().map(|stored| stored.value).collect();
-    let next = page.next.map(|cursor| cursor.to_string());
-    if office.is_json {
+pub async fn list(api: &Api, asked: &Questions) -> Result<String, Fault> {
+    let (pending, next): (Vec<QuestionRecord>, _) =
+        api.list(&PENDING, asked.limit, asked.cursor.as_deref()).await?;
+    if api.is_json {
         return output::json(&json!({ "questions": pending, "next_cursor": next }));
     }
     if pending.is_empty() {
@@ -60,37 +60,44 @@ pub fn shown(record: &QuestionRecord) -> String {
     text
 }
 
-/// What waits now, then every new question as it comes, until somebody ends it. The event log wakes it.
-async fn follow(office: &Office, limit: u32) -> Result<String, Fault> {
-    let mut changes = office.desk.changes();
+/// What waits now, then every new question as it comes, until somebody ends it. It outlives the server it listens to:
+/// when that one ends, it goes on with the next, or with the store.
+pub async fn follow(common: &Common, limit: u32) -> Result<String, Fault> {
     let mut told: BTreeSet<QuestionId> = BTreeSet::new();
-    let mut seq = office.desk.last_event().await?;
-    for stored in office.desk.questions_page(None, limit).await?.items {
-        told.insert(stored.value.question.id);
-        tell(office, &stored.value)?;
-    }
     loop {
-        changes.mark_unchanged();
-        let news = office.desk.events_after(seq).await?;
-        for recorded in &news {
-            seq = recorded.seq;
-            let EventBody::QuestionAsked { question, .. } = &recorded.event.body else { continue };
-            if !told.insert(question.id) {
-                continue;
-            }
-            if let Some(record) = office.desk.question(question.id).await? {
-                tell(office, &record)?;
-            }
-        }
-        // The store is closing: there will be no more.
-        if news.is_empty() && changes.changed().await.is_err() {
-            return Ok(String::new());
+        let api = Api::open(common).await?;
+        let listened = listen(&api, limit, &mut told).await;
+        let was_served = api.is_served();
+        api.close().await?;
+        match listened {
+            // The store is closing, or the server is at fault: neither goes away by listening again.
+            Err(fault) if !was_served || fault.code != UNREACHABLE => return Err(fault),
+            Ok(()) if !was_served => return Ok(String::new()),
+            Ok(()) | Err(_) => {}
         }
     }
 }
 
-fn tell(office: &Office, record: &QuestionRecord) -> Result<(), Fault> {
-    if office.is_json {
+/// Until whoever tells the events has ended. What came while nobody listened is still pending, or was answered.
+async fn listen(api: &Api, limit: u32, told: &mut BTreeSet<QuestionId>) -> Result<(), Fault> {
+    let mut events = api.events(api.last_event().await?).await?;
+    let (pending, _): (Vec<QuestionRecord>, _) = api.list(&PENDING, limit, None).await?;
+    for record in &pending {
+        if told.insert(record.question.id) {
+            tell(api, record)?;
+        }
+    }
+    while let Some(recorded) = events.next().await? {
+        let EventBody::QuestionAsked { question, .. } = &recorded.event.body else { continue };
+        if told.insert(question.id) {
+            tell(api, &api.get(&format!("/api/questions/{}", question.id)).await?)?;
+        }
+    }
+    Ok(())
+}
+
+fn tell(api: &Api, record: &QuestionRecord) -> Result<(), Fault> {
+    if api.is_json {
         output::line(output::json_line(record)?.trim_end());
     } else if record.state == QuestionState::Pending {
         output::line(shown(record).trim_end());
@@ -98,37 +105,44 @@ fn tell(office: &Office, record: &QuestionRecord) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn answer(office: &Office, answer: Answer) -> Result<String, Fault> {
+pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
     match (answer.queue, answer.question, answer.text) {
-        (Some(text), _, _) => queue(office, &text, &answer.session, answer.task.as_deref()).await,
-        (None, Some(question), None) if question == "-" => many(office).await,
-        (None, Some(question), Some(text)) => one(office, &question, &text).await,
+        (Some(text), _, _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
+        (None, Some(question), None) if question == "-" => many(api).await,
+        (None, Some(question), Some(text)) => one(api, &question, &text).await,
         (None, _, _) => {
             Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT"))
         }
     }
 }
 
-async fn one(office: &Office, question: &str, text: &str) -> Result<String, Fault> {
+/// What the API says of an answer it took.
+#[derive(Deserialize)]
+pub struct Given {
+    task_id: Option<TaskId>,
+    queue: Option<Queue>,
+}
+
+pub async fn give(api: &Api, question: QuestionId, answer: &NonBlank) -> Result<Given, Fault> {
+    api.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": answer })).await
+}
+
+async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
     let question = Office::question(question)?;
     let answer = Office::said(text, "the answer")?;
-    let task = office.desk.answer(question, answer, office.answered_by(), office.actor()).await?;
-    let Some(task) = task else {
+    let Given { task_id: Some(task), queue: Some(queue) } = give(api, question, &answer).await? else {
         // The loop asked; it goes on by itself.
-        let record = office.desk.question(question).await?;
-        return if office.is_json {
-            output::json(&record)
+        return if api.is_json {
+            output::json(&api.get::<QuestionRecord>(&format!("/api/questions/{question}")).await?)
         } else {
             Ok(format!("{question} is answered; the loop goes on.\n"))
         };
     };
-    let sentence =
-        format!("{question} is answered; {} is now in {}.\n", task.id(), task.state().queue().as_str());
-    show(office, task.id(), &sentence).await
+    api.tell(task, &format!("{question} is answered; {task} is now in {}.\n", queue.as_str())).await
 }
 
 /// One question and its answer on each line of standard input. The first that is refused ends it.
-async fn many(office: &Office) -> Result<String, Fault> {
+async fn many(api: &Api) -> Result<String, Fault> {
     let mut lines = String::new();
     let unreadable = |error: std::io::Error| {
         Fault::usage(format!("standard input cannot be read: {error}"), "write one QUESTION TEXT per line")
@@ -140,32 +154,29 @@ async fn many(office: &Office) -> Result<String, Fault> {
         let (question, text) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let question = Office::question(question).map_err(at)?;
         let answer = Office::said(text, "the answer").map_err(at)?;
-        let taken = office.desk.answer(question, answer, office.answered_by(), office.actor()).await;
-        taken.map_err(|error| at(error.into()))?;
+        give(api, question, &answer).await.map_err(at)?;
         count += 1;
     }
-    if office.is_json {
+    if api.is_json {
         return output::json(&json!({ "answered": count }));
     }
     Ok(format!("{count} questions are answered.\n"))
 }
 
 /// Lays an answer down for a question still to come.
-async fn queue(office: &Office, text: &str, session: &str, task: Option<&str>) -> Result<String, Fault> {
+async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Result<String, Fault> {
     let text = Office::said(text, "the answer")?;
     let (session, task) = match task {
         Some(task) => {
-            let task = office.task(task).await?;
-            (office.desk.task(task).await?.value.spec().session_id.clone(), Some(task))
+            let task = api.task(api.task_id(task).await?).await?.summary;
+            (task.session_id, Some(task.task_id))
         }
         None => (Office::session(session)?, None),
     };
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
-    let attendant = Attendant::new(office.desk.clone(), settings.asking.policy());
-    let answer = QueuedAnswer { text, task };
-    attendant.queue(&session, answer, office.actor()).await?;
-    let left = office.desk.queued_answers(&session).await?;
-    if office.is_json {
+    let answer = json!({ "answer": text, "task_id": task });
+    let mut laid: Value = api.post(&format!("/api/sessions/{session}/answers"), &answer).await?;
+    let left: Vec<QueuedAnswer> = api::read(laid["queued"].take())?;
+    if api.is_json {
         return output::json(&json!({ "session_id": session, "queued": left }));
     }
     Ok(match left.len() {

@@ -6,101 +6,196 @@ use std::sync::Arc;
 
 use baton_core::id::{BadId, SessionId};
 use baton_core::recipe::Recipe;
-use baton_core::run::Run;
-use baton_core::text::{BadName, RecipeId};
-use baton_engine::recipes::{self, Checked, FileFault, Listed, Source};
+use baton_core::session::Message;
+use baton_engine::place::Place;
+use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use serde_json::{Value, json};
 
-use crate::cli::RecipeCommand;
+use super::task::recipe_id;
+use crate::api::Api;
+use crate::cli::{Common, RecipeCommand};
 use crate::fault::{FAILED, Fault};
-use crate::office::Office;
+use crate::office::{self, Office};
 use crate::output;
 
-pub async fn run(office: &Office, command: RecipeCommand) -> Result<String, Fault> {
+/// What is in the files of the repository needs neither a server nor a store. None for the rest.
+pub fn look(common: &Common, command: &RecipeCommand) -> Option<Result<String, Fault>> {
+    let shelf = || office::find(common).map(|(place, _)| Shelf::new(place, common.json));
     match command {
-        RecipeCommand::List => list(office),
-        RecipeCommand::Show { recipe, mermaid } => show(office, &recipe, mermaid),
-        RecipeCommand::Check { files } => check(office, &files),
+        RecipeCommand::List => Some(shelf().and_then(|shelf| shelf.list())),
+        RecipeCommand::Show { recipe, mermaid } => {
+            Some(shelf().and_then(|shelf| shelf.show(recipe, *mermaid)))
+        }
+        RecipeCommand::Check { files } => Some(shelf().and_then(|shelf| shelf.check(files))),
+        RecipeCommand::Schema => Some(output::json(&recipes::schema())),
+        RecipeCommand::Start { .. } | RecipeCommand::Say { .. } | RecipeCommand::Exit { .. } => None,
+    }
+}
+
+pub async fn run(api: &Api, command: RecipeCommand) -> Result<String, Fault> {
+    match command {
         RecipeCommand::Start { recipe, session, message } => {
-            let recipe = find(office, &recipe)?;
+            let recipe = Shelf::new(api.place.clone(), api.is_json).find(&recipe)?;
             let message = message.map(|text| Office::said(&text, "the message")).transpose()?;
             let session = read_session(&session)?;
-            let run = office.desk.start_run(&session, recipe.id(), None, message, office.actor()).await?;
-            let sentence = format!("{} runs on the session {session} ({}).", recipe.label(), run.id());
-            tell(office, &run, &sentence)
+            let new = json!({ "recipe_id": recipe.id(), "message": message });
+            let run: Value = api.post(&format!("/api/sessions/{session}/recipe"), &new).await?;
+            let label = recipe.label();
+            tell(api, &run, |run| format!("{label} runs on the session {session} ({run})."))
         }
         RecipeCommand::Say { text, session } => {
             let session = read_session(&session)?;
             let text = Office::said(&text, "the message")?;
-            let message = office.desk.say(&session, text, office.actor()).await?;
-            if office.is_json {
+            let path = format!("/api/sessions/{session}/messages");
+            let message: Message = api.post(&path, &json!({ "text": text })).await?;
+            if api.is_json {
                 return output::json(&message);
             }
             Ok("Its agent hears it before it goes on.\n".to_owned())
         }
         RecipeCommand::Exit { session } => {
             let session = read_session(&session)?;
-            let run = office.desk.exit_run(&session, office.actor()).await?;
-            let sentence = if run.has_exited() {
-                format!("{} is over.", run.id())
-            } else {
-                format!("{} ends; what its agent did so far is kept.", run.id())
-            };
-            tell(office, &run, &sentence)
+            let run: Value = api.delete(&format!("/api/sessions/{session}/recipe")).await?;
+            let is_over = has_exited(&run);
+            tell(api, &run, |run| {
+                if is_over {
+                    format!("{run} is over.")
+                } else {
+                    format!("{run} ends; what its agent did so far is kept.")
+                }
+            })
         }
-        RecipeCommand::Schema => output::json(&recipes::schema()),
+        // These are answered from the files, before it comes to this.
+        RecipeCommand::List
+        | RecipeCommand::Show { .. }
+        | RecipeCommand::Check { .. }
+        | RecipeCommand::Schema => Ok(String::new()),
     }
-}
-
-/// The recipe of this id, or an error that names the nearest.
-pub fn find(office: &Office, id: &str) -> Result<Arc<Recipe>, Fault> {
-    let id: RecipeId = id
-        .parse()
-        .map_err(|error: BadName| Fault::usage(error.to_string(), "see what there is: baton recipe list"))?;
-    Ok(office.desk.recipe(&id)?)
 }
 
 fn read_session(text: &str) -> Result<SessionId, Fault> {
     text.parse().map_err(|error: BadId| Fault::usage(error.to_string(), "choose another name with --session"))
 }
 
-fn tell(office: &Office, run: &Run, sentence: &str) -> Result<String, Fault> {
-    if !office.is_json {
-        return Ok(format!("{sentence}\n"));
+fn has_exited(run: &Value) -> bool {
+    run["state"] == "exited"
+}
+
+fn tell(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result<String, Fault> {
+    if !api.is_json {
+        return Ok(sentence(run["run_id"].as_str().unwrap_or_default()) + "\n");
     }
     output::json(&json!({
-        "run_id": run.id(),
-        "recipe_id": run.recipe(),
-        "session_id": run.session(),
-        "task_id": run.task(),
-        "current_step": run.step(),
-        "step_count": run.total_steps(),
-        "has_exited": run.has_exited(),
+        "run_id": run["run_id"],
+        "recipe_id": run["recipe_id"],
+        "session_id": run["session_id"],
+        "task_id": run["task_id"],
+        "current_step": run["current_step"],
+        "step_count": run["step_count"],
+        "has_exited": has_exited(run),
     }))
 }
 
-fn list(office: &Office) -> Result<String, Fault> {
-    let listed = office.desk.recipes.list();
-    for news in office.desk.recipes.news() {
-        output::talk(&news);
+/// The recipes of a repository, read from its files.
+struct Shelf {
+    place: Place,
+    recipes: RecipeLibrary,
+    is_json: bool,
+}
+
+impl Shelf {
+    fn new(place: Place, is_json: bool) -> Self {
+        Self { recipes: RecipeLibrary::of(&place.root), place, is_json }
     }
-    if office.is_json {
-        let recipes: Vec<Value> = listed.iter().map(summary).collect();
-        return output::json(&json!({ "recipes": recipes }));
+
+    /// The recipe of this id, or an error that names the nearest.
+    fn find(&self, id: &str) -> Result<Arc<Recipe>, Fault> {
+        Ok(self.recipes.find(&recipe_id(id)?)?)
     }
-    let rows: Vec<[String; 4]> = listed
-        .iter()
-        .map(|listed| {
-            let recipe = &listed.recipe;
-            [
-                recipe.id().to_string(),
-                recipe.label().to_string(),
-                source_of(listed).to_owned(),
-                recipe.description().to_string(),
-            ]
+
+    fn list(&self) -> Result<String, Fault> {
+        let listed = self.recipes.list();
+        for news in self.recipes.news() {
+            output::talk(&news);
+        }
+        if self.is_json {
+            let recipes: Vec<Value> = listed.iter().map(summary).collect();
+            return output::json(&json!({ "recipes": recipes }));
+        }
+        let rows: Vec<[String; 4]> = listed
+            .iter()
+            .map(|listed| {
+                let recipe = &listed.recipe;
+                [
+                    recipe.id().to_string(),
+                    recipe.label().to_string(),
+                    source_of(listed).to_owned(),
+                    recipe.description().to_string(),
+                ]
+            })
+            .collect();
+        Ok(output::table(["ID", "LABEL", "FROM", "WHAT IT DOES"], &rows))
+    }
+
+    fn show(&self, id: &str, mermaid: bool) -> Result<String, Fault> {
+        let recipe = self.find(id)?;
+        if self.is_json {
+            output::json(&*recipe)
+        } else if mermaid {
+            Ok(recipes::mermaid(&recipe))
+        } else {
+            Ok(recipes::text(&recipe))
+        }
+    }
+
+    /// The faults are what was asked for, so they go where data goes; that there are any is told by the exit code.
+    fn check(&self, files: &[PathBuf]) -> Result<String, Fault> {
+        let mut checked = if files.is_empty() {
+            self.recipes.check()
+        } else {
+            files.iter().map(|file| look_at(file.clone())).collect()
+        };
+        for one in &mut checked {
+            one.faults.iter_mut().for_each(|fault| self.shorten(fault));
+        }
+        let faults: Vec<&FileFault> = checked.iter().flat_map(|one| &one.faults).collect();
+        let printed = if self.is_json {
+            let files: Vec<Value> = checked
+                .iter()
+                .map(|one| {
+                    json!({
+                        "file": one.file,
+                        "id": one.recipe.as_ref().map(|recipe| recipe.id().clone()),
+                        "faults": one.faults,
+                    })
+                })
+                .collect();
+            output::json(&json!({ "files": files }))?
+        } else {
+            let mut text = String::new();
+            for fault in &faults {
+                let _ = writeln!(text, "{fault}");
+            }
+            text
+        };
+        if faults.is_empty() {
+            let good = format!("{} recipe(s) without faults.\n", checked.len());
+            return Ok(if self.is_json { printed } else { good });
+        }
+        output::line(printed.trim_end());
+        Err(Fault {
+            message: format!("{} fault(s) in {} file(s)", faults.len(), files_of(&checked)),
+            hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
+            code: FAILED,
         })
-        .collect();
-    Ok(output::table(["ID", "LABEL", "FROM", "WHAT IT DOES"], &rows))
+    }
+
+    /// A path as a person standing in the repository would type it.
+    fn shorten(&self, fault: &mut FileFault) {
+        if let Ok(inside) = fault.file.strip_prefix(&self.place.root) {
+            fault.file = inside.to_owned();
+        }
+    }
 }
 
 fn summary(listed: &Listed) -> Value {
@@ -121,59 +216,6 @@ fn source_of(listed: &Listed) -> &str {
     }
 }
 
-fn show(office: &Office, id: &str, mermaid: bool) -> Result<String, Fault> {
-    let recipe = find(office, id)?;
-    if office.is_json {
-        output::json(&*recipe)
-    } else if mermaid {
-        Ok(recipes::mermaid(&recipe))
-    } else {
-        Ok(recipes::text(&recipe))
-    }
-}
-
-/// The faults are what was asked for, so they go where data goes; that there are any is told by the exit code.
-fn check(office: &Office, files: &[PathBuf]) -> Result<String, Fault> {
-    let mut checked = if files.is_empty() {
-        office.desk.recipes.check()
-    } else {
-        files.iter().map(|file| look_at(file.clone())).collect()
-    };
-    for one in &mut checked {
-        one.faults.iter_mut().for_each(|fault| shorten(office, fault));
-    }
-    let faults: Vec<&FileFault> = checked.iter().flat_map(|one| &one.faults).collect();
-    let printed = if office.is_json {
-        let files: Vec<Value> = checked
-            .iter()
-            .map(|one| {
-                json!({
-                    "file": one.file,
-                    "id": one.recipe.as_ref().map(|recipe| recipe.id().clone()),
-                    "faults": one.faults,
-                })
-            })
-            .collect();
-        output::json(&json!({ "files": files }))?
-    } else {
-        let mut text = String::new();
-        for fault in &faults {
-            let _ = writeln!(text, "{fault}");
-        }
-        text
-    };
-    if faults.is_empty() {
-        let good = format!("{} recipe(s) without faults.\n", checked.len());
-        return Ok(if office.is_json { printed } else { good });
-    }
-    output::line(printed.trim_end());
-    Err(Fault {
-        message: format!("{} fault(s) in {} file(s)", faults.len(), files_of(&checked)),
-        hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
-        code: FAILED,
-    })
-}
-
 fn look_at(file: PathBuf) -> Checked {
     match recipes::load(&file) {
         Ok(recipe) => Checked { file, recipe: Some(Arc::new(recipe)), faults: Vec::new() },
@@ -183,11 +225,4 @@ fn look_at(file: PathBuf) -> Checked {
 
 fn files_of(checked: &[Checked]) -> usize {
     checked.iter().filter(|one| !one.faults.is_empty()).count()
-}
-
-/// A path as a person standing in the repository would type it.
-fn shorten(office: &Office, fault: &mut FileFault) {
-    if let Ok(inside) = fault.file.strip_prefix(&office.place.root) {
-        fault.file = inside.to_owned();
-    }
 }

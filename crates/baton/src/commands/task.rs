@@ -3,110 +3,114 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use baton_core::command::Command;
 use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
-use baton_core::recycle::Depth;
 use baton_core::state::Queue;
-use baton_core::task::{Purpose, TaskSpec};
-use baton_core::text::{Role, nearest};
-use baton_engine::runner::LOG_FILE;
+use baton_core::text::{BadName, RecipeId, nearest};
 use baton_engine::view::{TaskSummary, TaskView};
-use serde_json::json;
+use baton_server::client::with_query;
+use serde_json::{Value, json};
 
+use crate::api::{Api, List};
 use crate::cli::TaskCommand;
-use crate::commands::recipe;
 use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;
 
-pub async fn run(office: &Office, command: TaskCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
     match command {
         TaskCommand::Add { title, description, task_type, priority, depends_on, session, recipe } => {
             let title = Office::said(&title, "the title")?;
             let session: SessionId = session.parse().map_err(|error: BadId| {
                 Fault::usage(error.to_string(), "choose another name with --session")
             })?;
-            let recipe = recipe.map(|id| recipe::find(office, &id)).transpose()?;
+            let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
             let mut waits_on = Vec::new();
             for task in &depends_on {
-                waits_on.push(office.task(task).await?);
+                waits_on.push(api.task_id(task).await?);
             }
-            let added = office.desk.add_task(&waits_on, office.actor(), |id, created_at| TaskSpec {
-                id,
-                session_id: session.clone(),
-                project_id: None,
-                task_type,
-                title: title.clone(),
-                description: description.clone(),
-                priority,
-                role: Role::implement(),
-                recipe: recipe.as_ref().map(|recipe| recipe.id().clone()),
-                purpose: Purpose::Work,
-                depth: Depth::Original,
-                created_at,
+            let new = json!({
+                "title": title,
+                "description": description,
+                "task_type": task_type,
+                "priority": priority,
+                "depends_on": waits_on,
+                "session_id": session,
+                "recipe": recipe,
             });
-            let id = added.await?.id();
-            show(office, id, &format!("{id} is in the queue.\n")).await
+            let added: TaskView = api.post("/api/tasks", &new).await?;
+            let id = added.summary.task_id;
+            if api.is_json { output::json(&added) } else { Ok(format!("{id} is in the queue.\n")) }
         }
         TaskCommand::List { queue, limit, cursor } => {
-            list(office, queue.as_deref(), limit, cursor.as_deref()).await
+            list(api, queue.as_deref(), limit, cursor.as_deref()).await
         }
         TaskCommand::Show { task } => {
-            let view = TaskView::load(&office.desk, office.task(&task).await?).await?;
-            if office.is_json { output::json(&view) } else { Ok(description(&view)) }
+            let view = api.task(api.task_id(&task).await?).await?;
+            if api.is_json { output::json(&view) } else { Ok(description(&view)) }
         }
-        TaskCommand::Ready { limit } => {
-            let ready = office.desk.ready(limit).await?;
-            let ready: Vec<TaskSummary> = ready.iter().map(TaskSummary::of).collect();
-            let nothing = "No tasks available. Add one: baton task add TITLE\n";
-            if office.is_json { output::json(&json!({ "tasks": ready })) } else { Ok(rows(&ready, nothing)) }
-        }
+        TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
-            let id = office.task(&task).await?;
             let answer = Office::said(&text, "the reply")?;
-            office.desk.reply(id, answer, office.answered_by(), office.actor()).await?;
-            show(office, id, &format!("{id} goes on with your answer.\n")).await
+            let id = decide(api, &task, "reply", &json!({ "reply": answer })).await?;
+            api.tell(id, &format!("{id} goes on with your answer.\n")).await
         }
         TaskCommand::Cancel { task, reason } => {
-            let id = office.task(&task).await?;
             let reason = reason.map(|reason| Office::said(&reason, "the reason")).transpose()?;
-            office.desk.apply(id, Command::Cancel { reason }, office.actor()).await?;
-            show(office, id, &format!("{id} is cancelled; what it wrote is kept.\n")).await
+            let id = decide(api, &task, "cancel", &json!({ "reason": reason })).await?;
+            api.tell(id, &format!("{id} is cancelled; what it wrote is kept.\n")).await
         }
         TaskCommand::Retry { task } => {
-            let id = office.task(&task).await?;
-            office.desk.apply(id, Command::Retry, office.actor()).await?;
-            show(office, id, &format!("{id} is in the queue again.\n")).await
+            let id = decide(api, &task, "retry", &json!({})).await?;
+            api.tell(id, &format!("{id} is in the queue again.\n")).await
         }
-        TaskCommand::Log { task } => log(office, office.task(&task).await?).await,
-        TaskCommand::Diff { task } => diff(office, office.task(&task).await?).await,
-        TaskCommand::Restore { attempt, into } => restore(office, &attempt, &into).await,
+        TaskCommand::Log { task } => log(api, api.task_id(&task).await?).await,
+        TaskCommand::Diff { task } => {
+            let id = api.task_id(&task).await?;
+            Ok(whole(api, &format!("/api/tasks/{id}/diff")).await?.0)
+        }
+        TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
     }
 }
 
-/// The log of the last attempt that left one: one file for each time an agent was put to work in it.
-async fn log(office: &Office, id: TaskId) -> Result<String, Fault> {
-    let engine = office.engine(None).await?;
-    let view = TaskView::load(&office.desk, id).await?;
-    for record in view.attempts.iter().rev() {
-        let folder = engine.shop.attempt_folder(record.attempt.id);
-        let mut logs: Vec<(usize, String)> = std::fs::read_dir(&folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| name.starts_with(LOG_FILE))
-            .map(|name| (name.len(), name))
-            .collect();
-        // The first has no number, and the tenth comes after the ninth.
-        logs.sort();
-        let texts: Vec<String> =
-            logs.iter().filter_map(|(_, name)| std::fs::read_to_string(folder.join(name)).ok()).collect();
-        if !texts.is_empty() {
-            return Ok(texts.concat());
-        }
+pub fn recipe_id(text: &str) -> Result<RecipeId, Fault> {
+    text.parse()
+        .map_err(|error: BadName| Fault::usage(error.to_string(), "see what there is: baton recipe list"))
+}
+
+/// What a person decides about a task; returns its id.
+pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, Fault> {
+    let id = api.task_id(task).await?;
+    let _: Value = api.post(&format!("/api/tasks/{id}/{what}"), body).await?;
+    Ok(id)
+}
+
+async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
+    let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
+    let ready: Vec<TaskSummary> = crate::api::read(page["tasks"].take())?;
+    let nothing = "No tasks available. Add one: baton task add TITLE\n";
+    if api.is_json { output::json(&json!({ "tasks": ready })) } else { Ok(rows(&ready, nothing)) }
+}
+
+/// A text that comes in pieces, and what else the first of them said.
+async fn whole(api: &Api, path: &str) -> Result<(String, Value), Fault> {
+    let mut text = String::new();
+    let (mut offset, mut first) = (Some(0), None);
+    while let Some(at) = offset {
+        let piece: Value = api.get(&with_query(path, &[("offset", &at.to_string())])).await?;
+        text.push_str(piece["text"].as_str().unwrap_or_default());
+        offset = piece["next_offset"].as_u64();
+        first.get_or_insert(piece);
     }
-    let why = if view.attempts.is_empty() {
+    Ok((text, first.unwrap_or_default()))
+}
+
+/// The log of the last attempt that left one.
+async fn log(api: &Api, id: TaskId) -> Result<String, Fault> {
+    let (text, first) = whole(api, &format!("/api/tasks/{id}/log")).await?;
+    if !first["attempt_id"].is_null() {
+        return Ok(text);
+    }
+    let why = if api.task(id).await?.attempts.is_empty() {
         "no attempt at it has run yet"
     } else {
         "its attempts ran on another machine, or their logs were removed by [retention]"
@@ -114,41 +118,23 @@ async fn log(office: &Office, id: TaskId) -> Result<String, Fault> {
     Ok(format!("{id} has no log here: {why}.\n"))
 }
 
-async fn diff(office: &Office, id: TaskId) -> Result<String, Fault> {
-    let engine = office.engine(None).await?;
-    let task = office.desk.task(id).await?.value;
-    Ok(engine.shop.diff(&task).await?)
-}
-
-async fn restore(office: &Office, attempt: &str, into: &Path) -> Result<String, Fault> {
+/// Beside a server too: what it brings back is written here, with this person's rights.
+async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault> {
     let attempt: AttemptId = attempt.parse().map_err(|error: BadId| {
         Fault::usage(error.to_string(), "see the attempts: baton task show TASK --json")
     })?;
+    let office = api.office().await?;
     let engine = office.engine(None).await?;
     let restored = engine.shop.restore(attempt, into).await?;
     Ok(format!("{} file(s) of {attempt} are in {}\n", restored.files, restored.folder.display()))
 }
 
-/// The task as JSON, or a sentence about what was done.
-pub async fn show(office: &Office, id: TaskId, sentence: &str) -> Result<String, Fault> {
-    if office.is_json {
-        output::json(&TaskView::load(&office.desk, id).await?)
-    } else {
-        Ok(sentence.to_owned())
-    }
-}
-
-async fn list(
-    office: &Office,
-    queue: Option<&str>,
-    limit: u32,
-    cursor: Option<&str>,
-) -> Result<String, Fault> {
+async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, Fault> {
     let queue = queue.map(read_queue).transpose()?;
-    let page = office.desk.list(queue, cursor, limit).await.map_err(Fault::from)?;
-    let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
-    let next = page.next.map(|cursor| cursor.to_string());
-    if office.is_json {
+    let query: Vec<(&str, &str)> = queue.iter().map(|queue| ("queue", queue.as_str())).collect();
+    let tasks = List { path: "/api/tasks", name: "tasks", query: &query };
+    let (tasks, next): (Vec<TaskSummary>, _) = api.list(&tasks, limit, cursor).await?;
+    if api.is_json {
         return output::json(&json!({ "tasks": tasks, "next_cursor": next }));
     }
     let mut text = rows(&tasks, "No tasks here. Add one: baton task add TITLE\n");

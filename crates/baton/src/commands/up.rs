@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::net::SocketAddr;
 
+use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
@@ -16,11 +17,24 @@ use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
 use crate::server_file::{self, ServerFile};
+use crate::telemetry::Telemetry;
 
 pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
-    output::show_logs();
+    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+    let otlp = settings.telemetry.otlp.as_deref();
+    let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &office.place.namespace)).transpose()?;
+    let (spans, telemetry) = telemetry.unzip();
+    output::show_logs(spans);
+    let served = Box::pin(serve(office, options, &settings)).await;
+    if let Some(telemetry) = telemetry {
+        telemetry.end().await;
+    }
+    served
+}
+
+async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<String, Fault> {
     let _alone = only_one(office)?;
-    let server = bind(options.listen).await?;
+    let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
     let mut engine = office.engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));

@@ -1,12 +1,10 @@
 //! `baton tasks`, `baton do`: the project's own commands, without a store.
 
-use baton_engine::error::EngineError;
-use baton_engine::place::{Place, PlaceOptions};
-use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
+use crate::office;
 use crate::output;
 
 pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
@@ -46,16 +44,7 @@ pub fn run(common: &Common, name: &str, args: &[String]) -> Result<i32, Fault> {
 }
 
 fn open(common: &Common) -> Result<(UserTasks, Site), Fault> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-    })?;
-    let options = PlaceOptions {
-        state_dir: common.state_dir.clone(),
-        namespace: common.namespace.clone(),
-        store: common.store.clone(),
-    };
-    let place = Place::find(&folder, &options)?;
-    let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+    let (place, settings) = office::find(common)?;
     Ok((UserTasks::new(&place.state_dir, settings.user_tasks), Site::of_person(&place.root)))
 }
 

@@ -1,40 +1,38 @@
 //! What a person decides about finished work: `baton reject`, `baton recycle`.
 
-use baton_core::command::Command;
-use baton_core::recycle::RecycleReason;
 use baton_core::state::{ReplacedBy, TaskState};
+use serde_json::json;
 
-use super::task::show;
+use super::task::decide;
+use crate::api::Api;
 use crate::cli::Reason;
 use crate::fault::Fault;
 use crate::office::Office;
+use crate::output;
 
-pub async fn reject(office: &Office, task: &str, reason: &str) -> Result<String, Fault> {
-    let id = office.task(task).await?;
+pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, Fault> {
     let reason = Office::said(reason, "the reason")?;
-    let rejected = office.desk.apply(id, Command::Reject { reason }, office.actor()).await?;
-    show(
-        office,
-        id,
-        &format!("{id} is now in {}; the next attempt is told why.\n", rejected.state().queue().as_str()),
-    )
-    .await
+    let id = decide(api, task, "reject", &json!({ "reason": reason })).await?;
+    let queue = api.task(id).await?.summary.queue;
+    api.tell(id, &format!("{id} is now in {}; the next attempt is told why.\n", queue.as_str())).await
 }
 
-pub async fn recycle(office: &Office, task: &str, reason: Reason) -> Result<String, Fault> {
-    let id = office.task(task).await?;
+pub async fn recycle(api: &Api, task: &str, reason: Reason) -> Result<String, Fault> {
     let reason = match reason {
-        Reason::TooLarge => RecycleReason::TooLarge,
-        Reason::CumulativeFailures => RecycleReason::CumulativeFailures,
+        Reason::TooLarge => "too_large",
+        Reason::CumulativeFailures => "cumulative_failures",
     };
-    let recycled = office.desk.apply(id, Command::Recycle { reason }, office.actor()).await?;
-    let sentence = match recycled.state() {
+    let id = decide(api, task, "recycle", &json!({ "reason": reason })).await?;
+    let view = api.task(id).await?;
+    if api.is_json {
+        return output::json(&view);
+    }
+    Ok(match view.state {
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => format!(
             "{id} is recycled. {breakdown} will find its parts:\n  \
              baton breakdown run {breakdown}     let an agent plan it\n  \
              baton breakdown edit {breakdown} -  hand in a plan of your own\n"
         ),
         _ => format!("{id} was broken down before, so it is yours to decide: baton task show {id}\n"),
-    };
-    show(office, id, &sentence).await
+    })
 }

@@ -10,7 +10,10 @@
 mod agents;
 mod arrows;
 mod asking;
+mod beside;
+mod chatting;
 mod cli;
+mod configuring;
 mod demo;
 mod dependencies;
 mod engine;

@@ -146,8 +146,11 @@ impl Place {
         let started = Instant::now();
         loop {
             assert!(started.elapsed() < PATIENCE, "the server does not come up");
-            let files = std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
-            for file in files.filter(|file| file.file_name().to_string_lossy().ends_with(".server.json")) {
+            let mut files =
+                std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
+            if let Some(file) =
+                files.find(|file| file.file_name().to_string_lossy().ends_with(".server.json"))
+            {
                 let known: Value =
                     serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
                 return (up, known["url"].as_str().unwrap().trim_start_matches("http://").to_owned());

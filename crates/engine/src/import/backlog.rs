@@ -7,7 +7,7 @@ use baton_core::arrival::Arrival;
 
 use super::item::{Found, Item, Text, priority, time};
 use super::{ImportError, read_text};
-use crate::recipes::yaml::{self, Node};
+use crate::yaml::{self, Node};
 
 /// Where tasks lie, and whether all of a folder is finished.
 const FOLDERS: [(&str, bool); 4] =

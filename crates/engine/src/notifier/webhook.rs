@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use baton_core::id::EffectId;
+use serde::{Serialize, Serializer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -24,6 +25,12 @@ pub struct Webhook {
     port: u16,
     /// With its question mark and what follows, if there is any.
     path: String,
+}
+
+impl Serialize for Webhook {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,7 @@ use baton_core::recipe::{Fault, FaultKind, Recipe, RecipeDraft};
 use serde::{Deserialize, Serialize};
 
 use super::decode::Decoded;
-use super::yaml::{self, At, Node};
+use crate::yaml::{self, At, Node};
 
 /// A recipe is read by people. Its prompts may be long, but not this long.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;

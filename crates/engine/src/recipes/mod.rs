@@ -8,7 +8,6 @@ mod decode;
 mod drawing;
 mod file;
 mod schema;
-pub(crate) mod yaml;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +18,8 @@ use std::time::SystemTime;
 
 use baton_core::recipe::Recipe;
 use baton_core::text::{RecipeId, nearest};
+
+use crate::error::EngineError;
 
 pub use builtin::BUILT_IN;
 pub use drawing::{mermaid, text};
@@ -110,6 +111,15 @@ impl RecipeLibrary {
 
     pub fn get(&self, id: &RecipeId) -> Option<Arc<Recipe>> {
         self.list().into_iter().find(|listed| listed.recipe.id() == id).map(|listed| listed.recipe)
+    }
+
+    /// The same, or an error that names the nearest.
+    pub fn find(&self, id: &RecipeId) -> Result<Arc<Recipe>, EngineError> {
+        self.get(id).ok_or_else(|| {
+            let near = self.nearest(id.as_str());
+            let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+            EngineError::NotFound { kind: "recipe", key: format!("{id}{hint}") }
+        })
     }
 
     /// The known id nearest to a mistyped one.

@@ -38,11 +38,7 @@ const READY_MAX: u32 = 500;
 impl<S: Store> Desk<S> {
     /// The recipe of this id, or an error that names the nearest.
     pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
-        self.recipes.get(id).ok_or_else(|| {
-            let near = self.recipes.nearest(id.as_str());
-            let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
-            EngineError::NotFound { kind: "recipe", key: format!("{id}{hint}") }
-        })
+        self.recipes.find(id)
     }
 
     /// The open run of a session: the one a person started on it, else the one a task of it runs by name.

@@ -1,8 +1,8 @@
 //! `[user_tasks]` in the settings.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UserTaskSettings {
     /// Seconds a run may take that an agent or a program asked for. People at a terminal end theirs themselves.
@@ -24,7 +24,7 @@ impl Default for UserTaskSettings {
 }
 
 /// Whether the Taskfile runs as it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// The repository is the human's own; what is in it may run.

@@ -1,6 +1,7 @@
 //! What a person has said may run: the digest of a Taskfile with everything it includes.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,5 +70,9 @@ fn digest(taskfile: &Taskfile) -> Result<String, UserTaskError> {
             sum.update(part);
         }
     }
-    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut text = String::new();
+    for byte in sum.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
 }

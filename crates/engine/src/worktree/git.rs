@@ -8,8 +8,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
 use super::call::Call;
 use super::error::GitError;
@@ -52,11 +54,13 @@ const SETTINGS: [&str; 13] = [
     "submodule.recurse=false",
 ];
 
-/// A git that can be called, known to be new enough.
+/// A git that can be called. No repository is opened before it is known to be new enough.
 #[derive(Debug, Clone)]
 pub struct Git {
     program: OsString,
     env: Vec<(OsString, OsString)>,
+    /// Set once it has told its version; clones share it.
+    checked: Arc<OnceCell<()>>,
 }
 
 /// What a call works on.
@@ -71,19 +75,38 @@ pub(super) enum At<'a> {
 }
 
 impl Git {
-    /// The git on PATH.
+    /// The git on PATH, looked at now.
     pub async fn find() -> Result<Self, GitError> {
         Self::new("git", Vec::new()).await
     }
 
+    /// The git on PATH, looked at when the first repository is opened: most commands open none.
+    pub fn on_path() -> Self {
+        Self::unchecked("git".as_ref(), Vec::new())
+    }
+
     /// A git by name or path, with variables of its own (a test's HOME, for one).
     pub async fn new(program: impl AsRef<OsStr>, env: Vec<(OsString, OsString)>) -> Result<Self, GitError> {
-        let git = Self { program: program.as_ref().to_owned(), env };
+        let git = Self::unchecked(program.as_ref(), env);
+        git.check().await?;
+        Ok(git)
+    }
+
+    fn unchecked(program: &OsStr, env: Vec<(OsString, OsString)>) -> Self {
+        Self { program: program.to_owned(), env, checked: Arc::default() }
+    }
+
+    /// Whether it is there and new enough; asked once.
+    pub(super) async fn check(&self) -> Result<(), GitError> {
+        self.checked.get_or_try_init(|| self.ask_version()).await.copied()
+    }
+
+    async fn ask_version(&self) -> Result<(), GitError> {
         let tried = "ask git for its version";
-        let said = git.call(tried, At::Folder(Path::new("/"))).arg("version").line().await?;
+        let said = self.call(tried, At::Folder(Path::new("/"))).arg("version").line().await?;
         match GitVersion::parse(&said) {
             Some(found) if found < GitVersion::OLDEST => Err(GitError::TooOld { found }),
-            Some(_) => Ok(git),
+            Some(_) => Ok(()),
             None => Err(GitError::Garbled { tried, answer: said }),
         }
     }

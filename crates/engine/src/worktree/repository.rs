@@ -43,6 +43,7 @@ impl Repository {
         if !path.is_dir() {
             return Err(nowhere());
         }
+        git.check().await?;
         let tried = "open the repository";
         let ask = |what: &str| {
             git.call(tried, At::Folder(&path)).args(["rev-parse", "--path-format=absolute", what])

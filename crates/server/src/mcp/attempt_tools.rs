@@ -8,7 +8,7 @@ use baton_core::id::QuestionId;
 use baton_core::outcome::Outcome;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::refusal::Refusal;
-use baton_core::text::NonBlank;
+use baton_core::text::{NonBlank, OutcomeName};
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
@@ -97,7 +97,7 @@ pub fn report<S: Store>(
     let description = arguments.text("description")?;
     let bench = toolbox.mailbox.bench(attempt).ok_or_else(elsewhere)?;
     if !bench.outcomes.is_empty() {
-        let words: Vec<&str> = bench.outcomes.iter().map(|outcome| outcome.as_str()).collect();
+        let words: Vec<&str> = bench.outcomes.iter().map(OutcomeName::as_str).collect();
         Outcome::report(name.as_str(), description, &bench.outcomes)
             .map_err(|mistake| format!("{mistake}\nThe outcomes of this step are {}", words.join(", ")))?;
     }

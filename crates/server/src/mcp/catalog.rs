@@ -35,6 +35,10 @@ impl ToolSpec {
 
     /// None for a name nobody knows.
     pub fn of(name: &str) -> Option<Self> {
+        Self::of_attempts(name).or_else(|| Self::of_queue(name)).or_else(|| Self::of_user_tasks(name))
+    }
+
+    fn of_attempts(name: &str) -> Option<Self> {
         Some(match name {
             "ask_user" | ASK_ALIAS => Self::new(
                 name,
@@ -65,6 +69,36 @@ impl ToolSpec {
                 &json!({}),
                 &[],
             ),
+            "submit_breakdown" => Self::new(
+                name,
+                false,
+                "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
+                &json!({
+                    "items": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "title": { "type": "string" },
+                                "description": { "type": "string" },
+                                "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
+                                "acceptance_criteria": { "type": "array", "items": { "type": "string" } },
+                                "verification": { "type": "array", "items": { "type": "string" } },
+                                "depends_on": { "type": "array", "items": { "type": "integer", "minimum": 1 }, "description": "Numbers of other items, counted from 1" },
+                            },
+                            "required": ["title"],
+                        },
+                    },
+                }),
+                &["items"],
+            ),
+            _ => return None,
+        })
+    }
+
+    fn of_queue(name: &str) -> Option<Self> {
+        Some(match name {
             "get_next_task" => Self::new(
                 name,
                 true,
@@ -113,30 +147,12 @@ impl ToolSpec {
                 }),
                 &["id", "status"],
             ),
-            "submit_breakdown" => Self::new(
-                name,
-                false,
-                "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
-                &json!({
-                    "items": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "title": { "type": "string" },
-                                "description": { "type": "string" },
-                                "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
-                                "acceptance_criteria": { "type": "array", "items": { "type": "string" } },
-                                "verification": { "type": "array", "items": { "type": "string" } },
-                                "depends_on": { "type": "array", "items": { "type": "integer", "minimum": 1 }, "description": "Numbers of other items, counted from 1" },
-                            },
-                            "required": ["title"],
-                        },
-                    },
-                }),
-                &["items"],
-            ),
+            _ => return None,
+        })
+    }
+
+    fn of_user_tasks(name: &str) -> Option<Self> {
+        Some(match name {
             "list_user_tasks" => Self::new(
                 name,
                 true,

@@ -98,8 +98,8 @@ impl<T: Tools> ServerHandler for Handler<T> {
         tokio::spawn(async move {
             while !context.peer.is_transport_closed() {
                 tokio::select! {
-                    changed = changes.changed() => {
-                        if changed.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
+                    told = changes.changed() => {
+                        if told.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
                             return;
                         }
                     }
@@ -119,8 +119,8 @@ impl<T: Tools> ServerHandler for Handler<T> {
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                changed = changes.changed() => {
-                    if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
+                told = changes.changed() => {
+                    if told.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }
                 }

@@ -99,12 +99,11 @@ fn answers(about: &About, example: &Value) -> Value {
         about.status.to_string(),
         json!({ "description": about.summary, "content": { media_type: content } }),
     );
-    let missing = about.may_be_missing || about.id == "create_task";
     let refusals = [
         (400, true),
         (401, true),
         (403, true),
-        (404, missing),
+        (404, about.may_be_missing),
         (409, about.may_conflict),
         (413, about.takes.is_some()),
         (429, true),

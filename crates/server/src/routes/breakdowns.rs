@@ -16,9 +16,9 @@ use baton_engine::view::{TaskSummary, TaskView};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::tasks::verdicts::{Nothing, Rejection, apply};
+use super::tasks::verdicts::{Nothing, Rejection, apply, send_back};
 use crate::error::Answer;
-use crate::input::{Body, Key, Query, said};
+use crate::input::{Body, Key, Query};
 use crate::route::Route;
 use crate::state::App;
 use crate::views::page::page;
@@ -120,7 +120,7 @@ async fn run<S: Store>(
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<TransitionView>> {
     query.done()?;
-    is_breakdown(&app, id).await?;
+    // What is no breakdown is refused by the machine itself, which also says where it stands.
     apply(&app, id, Command::Release).await
 }
 
@@ -144,6 +144,5 @@ async fn reject<S: Store>(
 ) -> Answer<Json<TransitionView>> {
     query.done()?;
     is_breakdown(&app, id).await?;
-    let reason = said(&body.reason, "reason")?;
-    apply(&app, id, Command::Reject { reason }).await
+    send_back(&app, id, &body).await
 }

@@ -5,9 +5,11 @@ pub mod chat;
 pub mod events;
 pub mod groups;
 pub mod health;
+pub mod login;
 pub mod projects;
 pub mod questions;
 pub mod recipes;
+pub mod sessions;
 pub mod tasks;
 pub mod tools;
 pub mod user_tasks;
@@ -26,10 +28,12 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         questions::routes(),
         breakdowns::routes(),
         recipes::routes(),
+        sessions::routes(),
         user_tasks::routes(),
         tools::routes(),
         events::routes(),
         health::routes(),
+        login::routes(),
     ]
     .into_iter()
     .flatten()

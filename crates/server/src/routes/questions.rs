@@ -2,9 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_core::id::QuestionId;
-use baton_core::question_record::QuestionState;
-use baton_core::state::Status;
+use baton_core::id::{QuestionId, TaskId};
+use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::state::{Queue, Status};
+use baton_core::task::Task;
+use baton_core::text::NonBlank;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::QuestionFilter;
@@ -25,6 +27,8 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
             .gives("Questions, oldest first", "QuestionPage"),
+        Route::get("/api/questions/{id}", "get_question", show::<S>)
+            .gives("One question, and what became of it", "QuestionRecord"),
         Route::post("/api/questions/{id}/answer", "answer_question", answer::<S>)
             .takes("NewAnswer")
             .gives("Answers a question, once", "AnswerGiven")
@@ -50,9 +54,11 @@ struct AnswerGiven {
     question_id: QuestionId,
     /// None where the loop asked, and not a task.
     #[serde(skip_serializing_if = "Option::is_none")]
-    task_id: Option<baton_core::id::TaskId>,
+    task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_status: Option<Status>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<Queue>,
 }
 
 async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
@@ -67,6 +73,16 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     page("questions", &questions, |stored| stored.value.clone()).map(Json)
 }
 
+async fn show<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<QuestionId>,
+    query: Query,
+) -> Answer<Json<QuestionRecord>> {
+    query.done()?;
+    let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
+    Ok(Json(app.desk().question(id).await?.ok_or_else(missing)?))
+}
+
 async fn answer<S: Store>(
     State(app): State<App<S>>,
     Key(id): Key<QuestionId>,
@@ -77,16 +93,16 @@ async fn answer<S: Store>(
     let text = said(&body.answer, "answer")?;
     let task = give(&app, id, text).await?;
     let task = task.as_ref();
-    let new_status = task.map(|task| task.state().status());
-    Ok(Json(AnswerGiven { question_id: id, task_id: task.map(baton_core::task::Task::id), new_status }))
+    Ok(Json(AnswerGiven {
+        question_id: id,
+        task_id: task.map(Task::id),
+        new_status: task.map(|task| task.state().status()),
+        queue: task.map(|task| task.state().queue()),
+    }))
 }
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
-pub async fn give<S: Store>(
-    app: &App<S>,
-    id: QuestionId,
-    text: baton_core::text::NonBlank,
-) -> Answer<Option<baton_core::task::Task>> {
+pub async fn give<S: Store>(app: &App<S>, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?

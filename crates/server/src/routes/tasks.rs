@@ -1,5 +1,6 @@
 //! `/api/tasks`: adding, finding and reading tasks. What is done to one is in [`verdicts`].
 
+mod log;
 pub mod records;
 pub mod verdicts;
 
@@ -16,7 +17,7 @@ use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::projects::{project, titled};
@@ -44,10 +45,15 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .takes("NewTask")
             .created()
             .gives("Puts a task into the queue", "Task")
+            .may_be_missing()
             .may_conflict(),
         Route::get("/api/tasks/ready", "list_ready_tasks", ready::<S>)
             .query("limit", "Limit", "How many at most")
             .gives("What could be started now, in the order it would be", "TaskPage"),
+        Route::get("/api/tasks/find", "find_task", find::<S>)
+            .query("prefix", "IdPrefix", "The beginning of an id, with or without TASK-")
+            .gives("The one task whose id begins like this", "TaskFound")
+            .may_be_missing(),
         Route::get("/api/tasks/{id}", "get_task", show::<S>).gives("Everything about one task", "Task"),
     ];
     own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
@@ -88,6 +94,20 @@ async fn ready<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<
     query.done()?;
     let tasks: Vec<TaskSummary> = app.desk().ready(limit).await?.iter().map(TaskSummary::of).collect();
     listed("tasks", &tasks, None).map(Json)
+}
+
+#[derive(Serialize)]
+struct TaskFound {
+    task_id: TaskId,
+}
+
+async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<TaskFound>> {
+    let prefix: Option<String> = query.take("prefix")?;
+    query.done()?;
+    let prefix = prefix.filter(|prefix| !prefix.is_empty()).ok_or_else(|| {
+        ApiError::invalid("there is no prefix to look for", "send ?prefix= with the beginning of an id")
+    })?;
+    Ok(Json(TaskFound { task_id: app.desk().find_task(&prefix).await? }))
 }
 
 async fn create<S: Store>(

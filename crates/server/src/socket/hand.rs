@@ -55,7 +55,7 @@ async fn start<S: Store>(
     folder: &str,
     provider: Option<&AgentName>,
 ) -> Answer<Value> {
-    check_provider(app, provider)?;
+    check_provider(app, recipe, provider)?;
     let project = project_at(app, folder).await?;
     let run = app.desk().start_run(session, recipe, project, None, app.actor()).await?;
     let mut ack = outgoing::ack("start_recipe");
@@ -64,20 +64,26 @@ async fn start<S: Store>(
     Ok(ack)
 }
 
-/// Which agent works is decided by the settings; a client may say which one it expects.
-fn check_provider<S: Store>(app: &App<S>, provider: Option<&AgentName>) -> Answer<()> {
+/// Which agent works is decided by the settings, role by role. A client that wants a certain one gets it in every
+/// step of the recipe, or is told in which it would not.
+fn check_provider<S: Store>(app: &App<S>, recipe: &RecipeId, provider: Option<&AgentName>) -> Answer<()> {
     let Some(wanted) = provider else { return Ok(()) };
-    match app.shop.settings.agent_for(&Role::implement()) {
-        Some((name, _)) if name == wanted => Ok(()),
-        found => Err(ApiError::new(
-            Code::Conflict,
-            format!(
-                "the agent here is {}, not {wanted}",
-                found.map_or_else(|| "none".to_owned(), |(name, _)| name.to_string())
-            ),
-            "leave provider out, or name it as default_agent in .agent/baton.toml",
-        )),
+    for step in app.desk().recipe(recipe)?.steps() {
+        let usual = Role::implement();
+        let role = step.role().unwrap_or(&usual);
+        let found = app.shop.settings.agent_for(role).map(|(name, _)| name);
+        if found != Some(wanted) {
+            let found = found.map_or_else(|| "no agent".to_owned(), ToString::to_string);
+            return Err(ApiError::new(
+                Code::Conflict,
+                format!("the step {} of {recipe} is done by {found}, not by {wanted}", step.name()),
+                format!(
+                    "leave provider out, or name it under [roles.{role}] or as default_agent in .agent/baton.toml"
+                ),
+            ));
+        }
     }
+    Ok(())
 }
 
 /// The project whose repository the folder is; none for the repository this server was started in.

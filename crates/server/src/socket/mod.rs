@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use baton_engine::Store;
 use serde_json::Value;
@@ -30,10 +31,16 @@ const SEND_PATIENCE: Duration = Duration::from_secs(20);
 /// How often a quiet client is asked whether it is still there; twice without an answer, and it is not.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
-pub async fn serve<S: Store>(State(app): State<App<S>>, upgrade: WebSocketUpgrade) -> Response {
+pub async fn serve<S: Store>(
+    State(app): State<App<S>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    // A browser that has logged in has shown the token already, and so has a client that sent it in its header.
+    let is_known = app.guard.check_token(&headers).is_ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
         let _open = Open::new(app.clone());
-        let mut client = Client { socket, app, subscription: None };
+        let mut client = Client { socket, app, is_known, subscription: None };
         let reason = client.talk().await;
         tracing::debug!(?reason, "a socket ended");
         client.close(reason).await;
@@ -71,6 +78,8 @@ enum Over {
 struct Client<S> {
     socket: WebSocket,
     app: App<S>,
+    /// Nothing more has to be shown.
+    is_known: bool,
     subscription: Option<Subscription<S>>,
 }
 
@@ -125,7 +134,7 @@ impl<S: Store> Client<S> {
 
     /// `hello` → `connect` → `connected`.
     async fn introduction(&mut self) -> Result<(), Over> {
-        self.send(&outgoing::hello(self.app.namespace(), self.app.guard.needs_token())).await?;
+        self.send(&outgoing::hello(self.app.namespace(), !self.is_known)).await?;
         let deadline = Instant::now() + CONNECT_PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -146,7 +155,9 @@ impl<S: Store> Client<S> {
                 self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
                 continue;
             };
-            if let Err(error) = self.app.guard.check_given(token.as_deref()) {
+            if !self.is_known
+                && let Err(error) = self.app.guard.check_given(token.as_deref())
+            {
                 self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
                 return Err(Over::Unauthorized);
             }

@@ -1,5 +1,7 @@
 //! A session as a conversation: what was said, asked, answered and delivered, in the order it happened.
 
+use std::collections::BTreeMap;
+
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::attempt_record::{AttemptRecord, Closing};
@@ -15,7 +17,7 @@ use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use serde::Serialize;
 
 /// Rows of each kind read at once.
-const ROWS_PAGE: u32 = 500;
+const ROWS_PAGE: u32 = 100;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry {
@@ -54,62 +56,141 @@ pub enum Said {
     },
 }
 
-/// The part of a conversation that comes after `cursor`.
+/// The part of a conversation that comes after `cursor`. Of the session no more is read than could be in it: each
+/// kind of row comes in the order of its time, and what comes of a row never comes before the row itself.
 pub async fn conversation<S: Store>(
     desk: &Desk<S>,
     session: &SessionId,
     cursor: Option<Cursor>,
     limit: u32,
 ) -> Result<Page<Entry>, EngineError> {
-    let mut entries = messages(desk, session).await?;
-    entries.extend(questions(desk, session).await?);
-    entries.extend(results(desk, session).await?);
-    entries.sort_by(|a, b| (a.at, &a.key).cmp(&(b.at, &b.key)));
-    let place = |entry: &Entry| Cursor { at: entry.at, key: entry.key.clone() };
-    let mut rest =
-        entries.into_iter().filter(|entry| cursor.as_ref().is_none_or(|cursor| place(entry) > *cursor));
-    let items: Vec<Entry> = rest.by_ref().take(limit as usize).collect();
-    let next = rest.next().and_then(|_| items.last().map(place));
-    Ok(Page { items, next })
+    let mut excerpt = Excerpt { after: cursor, limit: limit as usize, entries: BTreeMap::new() };
+    messages(desk, session, &mut excerpt).await?;
+    questions(desk, session, &mut excerpt).await?;
+    results(desk, session, &mut excerpt).await?;
+    Ok(excerpt.page())
 }
 
-async fn messages<S: Store>(desk: &Desk<S>, session: &SessionId) -> Result<Vec<Entry>, EngineError> {
-    let mut entries = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = desk.store.messages(session, after, ROWS_PAGE).await?;
-        let Some(last) = page.last() else { return Ok(entries) };
-        after = last.number;
-        entries.extend(page.into_iter().map(of_message));
+/// The first entries after a place; one more than wanted, to know whether there are more.
+struct Excerpt {
+    after: Option<Cursor>,
+    limit: usize,
+    entries: BTreeMap<Cursor, Entry>,
+}
+
+impl Excerpt {
+    fn add(&mut self, entry: Entry) {
+        let place = Cursor { at: entry.at, key: entry.key.clone() };
+        if self.after.as_ref().is_none_or(|after| place > *after) {
+            self.entries.insert(place, entry);
+            if self.entries.len() > self.limit + 1 {
+                self.entries.pop_last();
+            }
+        }
+    }
+
+    /// Whether nothing that happens at this moment or later can get in.
+    fn is_past(&self, at: Timestamp) -> bool {
+        self.entries.len() > self.limit && self.entries.last_key_value().is_some_and(|(last, _)| at > last.at)
+    }
+
+    fn page(mut self) -> Page<Entry> {
+        let has_more = self.entries.len() > self.limit;
+        if has_more {
+            self.entries.pop_last();
+        }
+        let next = self.entries.last_key_value().filter(|_| has_more).map(|(place, _)| place.clone());
+        Page { items: self.entries.into_values().collect(), next }
     }
 }
 
-async fn questions<S: Store>(desk: &Desk<S>, session: &SessionId) -> Result<Vec<Entry>, EngineError> {
+async fn messages<S: Store>(
+    desk: &Desk<S>,
+    session: &SessionId,
+    excerpt: &mut Excerpt,
+) -> Result<(), EngineError> {
+    let mut after = first_after(desk, session, excerpt.after.as_ref()).await?;
+    loop {
+        let page = desk.store.messages(session, after, ROWS_PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.number;
+        for message in page {
+            if excerpt.is_past(message.at) {
+                return Ok(());
+            }
+            excerpt.add(of_message(message));
+        }
+    }
+}
+
+/// The number of the last message before a moment. They are numbered in the order of their time, so it is looked for
+/// where it must be.
+async fn first_after<S: Store>(
+    desk: &Desk<S>,
+    session: &SessionId,
+    cursor: Option<&Cursor>,
+) -> Result<u32, EngineError> {
+    let Some(cursor) = cursor else { return Ok(0) };
+    let count = desk.store.session(session).await?.map_or(0, |stored| stored.value.message_count);
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = desk.store.messages(session, middle, 1).await?;
+        if found.first().is_some_and(|message| message.at < cursor.at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+async fn questions<S: Store>(
+    desk: &Desk<S>,
+    session: &SessionId,
+    excerpt: &mut Excerpt,
+) -> Result<(), EngineError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::default() };
-    let mut entries = Vec::new();
     let mut cursor = None;
     loop {
         let page = desk.store.questions(&filter, cursor, ROWS_PAGE).await?;
-        entries.extend(page.items.iter().flat_map(|stored| of_question(&stored.value)));
+        for stored in &page.items {
+            if excerpt.is_past(stored.value.asked_at) {
+                return Ok(());
+            }
+            of_question(&stored.value).into_iter().for_each(|entry| excerpt.add(entry));
+        }
         cursor = page.next;
         if cursor.is_none() {
-            return Ok(entries);
+            return Ok(());
         }
     }
 }
 
-async fn results<S: Store>(desk: &Desk<S>, session: &SessionId) -> Result<Vec<Entry>, EngineError> {
-    let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
-    let mut entries = Vec::new();
+/// Tasks nobody touched since have nothing to add, and the store passes over them.
+async fn results<S: Store>(
+    desk: &Desk<S>,
+    session: &SessionId,
+    excerpt: &mut Excerpt,
+) -> Result<(), EngineError> {
+    let updated_from = excerpt.after.as_ref().map(|after| after.at);
+    let filter = TaskFilter { session: Some(session.clone()), updated_from, ..TaskFilter::default() };
     let mut cursor = None;
     loop {
         let page = desk.store.tasks(&filter, cursor, ROWS_PAGE).await?;
-        for task in page.items.iter().filter(|stored| stored.value.ledger().started > 0) {
-            entries.extend(desk.store.attempts(task.value.id()).await?.iter().filter_map(of_attempt));
+        for stored in &page.items {
+            let task = &stored.value;
+            if excerpt.is_past(task.spec().created_at) {
+                return Ok(());
+            }
+            if task.ledger().started > 0 {
+                let attempts = desk.store.attempts(task.id()).await?;
+                attempts.iter().filter_map(of_attempt).for_each(|entry| excerpt.add(entry));
+            }
         }
         cursor = page.next;
         if cursor.is_none() {
-            return Ok(entries);
+            return Ok(());
         }
     }
 }

@@ -5,6 +5,7 @@
     reason = "a test helper that cannot go on says so by panicking"
 )]
 
+mod conversation;
 mod openapi;
 mod schema;
 mod stage;

@@ -106,7 +106,9 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let question = format!("/api/tasks/{asked}");
     let task = made(call("get_task", "get", question, None), examples).await;
     made(call("list_questions", "get", "/api/questions?state=pending", None), examples).await;
-    let answer = format!("/api/questions/{}/answer", task["question"]["id"].as_str().unwrap());
+    let waiting = format!("/api/questions/{}", task["question"]["id"].as_str().unwrap());
+    made(call("get_question", "get", &waiting, None), examples).await;
+    let answer = format!("{waiting}/answer");
     made(call("answer_question", "post", answer, Some(json!({ "answer": "formal" }))), examples).await;
     attempt(stage, &asked, AttemptResult::Asked { question: draft }, "", worked()).await;
     made(
@@ -123,6 +125,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let reason = json!({ "reason": "It greets nobody on Mondays" });
     made(call("reject_task", "post", format!("/api/tasks/{asked}/reject"), Some(reason)), examples).await;
     attempt(stage, &asked, AttemptResult::Complete, "It greets people on Mondays too.", worked()).await;
+    let all = json!({ "task_ids": [asked] });
+    made(call("preview_accept", "post", "/api/tasks/accept-preview", Some(all)), examples).await;
     made(call("accept_task", "post", format!("/api/tasks/{asked}/accept"), Some(json!({}))), examples).await;
 
     let new = json!({ "title": "Translate everything", "project_id": project, "priority": "P1" });
@@ -154,6 +158,13 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
 
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
+    let saying = json!({ "text": "And that are short" });
+    made(call("say", "post", "/api/sessions/design/messages", Some(saying)), examples).await;
+    let laid = json!({ "answer": "YES" });
+    made(call("queue_answer", "post", "/api/sessions/design/answers", Some(laid)), examples).await;
+    made(call("log_in", "post", "/api/login", Some(json!({ "token": "correct-horse-battery" }))), examples)
+        .await;
+    made(call("log_out", "delete", "/api/login", None), examples).await;
     made(call("exit_recipe", "delete", "/api/sessions/design/recipe", None), examples).await;
     let greet =
         "version: '3'\ntasks:\n  greet: {desc: Greets., cmds: ['echo Hello {{.CLI_ARGS}}'], silent: true}\n";
@@ -171,6 +182,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
         ("list_group_tasks", format!("/api/task-groups/sess_{project}/tasks?limit=1")),
         ("list_tasks", "/api/tasks?limit=1".to_owned()),
         ("list_ready_tasks", "/api/tasks/ready?limit=1".to_owned()),
+        ("find_task", format!("/api/tasks/find?prefix={asked}")),
         ("list_recipes", "/api/recipes".to_owned()),
         ("get_health", "/api/health".to_owned()),
     ] {

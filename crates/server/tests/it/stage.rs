@@ -39,6 +39,11 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 impl Stage {
     pub async fn set() -> Self {
+        Self::at(|| Timestamp::from_ms(NOW_MS)).await
+    }
+
+    /// The same with a clock of the test's own.
+    pub async fn at(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path().canonicalize().unwrap().join("app");
         std::fs::create_dir(&root).unwrap();
@@ -46,7 +51,7 @@ impl Stage {
         git(&root, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
         let state_dir = root.join(".agent/state");
         std::fs::create_dir_all(&state_dir).unwrap();
-        let options = SqliteOptions { clock: Arc::new(|| Timestamp::from_ms(NOW_MS)), pages_max: None };
+        let options = SqliteOptions { clock: Arc::new(clock), pages_max: None };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
         let desk = Desk::new(store, Ids::counted());
         let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };

@@ -63,6 +63,9 @@ pub(super) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> 
     if let Some(role) = &filter.role {
         select.text("role = ?", role.to_string());
     }
+    if let Some(moment) = filter.updated_from {
+        select.fixed(&format!("updated_ms >= {}", moment.ms()));
+    }
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));
     }

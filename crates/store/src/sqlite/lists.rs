@@ -87,6 +87,9 @@ pub fn tasks(
     if let Some(role) = &filter.role {
         wanted.and("role =", role.to_string());
     }
+    if let Some(moment) = filter.updated_from {
+        wanted.and("updated_ms >=", moment.ms());
+    }
     wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
     let title = filter.title.as_ref().map(|title| title.to_lowercase());
     let select = "SELECT version, body, id, title FROM tasks";

@@ -8,5 +8,5 @@ mod recycling;
 mod retention;
 pub mod shop;
 mod sleeping;
-mod store_choice;
+pub mod store_choice;
 mod worktrees;

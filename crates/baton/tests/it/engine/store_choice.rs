@@ -9,7 +9,7 @@ fn namespace(name: &str) -> String {
 }
 
 /// The server's address as people write it. The tests' own server is known by its socket's folder.
-fn address() -> String {
+pub fn address() -> String {
     let known = postgres::shared().unwrap();
     let Some(rest) = known.strip_prefix("host=") else { return known };
     let (host, rest) = rest.split_once(" user=").unwrap();

@@ -1,11 +1,13 @@
 //! Who is let in.
 
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::{connect, send};
 use super::place::Place;
+use super::websocket::Socket;
 
 fn asked(place: &Place, headers: &[(&str, &str)]) -> (u16, String) {
     let answer = send(&place.address, "GET", "/api/task-groups", headers, None);
@@ -55,6 +57,50 @@ fn a_server_for_others_wants_its_token_everywhere_and_tells_it_nobody() {
     let said = place.stop();
     assert!(said.contains("Clients need the token in"), "{said}");
     assert!(!said.contains(&token), "the token is in no log");
+}
+
+/// What `POST /api/login` told the browser to keep, as it sends it back.
+fn logged_in(place: &Place, token: &str) -> Result<(String, String), (u16, String)> {
+    let body = format!("{{\"token\": \"{token}\"}}");
+    let answer = send(&place.address, "POST", "/api/login", &[], Some(body.as_bytes()));
+    let set: Option<String> =
+        answer.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).map(str::to_owned);
+    match (answer.status, set) {
+        (200, Some(set)) => Ok((set.split(';').next().unwrap().to_owned(), set)),
+        _ => Err(answer.error()),
+    }
+}
+
+#[test]
+fn a_browser_shows_the_token_once_and_is_known_by_its_cookie() {
+    let token = "correct-horse-battery";
+    let mut place = Place::without_agents();
+    place.up(&["--listen", "0.0.0.0:0", "--token", token]);
+    let unauthorized = (401, "UNAUTHORIZED".to_owned());
+    assert_eq!(logged_in(&place, "wrong-horse-battery").unwrap_err(), unauthorized);
+    let (cookie, set) = logged_in(&place, token).unwrap();
+    assert!(set.contains("httponly") && set.contains("samesite=strict") && set.contains("path=/"), "{set}");
+    assert!(!set.contains("horse"), "the token is not in it: {set}");
+    assert_eq!(asked(&place, &[("Cookie", &cookie)]).0, 200);
+    assert_eq!(asked(&place, &[("Cookie", &format!("theme=dark; {cookie}"))]).0, 200);
+    assert_eq!(asked(&place, &[("Cookie", &cookie[..cookie.len() - 1])]), unauthorized);
+    // A page of somebody else's may not use it even so.
+    let foreign = [("Cookie", cookie.as_str()), ("Origin", "http://evil.example")];
+    assert_eq!(asked(&place, &foreign), (403, "FORBIDDEN".to_owned()));
+    // A stream of events and a socket are let in by it too, which cannot bring a header of their own.
+    let mut stream = connect(&place.address);
+    let request = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\n\r\n", place.address);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let mut socket = Socket::open_with(&place.address, &format!("cookie: {cookie}\r\n"));
+    assert_eq!(socket.next().unwrap()["type"], "hello");
+    socket.send(&json!({ "type": "connect" }));
+    assert_eq!(socket.next().unwrap()["type"], "connected");
+    let gone = send(&place.address, "DELETE", "/api/login", &[("Cookie", &cookie)], None);
+    assert!(gone.status == 200 && gone.head.contains("max-age=0"), "{gone:?}");
+    assert!(!place.stop().contains(cookie.split('=').nth(1).unwrap()), "the cookie is in no log");
 }
 
 #[test]

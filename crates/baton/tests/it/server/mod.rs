@@ -12,4 +12,5 @@ mod restart;
 mod results;
 mod sockets;
 mod streams;
+mod telemetry;
 pub mod websocket;

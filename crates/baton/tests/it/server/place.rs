@@ -17,6 +17,8 @@ pub struct Place {
     /// Everything the server said on standard error, once it is down.
     said: Option<std::thread::JoinHandle<String>>,
     pub address: String,
+    /// Variables for the server and every command.
+    pub variables: Vec<(String, String)>,
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
@@ -41,7 +43,14 @@ impl Place {
         git(&folder, &["init", "-q", "-b", "main"]);
         git(&folder, &["add", "-A"]);
         git(&folder, &["commit", "-q", "-m", "Begin"]);
-        Self { _scratch: scratch, folder, up: None, said: None, address: String::new() }
+        Self {
+            _scratch: scratch,
+            folder,
+            up: None,
+            said: None,
+            address: String::new(),
+            variables: Vec::new(),
+        }
     }
 
     /// The same with no agent at all: tasks stay where they are.
@@ -60,6 +69,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.current_dir(&self.folder).stdin(Stdio::null()).env("BATON_USER", "mia");
         command.env("BATON_NAMESPACE", "test").env_remove("BATON_LISTEN").env_remove("BATON_SERVER_TOKEN");
+        command.env_remove("BATON_STORE").envs(self.variables.clone());
         command
     }
 

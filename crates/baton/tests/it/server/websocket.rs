@@ -16,9 +16,14 @@ pub struct Socket {
 impl Socket {
     /// After the handshake, before a word is said.
     pub fn open(address: &str) -> Self {
+        Self::open_with(address, "")
+    }
+
+    /// The same with lines of a header.
+    pub fn open_with(address: &str, headers: &str) -> Self {
         let mut stream = connect(address);
         let request = format!(
-            "GET /ws HTTP/1.1\r\nhost: {address}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+            "GET /ws HTTP/1.1\r\nhost: {address}\r\nupgrade: websocket\r\nconnection: upgrade\r\n{headers}\
              sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).unwrap();

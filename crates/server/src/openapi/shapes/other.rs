@@ -26,7 +26,11 @@ pub fn shapes() -> Shapes {
     ]);
     let event = open(object(&[("seq", count()), ("at", time()), ("by", refer("Actor")), ("event", text())]));
     vec![
-        ("Error", object(&[("error", codes), ("message", text()), ("hint", text())])),
+        (
+            "Error",
+            object(&[("error", codes), ("message", text()), ("hint", text()), ("conflicts?", list(&text()))]),
+        ),
+        ("LoggedIn", object(&[("is_logged_in", flag())])),
         ("Actor", object(&[("kind", actors), ("name?", text()), ("attempt?", refer("AttemptId"))])),
         (
             "Recipe",

@@ -37,6 +37,7 @@ pub fn shapes() -> Shapes {
                 ("question_id", refer("QuestionId")),
                 ("task_id?", refer("TaskId")),
                 ("new_status?", refer("Status")),
+                ("queue?", refer("Queue")),
             ]),
         ),
     ]

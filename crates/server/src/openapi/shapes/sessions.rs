@@ -63,6 +63,24 @@ pub fn shapes() -> Shapes {
             ]),
         ),
         (
+            "Message",
+            object(&[
+                ("session_id", refer("SessionId")),
+                ("number", count()),
+                ("author", refer("Actor")),
+                ("text", said()),
+                ("at", time()),
+                ("task_id?", refer("TaskId")),
+            ]),
+        ),
+        (
+            "QueuedAnswers",
+            object(&[
+                ("session_id", refer("SessionId")),
+                ("queued", list(&object(&[("text", said()), ("task?", refer("TaskId"))]))),
+            ]),
+        ),
+        (
             "Conversation",
             object(&[
                 ("session_id", refer("SessionId")),

@@ -17,6 +17,8 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
         ("queue", refer("Queue")),
         ("show_reply_ui", flag()),
         ("question", or_null(&refer("Question"))),
+        ("is_breakdown", flag()),
+        ("too_large", or_null(&one_of(&["too_large", "cumulative_failures"]))),
         ("created_at", time()),
         ("updated_at", time()),
         ("version", count()),
@@ -73,16 +75,20 @@ pub fn shapes() -> Shapes {
                 ("queue", refer("Queue")),
             ]),
         ),
-        ("TaskLog", {
-            let attempt = or_null(&refer("AttemptId"));
-            object(&[
-                ("task_id", refer("TaskId")),
-                ("attempt_id", attempt),
-                ("text", text()),
-                ("is_cut", flag()),
-            ])
-        }),
-        ("TaskDiff", object(&[("task_id", refer("TaskId")), ("text", text()), ("is_cut", flag())])),
+        ("TaskFound", object(&[("task_id", refer("TaskId"))])),
+        ("TaskLog", piece(&[("attempt_id", or_null(&refer("AttemptId")))])),
+        ("TaskDiff", piece(&[])),
+        (
+            "Preview",
+            object(&[(
+                "preview",
+                list(&object(&[
+                    ("task_id", refer("TaskId")),
+                    ("refused", or_null(&text())),
+                    ("would_start", list(&refer("TaskId"))),
+                ])),
+            )]),
+        ),
         ("Plan", object(&[("items", list(&open(object(&[("title", said())]))))])),
         (
             "PlanRecord",
@@ -96,6 +102,18 @@ pub fn shapes() -> Shapes {
         ("Breakdown", object(&[("breakdown", refer("Task")), ("plan", or_null(&refer("PlanRecord")))])),
         ("Approval", object(&[("breakdown_id", refer("TaskId")), ("subtasks", list(&refer("TaskId")))])),
     ]
+}
+
+/// A part of a long text of a task's.
+fn piece(more: &[(&str, Value)]) -> Value {
+    let mut fields = vec![
+        ("task_id", refer("TaskId")),
+        ("text", text()),
+        ("is_cut", flag()),
+        ("next_offset", or_null(&count())),
+    ];
+    fields.extend_from_slice(more);
+    object(&fields)
 }
 
 fn evidence() -> Value {

@@ -17,6 +17,7 @@ pub fn shapes() -> Shapes {
         json!({ "type": "string", "pattern": "^[!-~]+$", "minLength": 1, "maxLength": ReceiptKey::LEN_MAX });
     vec![
         ("TaskId", id("TASK-", 8)),
+        ("IdPrefix", json!({ "type": "string", "minLength": 1 })),
         ("ProjectId", id("PROJ-", 8)),
         ("QuestionId", id("Q-", 8)),
         ("AttemptId", id("ATT-", 16)),

@@ -20,7 +20,7 @@ use crate::input::{Key, Query};
 use crate::pages::answer::{PageAnswer, PageError};
 use crate::pages::layout::empty;
 use crate::pages::visit::Visit;
-use crate::routes::tasks::records::newest_log;
+use crate::routes::tasks::log::AttemptLog;
 use crate::state::App;
 
 /// As much as one answer brings.
@@ -46,7 +46,7 @@ pub async fn show<S: Store>(
     let body = match chosen {
         None => empty("No log yet", "It begins when an agent does.", &[("baton task log", "the same in a terminal")]),
         Some(attempt) => {
-            let path = newest_log(&app.shop.attempt_folder(attempt)).await;
+            let path = AttemptLog::newest(&app.shop.attempt_folder(attempt)).await;
             html! {
                 (choice(id, &attempts, attempt))
                 (viewer(id, attempt, is_live(&attempts, attempt), path.as_deref()).await?)
@@ -160,7 +160,7 @@ async fn grown(
     let mut path: Option<PathBuf> = None;
     loop {
         if path.is_none() {
-            path = newest_log(folder).await;
+            path = AttemptLog::newest(folder).await;
         }
         if let Some(path) = &path
             && let Ok(bytes) = piece(path, from).await

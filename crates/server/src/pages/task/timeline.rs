@@ -148,6 +148,7 @@ fn told(body: &EventBody) -> String {
         }
         EventBody::TaskFailed { error, .. } => format!("failed: {}", short(error.as_str(), CHARS_MAX)),
         EventBody::TaskRetried { .. } => "to be tried again".to_owned(),
+        EventBody::TaskHeldBack { .. } => "held back until somebody lets it go".to_owned(),
         EventBody::TaskLetGo { .. } => "let go".to_owned(),
         EventBody::TaskCancelled { .. } => "cancelled".to_owned(),
         EventBody::BreakdownReleased { .. } => "an agent may plan it".to_owned(),

@@ -1,27 +1,19 @@
 //! What is kept of a task: its events, its agent's log, its changes.
 
-use std::path::{Path, PathBuf};
-
 use axum::Json;
 use axum::extract::State;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::redact::redact;
 use baton_engine::Store;
-use baton_engine::runner::LOG_FILE;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
+use super::log::{AttemptLog, Piece};
 use crate::error::Answer;
 use crate::input::{Key, Query};
 use crate::route::Route;
 use crate::state::App;
 use crate::views::page::listed;
-
-/// As much of a log as one answer holds; its end is where the trouble is.
-const LOG_BYTES_MAX: u64 = 1024 * 1024;
-/// As much of a diff as one answer holds.
-const DIFF_BYTES_MAX: usize = 1024 * 1024;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -30,8 +22,10 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .query("cursor", "Seq", "The number of the last event seen")
             .gives("The history of one task", "EventPage"),
         Route::get("/api/tasks/{id}/log", "get_task_log", log::<S>)
+            .query("offset", "Seq", "Read on from here; without it the end of the log")
             .gives("What the agent of the last attempt wrote", "TaskLog"),
         Route::get("/api/tasks/{id}/diff", "get_task_diff", diff::<S>)
+            .query("offset", "Seq", "Read on from here; without it from the beginning")
             .gives("What the task changed, against the branch it goes into", "TaskDiff"),
     ]
 }
@@ -41,15 +35,15 @@ struct TaskLog {
     task_id: TaskId,
     /// None when no attempt has left a log on this machine.
     attempt_id: Option<AttemptId>,
-    text: String,
-    is_cut: bool,
+    #[serde(flatten)]
+    piece: Piece,
 }
 
 #[derive(Serialize)]
 struct TaskDiff {
     task_id: TaskId,
-    text: String,
-    is_cut: bool,
+    #[serde(flatten)]
+    piece: Piece,
 }
 
 async fn events<S: Store>(
@@ -70,61 +64,32 @@ async fn events<S: Store>(
 async fn log<S: Store>(
     State(app): State<App<S>>,
     Key(id): Key<TaskId>,
-    query: Query,
+    mut query: Query,
 ) -> Answer<Json<TaskLog>> {
+    let offset = query.take("offset")?;
     query.done()?;
     app.desk().task(id).await?;
     for record in app.desk().store.attempts(id).await?.iter().rev() {
         let attempt = record.attempt.id;
         // An attempt that ran elsewhere, or never got as far, has none.
-        let Some(path) = newest_log(&app.shop.attempt_folder(attempt)).await else { continue };
-        if let Ok((text, is_cut)) = end_of(&path).await {
-            return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), text, is_cut }));
+        let found = AttemptLog::find(&app.shop.attempt_folder(attempt)).await;
+        if let Ok(Some(log)) = found
+            && let Ok(piece) = log.piece(offset).await
+        {
+            return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), piece }));
         }
     }
-    Ok(Json(TaskLog { task_id: id, attempt_id: None, text: String::new(), is_cut: false }))
-}
-
-/// An attempt has a log for each time an agent was put to work in it: `agent.log`, `agent.2.log` and so on.
-pub async fn newest_log(folder: &Path) -> Option<PathBuf> {
-    let (stem, extension) = LOG_FILE.split_once('.')?;
-    let mut entries = tokio::fs::read_dir(folder).await.ok()?;
-    let mut newest: Option<(usize, String)> = None;
-    while let Ok(Some(entry)) = entries.next_entry().await {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if name.starts_with(stem) && name.ends_with(extension) {
-            // The first has no number, and the tenth comes after the ninth.
-            newest = newest.max(Some((name.len(), name)));
-        }
-    }
-    newest.map(|(_, name)| folder.join(name))
-}
-
-/// The end of a file, from the beginning of a line on.
-async fn end_of(path: &Path) -> std::io::Result<(String, bool)> {
-    let mut file = tokio::fs::File::open(path).await?;
-    let len = file.metadata().await?.len();
-    let skipped = len.saturating_sub(LOG_BYTES_MAX);
-    file.seek(std::io::SeekFrom::Start(skipped)).await?;
-    let mut bytes = Vec::new();
-    file.take(LOG_BYTES_MAX).read_to_end(&mut bytes).await?;
-    let text = String::from_utf8_lossy(&bytes);
-    let whole_lines = if skipped == 0 { &*text } else { text.split_once('\n').map_or("", |(_, rest)| rest) };
-    Ok((whole_lines.to_owned(), skipped > 0))
+    Ok(Json(TaskLog { task_id: id, attempt_id: None, piece: Piece::default() }))
 }
 
 async fn diff<S: Store>(
     State(app): State<App<S>>,
     Key(id): Key<TaskId>,
-    query: Query,
+    mut query: Query,
 ) -> Answer<Json<TaskDiff>> {
+    let offset: u64 = query.take("offset")?.unwrap_or_default();
     query.done()?;
     let task = app.desk().task(id).await?.value;
-    let mut text = redact(&app.shop.diff(&task).await?).into_owned();
-    let is_cut = text.len() > DIFF_BYTES_MAX;
-    if is_cut {
-        let end = (0..=DIFF_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-    }
-    Ok(Json(TaskDiff { task_id: id, text, is_cut }))
+    let text = redact(&app.shop.diff(&task).await?).into_owned();
+    Ok(Json(TaskDiff { task_id: id, piece: Piece::of_text(&text, offset) }))
 }

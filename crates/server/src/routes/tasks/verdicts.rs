@@ -8,7 +8,8 @@ use baton_core::recycle::RecycleReason;
 use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;
-use serde::Deserialize;
+use baton_engine::foresight::{Foreseen, foresee};
+use serde::{Deserialize, Serialize};
 
 use super::super::questions::give;
 use crate::error::{Answer, ApiError, Code};
@@ -16,6 +17,9 @@ use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
 use crate::state::App;
 use crate::views::transition::TransitionView;
+
+/// Tasks whose acceptance is foreseen at once.
+const PREVIEWED_MAX: usize = 500;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -27,6 +31,10 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .takes("Acceptance")
             .gives("Merges finished work and calls the task done", "Transition")
             .may_conflict(),
+        Route::post("/api/tasks/accept-preview", "preview_accept", preview::<S>)
+            .takes("AcceptancePreview")
+            .gives("What accepting these tasks would come to; nothing is done", "Preview")
+            .may_be_missing(),
         Route::post("/api/tasks/{id}/reject", "reject_task", reject::<S>)
             .takes("Rejection")
             .gives("Sends work back with the reason", "Transition")
@@ -61,8 +69,21 @@ struct Acceptance {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct AcceptancePreview {
+    task_ids: Vec<TaskId>,
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Serialize)]
+struct Preview {
+    preview: Vec<Foreseen>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rejection {
-    pub reason: String,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -109,12 +130,31 @@ async fn accept<S: Store>(
     let old = app.desk().task(id).await?.value.state().status();
     match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
         Accepted::Done { .. } => Ok(Json(TransitionView::of(old, &app.desk().task(id).await?.value))),
-        Accepted::Conflicted { files } => Err(ApiError::new(
-            Code::Conflict,
-            format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
-            format!("it is not merged and nothing is lost; see GET /api/tasks/{id}"),
-        )),
+        Accepted::Conflicted { files } => Err(ApiError {
+            conflicts: files.clone(),
+            ..ApiError::new(
+                Code::Conflict,
+                format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
+                format!("it is not merged and nothing is lost; see GET /api/tasks/{id}"),
+            )
+        }),
     }
+}
+
+async fn preview<S: Store>(
+    State(app): State<App<S>>,
+    query: Query,
+    Body(body): Body<AcceptancePreview>,
+) -> Answer<Json<Preview>> {
+    query.done()?;
+    if body.task_ids.len() > PREVIEWED_MAX {
+        return Err(ApiError::invalid(
+            format!("at most {PREVIEWED_MAX} tasks can be looked at"),
+            "ask for some of them, then for the others",
+        ));
+    }
+    let preview = foresee(app.desk(), &body.task_ids, body.force, app.actor()).await?;
+    Ok(Json(Preview { preview }))
 }
 
 async fn reject<S: Store>(
@@ -124,8 +164,13 @@ async fn reject<S: Store>(
     Body(body): Body<Rejection>,
 ) -> Answer<Json<TransitionView>> {
     query.done()?;
+    send_back(&app, id, &body).await
+}
+
+/// A task's work, or a breakdown's plan, goes back with the reason.
+pub async fn send_back<S: Store>(app: &App<S>, id: TaskId, body: &Rejection) -> Answer<Json<TransitionView>> {
     let reason = said(&body.reason, "reason")?;
-    apply(&app, id, Command::Reject { reason }).await
+    apply(app, id, Command::Reject { reason }).await
 }
 
 async fn recycle<S: Store>(

@@ -82,6 +82,10 @@ pub async fn filters_hold_together<F: Fixture>() {
     assert_eq!(listed(&store, planners).await, [task_id(4)]);
     let both = TaskFilter { project, status: Some(Status::Queued), ..all() };
     assert_eq!(listed(&store, both).await, [task_id(3)]);
+    let touched = store.task(task_id(1)).await.unwrap().unwrap().value.updated_at();
+    let since = |moment| TaskFilter { updated_from: Some(moment), ..all() };
+    assert!(listed(&store, since(touched)).await.contains(&task_id(1)));
+    assert!(!listed(&store, since(touched.plus_ms(1))).await.contains(&task_id(1)));
     for (part, found) in [("ändern", true), ("50%_", true), ("5_%", false), ("GRÜSSE", false)] {
         let filter = TaskFilter { title: Some(part.to_owned()), ..all() };
         assert_eq!(!listed(&store, filter).await.is_empty(), found, "{part}");

@@ -1,11 +1,11 @@
 //! A YAML document as a tree in which everything knows its place.
 //!
-//! Only what a recipe needs: mappings with text keys, lists and scalars of the core schema, in which `yes` and
+//! Only what people write down for Baton: mappings with text keys, lists and scalars of the core schema, in which `yes` and
 //! `no` are texts and not booleans. Anchors, aliases and tags are refused by name, not ignored.
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
-/// Deeper than this no recipe goes. It also bounds how deep anything here recurses.
+/// Deeper than this nothing goes that a person writes. It also bounds how deep anything here recurses.
 const DEPTH_MAX: usize = 32;
 
 /// Line and column, both counted from 1.
@@ -84,7 +84,7 @@ pub fn parse(text: &str) -> Result<Node, Malformed> {
                 return Err(malformed(at, "aliases (*name) are not supported here; write it out"));
             }
             Event::DocumentStart(_) if document.is_some() => {
-                return Err(malformed(at, "a second document begins here; one file holds one recipe"));
+                return Err(malformed(at, "a second document begins here; one file holds one"));
             }
             Event::Nothing
             | Event::StreamStart

@@ -1,0 +1,245 @@
+//! Each command gives the same output and exit code with a server and without.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::masked::Mask;
+use crate::postgres;
+use crate::server::place::Place;
+
+/// What is typed, with the tasks there are as `$0`, `$1` in the order they were made, and questions as `?0`.
+struct Story<'a> {
+    place: &'a Place,
+    mask: Mask,
+}
+
+impl<'a> Story<'a> {
+    fn new(place: &'a Place) -> Self {
+        Self { place, mask: Mask::default() }
+    }
+
+    /// Output, what was said beside it, and the exit code.
+    fn says(&mut self, words: &[String]) -> String {
+        let mut command = self.place.command();
+        let output = command.args(words).output().unwrap();
+        let [said, talk] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let shown = format!("$ {}\nexit {:?}\n{said}--\n{talk}", words.join(" "), output.status.code());
+        self.mask.over(&shown).replace(self.place.folder.parent().unwrap().to_str().unwrap(), "HOME")
+    }
+
+    fn ids(&self, words: &[&str], list: &str, id: &str) -> Vec<String> {
+        let mut command = self.place.command();
+        let output = command.args(words).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = found[list].as_array().unwrap();
+        found.iter().map(|one| one[id].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn tell(&mut self, commands: &[&str]) -> Vec<String> {
+        commands.iter().map(|line| self.line(line)).collect()
+    }
+
+    fn line(&mut self, line: &str) -> String {
+        let tasks = self.ids(&["--json", "task", "list"], "tasks", "task_id");
+        let questions = self.ids(&["--json", "questions"], "questions", "id");
+        let words: Vec<String> = line
+            .split(' ')
+            .map(|word| match (word.strip_prefix('$'), word.strip_prefix('?')) {
+                (Some(number), _) if number.parse::<usize>().is_ok() => {
+                    tasks[number.parse::<usize>().unwrap()].clone()
+                }
+                (_, Some(number)) => questions[number.parse::<usize>().unwrap()].clone(),
+                _ => word.replace('_', " "),
+            })
+            .collect();
+        self.says(&words)
+    }
+}
+
+const WITHOUT_AGENTS: [&str; 49] = [
+    "task ready",
+    "task add Fix_the_login --priority P1 --description It_fails",
+    "--json task add Write_it_down --after $0",
+    "task add x --after TASK-ffffffff",
+    "task add  ",
+    "task add x --recipe nothing",
+    "task list",
+    "task list --limit 1",
+    "--json task list --queue incoming",
+    "task list --cursor x",
+    "task list --queue provisonal",
+    "task ready",
+    "--json task ready --limit 1",
+    "task show $1",
+    "--json task show $0",
+    "task show zzz",
+    "task show TASK-",
+    "task log $0",
+    "task diff $0",
+    "task reply $0 yes",
+    "task retry $0",
+    "task cancel $0 --reason not_needed",
+    "--json task cancel $0",
+    "accept $1",
+    "accept --all",
+    "accept --all --dry-run",
+    "accept $1 --dry-run",
+    "--json accept --all",
+    "reject $1 --reason no",
+    "reject $1 --reason  ",
+    "recycle $1",
+    "breakdown list",
+    "--json breakdown list",
+    "breakdown run $1",
+    "breakdown show $1",
+    "breakdown approve $1",
+    "breakdown reject $1 --reason no",
+    "questions",
+    "--json questions",
+    "answer Q-00000001 yes",
+    "answer 1 yes",
+    "answer --queue YES",
+    "--json answer --queue YES --task $1",
+    "recipe list",
+    "recipe start document-design --message Links_that_expire",
+    "recipe start document-design",
+    "--json recipe say And_that_are_short",
+    "--json recipe exit",
+    "recipe exit",
+];
+
+/// Two repositories without agents; in the second, a server runs.
+#[test]
+fn every_command_says_the_same_with_and_without_a_server() {
+    let (alone, mut served) = (Place::without_agents(), Place::without_agents().start());
+    let without = Story::new(&alone).tell(&WITHOUT_AGENTS);
+    let with = Story::new(&served).tell(&WITHOUT_AGENTS);
+    for (without, with) in without.iter().zip(&with) {
+        assert_eq!(without, with);
+    }
+    assert!(without[0].contains("No tasks available"), "{}", without[0]);
+    // It was the server that answered.
+    let log = served.stop();
+    for call in ["/api/tasks/ready", "/api/tasks/{id}/cancel", "/api/breakdowns", "/api/sessions/{id}/recipe"]
+    {
+        assert!(log.contains(call), "{call}");
+    }
+}
+
+/// A repository in which agents have worked and are at rest again: one task is good, one burned out, one asks.
+fn worked() -> Place {
+    let mut place = Place::new(&json!([
+        { "when": "Too much", "steps": [{ "turns": 50 }] },
+        { "when": "Ask", "resumed": false, "steps": [{ "ask": { "question": "Which one?", "options": ["A", "B"] } }] },
+        { "when": "Just right", "steps": [
+            { "say": "Working on it." },
+            { "write": { "path": "done.txt", "text": "done\n" } },
+            { "commit": "Do it" },
+            { "result": { "status": "COMPLETE", "output": "It is done." } },
+        ] },
+    ]));
+    let settings = place.folder.join(".agent/baton.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("recycle = \"manual\"\n{text}")).unwrap();
+    place.up(&["--listen", "127.0.0.1:0", "--agents", "1"]);
+    for (title, queue) in [("Just right", "provisional"), ("Too much", "provisional"), ("Ask me", "claimed")]
+    {
+        let output = place.command().args(["--json", "task", "add", title]).output().unwrap();
+        let task: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let id = task["task_id"].as_str().unwrap();
+        place.task_when_in(id, queue);
+        if title == "Ask me" {
+            place.task_when(id, "AWAITING_RESPONSE");
+        }
+    }
+    place.stop();
+    place
+}
+
+const WITH_WORK: [&str; 26] = [
+    "task list",
+    "task show $0",
+    "task show $2",
+    "task log $0",
+    "task diff $0",
+    "questions",
+    "accept --all --dry-run",
+    "--json accept --all --recycle --dry-run",
+    "accept $1",
+    "accept --all",
+    "accept $0",
+    "reject $1 --reason too_long",
+    "task show $1",
+    "recycle $1 --reason cumulative_failures",
+    "recycle $0",
+    "task show $1",
+    "breakdown list",
+    "breakdown run $3",
+    "breakdown show $3",
+    "breakdown edit $3 PLAN",
+    "breakdown edit $3 BAD",
+    "breakdown reject $3 --reason Two_is_too_few",
+    "breakdown edit $3 PLAN",
+    "breakdown approve $3",
+    "answer ?0 A",
+    "task show $2",
+];
+
+fn plans(folder: &Path) {
+    std::fs::write(folder.join("PLAN"), "items:\n  - title: One\n  - title: Two\n    depends_on: [1]\n")
+        .unwrap();
+    std::fs::write(folder.join("BAD"), "items:\n  - title: One\n    depends_on: [7]\n").unwrap();
+}
+
+#[test]
+fn verdicts_plans_and_answers_are_the_same_with_and_without_a_server() {
+    let (alone, mut served) = (worked(), worked());
+    // Nobody works beside the commands, so that both see the same.
+    served.up(&["--listen", "127.0.0.1:0", "--agents", "0"]);
+    plans(&alone.folder);
+    plans(&served.folder);
+    let without = Story::new(&alone).tell(&WITH_WORK);
+    let with = Story::new(&served).tell(&WITH_WORK);
+    for (without, with) in without.iter().zip(&with) {
+        assert_eq!(without, with);
+    }
+    let told = without.join("\n");
+    for expected in ["accepted  Just right", "burned out", "Working on it.", "+done", "The plan is real now"]
+    {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+}
+
+#[test]
+fn a_server_for_others_is_used_with_its_token() {
+    let mut place = Place::without_agents();
+    place.up(&["--listen", "0.0.0.0:0"]);
+    let told = Story::new(&place).tell(&["task add Fix_the_login", "task list"]);
+    assert!(told[0].contains("is in the queue") && told[1].contains("Fix the login"), "{told:?}");
+    assert!(place.stop().contains("POST"), "the server was asked");
+}
+
+#[test]
+fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
+    if let Some(reason) = postgres::missing() {
+        assert!(std::env::var_os("CI").is_none(), "{reason}");
+        return;
+    }
+    let store = crate::engine::store_choice::address();
+    let namespace = format!("beside_{}", std::process::id());
+    let variables = |name: &str| {
+        vec![
+            ("BATON_STORE".to_owned(), store.clone()),
+            ("BATON_NAMESPACE".to_owned(), format!("{namespace}_{name}")),
+        ]
+    };
+    let (mut alone, mut served) = (Place::without_agents(), Place::without_agents());
+    alone.variables = variables("alone");
+    served.variables = variables("served");
+    served.up(&["--listen", "127.0.0.1:0"]);
+    assert_eq!(Story::new(&alone).tell(&WITHOUT_AGENTS), Story::new(&served).tell(&WITHOUT_AGENTS));
+    // The same namespace in a file is not what the server has.
+    let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks here"));
+}

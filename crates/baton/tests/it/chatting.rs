@@ -1,0 +1,159 @@
+//! `baton chat`: one message, and the work it causes until it is done, asks or fails; with a server and without.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::{Value, json};
+
+use crate::server::place::Place;
+
+fn scripts() -> Value {
+    json!([
+        { "when": "Why", "steps": [{ "result": { "status": "COMPLETE", "output": "Because of Mondays." } }] },
+        { "when": "Break", "steps": [{ "result": { "status": "ERROR", "output": "It broke." } }] },
+        { "when": "Which", "resumed": false, "steps": [{ "ask": { "question": "Red or blue?" } }] },
+        { "when": "Which", "resumed": true, "steps": [
+            { "read_answer": "The answer (" },
+            { "result": { "status": "COMPLETE", "output": "It is {{answer}} now." } },
+        ] },
+        { "when": "Build", "steps": [
+            { "write": { "path": "built.txt", "text": "built\n" } },
+            { "commit": "Build it" },
+            { "result": { "status": "COMPLETE", "output": "Built." } },
+        ] },
+    ])
+}
+
+fn said(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+fn chat(place: &Place, words: &[&str]) -> (Option<i32>, String, String) {
+    said(&place.command().arg("chat").args(words).output().unwrap())
+}
+
+/// The same story with a server and without one.
+fn in_both(story: impl Fn(&Place)) {
+    story(&Place::new(&scripts()));
+    story(&Place::new(&scripts()).start());
+}
+
+#[test]
+fn the_answer_is_printed_and_what_happens_on_the_way_is_said_beside_it() {
+    in_both(|place| {
+        let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "Why does it fail?"]);
+        assert_eq!((code, printed.as_str()), (Some(0), "Because of Mondays.\n"), "{talk}");
+        assert!(
+            talk.contains("is in the queue (READ_INFO)") && talk.contains("scripted is at work."),
+            "{talk}"
+        );
+        let (code, printed, talk) = chat(place, &["--type", "IMPLEMENTATION", "Build it"]);
+        assert_eq!((code, printed.as_str()), (Some(0), "Built.\n"), "{talk}");
+        assert!(talk.contains("baton accept TASK-"), "{talk}");
+    });
+}
+
+#[test]
+fn a_failure_is_exit_code_1_and_a_blank_message_2() {
+    in_both(|place| {
+        let (code, _, talk) = chat(place, &["--type", "READ_INFO", "Break it"]);
+        assert_eq!(code, Some(1), "{talk}");
+        assert!(talk.contains("failed") && talk.contains("baton task log TASK-"), "{talk}");
+        assert_eq!(chat(place, &[" "]).0, Some(2));
+        assert_eq!(chat(place, &["--session", "a b", "Why?"]).0, Some(2));
+    });
+}
+
+#[test]
+fn a_question_nobody_is_there_for_is_exit_code_10_and_its_answer_is_taken_later() {
+    in_both(|place| {
+        let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "--session", "paint", "Which one?"]);
+        assert_eq!((code, printed.as_str()), (Some(10), ""), "{talk}");
+        assert!(talk.contains("Red or blue?") && talk.contains("nobody is there to give one"), "{talk}");
+        let output = place.command().args(["--json", "questions"]).output().unwrap();
+        let questions: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(questions["questions"][0]["session_id"], "paint", "{questions}");
+    });
+}
+
+#[test]
+fn an_answer_laid_down_ahead_is_taken() {
+    in_both(|place| {
+        let laid =
+            place.command().args(["answer", "--queue", "blue", "--session", "paint"]).output().unwrap();
+        assert!(laid.status.success());
+        let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "--session", "paint", "Which one?"]);
+        assert_eq!((code, printed.as_str()), (Some(0), "It is blue now.\n"), "{talk}");
+    });
+}
+
+#[test]
+fn with_json_each_line_is_an_object_and_nothing_else_is_printed() {
+    in_both(|place| {
+        let output = place
+            .command()
+            .args(["--json", "chat", "--type", "READ_INFO", "Why does it fail?"])
+            .output()
+            .unwrap();
+        let (_, printed, talk) = said(&output);
+        let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["kind"], "sent", "{talk}");
+        let last = lines.last().unwrap();
+        assert_eq!(
+            (&last["kind"], &last["task"]["output"]),
+            (&json!("ended"), &json!("Because of Mondays."))
+        );
+        assert_eq!(last["task"]["task_id"], lines[0]["message"]["task_id"]);
+    });
+}
+
+#[test]
+fn without_an_agent_the_message_is_kept_and_a_person_is_told() {
+    let place = Place::without_agents();
+    let (code, _, talk) = chat(&place, &["Why?"]);
+    assert_eq!(code, Some(4), "{talk}");
+    assert!(talk.contains("no agent is set up"), "{talk}");
+    let listed = place.command().args(["task", "list"]).output().unwrap();
+    assert!(String::from_utf8(listed.stdout).unwrap().contains("Why?"));
+}
+
+#[test]
+fn two_messages_go_to_one_project() {
+    let place = Place::new(&scripts()).start();
+    for text in ["Why one?", "Why two?"] {
+        assert_eq!(chat(&place, &["--type", "READ_INFO", text]).0, Some(0));
+    }
+    let projects = place.read("/api/projects");
+    assert_eq!(projects["projects"].as_array().unwrap().len(), 1);
+    let id = projects["projects"][0]["project_id"].as_str().unwrap();
+    let talk = place.read(&format!("/api/projects/{id}/conversation"));
+    let kinds: Vec<&str> =
+        talk["entries"].as_array().unwrap().iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["message", "result", "message", "result"]);
+}
+
+/// A terminal of the test's own, at which the answer is typed.
+#[test]
+fn at_a_terminal_the_question_is_answered_inline() {
+    in_both(|place| {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+        let typed = std::fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+        let mut command: Command = place.command();
+        command.args(["chat", "--type", "READ_INFO", "Which one?"]).stdin(typed);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(talk.any(|line| line.unwrap().contains("Red or blue?")));
+        let mut keyboard = std::fs::File::from(terminal);
+        keyboard.write_all(b"red\n").unwrap();
+        // Read to the end, so that nothing it says has to wait.
+        let rest: Vec<String> = talk.map_while(Result::ok).collect();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{rest:?}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "It is red now.\n");
+    });
+}

@@ -1,0 +1,184 @@
+//! The other end of the API, for commands: a running server over TCP, or the same calls in this process.
+//!
+//! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
+
+mod error;
+mod events;
+mod transport;
+
+use std::fmt::Write;
+
+use axum::body::Body;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{Method, Request, Response};
+use baton_engine::Store;
+use futures_util::StreamExt;
+use hyper_util::service::TowerToHyperService;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use self::error::ClientError;
+pub use self::events::Events;
+use self::transport::Transport;
+pub use self::transport::{Address, BadAddress};
+use crate::app;
+use crate::state::App;
+
+/// An answer larger than this is none of ours.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Whom commands ask. Cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    transport: Transport,
+}
+
+impl Client {
+    /// The server at an address.
+    pub fn of_server(address: Address) -> Self {
+        Self { transport: Transport::Server(address) }
+    }
+
+    /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
+    pub fn of_store<S: Store>(app: App<S>) -> Self {
+        Self { transport: Transport::Here(TowerToHyperService::new(app::calls().with_state(app))) }
+    }
+
+    /// Whether somebody takes connections there.
+    pub async fn is_there(&self) -> bool {
+        self.transport.connect().await.is_ok()
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.ask(Method::GET, path, None::<&()>).await
+    }
+
+    pub async fn post<B: Serialize + Sync, T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+    ) -> Result<T, ClientError> {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn patch<B: Serialize + Sync, T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+    ) -> Result<T, ClientError> {
+        self.ask(Method::PATCH, path, Some(body)).await
+    }
+
+    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.ask(Method::DELETE, path, None::<&()>).await
+    }
+
+    /// Everything that happens after the event of number `after`.
+    pub async fn events(&self, after: u64) -> Result<Events, ClientError> {
+        let request = Request::get(format!("/api/events?after={after}"))
+            .header(ACCEPT, "text/event-stream")
+            .body(Body::empty())
+            .map_err(|error| ClientError::Garbled(error.to_string()))?;
+        let response = self.transport.send(request).await?;
+        if response.status().is_success() {
+            return Ok(Events::new(response.into_body()));
+        }
+        Err(refusal(response).await)
+    }
+
+    async fn ask<B: Serialize + Sync, T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&B>,
+    ) -> Result<T, ClientError> {
+        let garbled = |error: &dyn std::fmt::Display| ClientError::Garbled(error.to_string());
+        let mut request = Request::builder().method(method).uri(path);
+        let body = match body {
+            Some(body) => {
+                request = request.header(CONTENT_TYPE, "application/json");
+                Body::from(serde_json::to_vec(body).map_err(|error| garbled(&error))?)
+            }
+            None => Body::empty(),
+        };
+        let request = request.body(body).map_err(|error| garbled(&error))?;
+        let asking = async {
+            let response = self.transport.send(request).await?;
+            if !response.status().is_success() {
+                return Err(refusal(response).await);
+            }
+            collected(response.into_body()).await
+        };
+        let bytes = self.transport.in_time(asking).await?;
+        serde_json::from_slice(&bytes).map_err(|error| garbled(&error))
+    }
+}
+
+/// What stands in an error's object; something else was not from us.
+async fn refusal(response: Response<Body>) -> ClientError {
+    let status = response.status();
+    let bytes = match collected(response.into_body()).await {
+        Ok(bytes) => bytes,
+        Err(error) => return error,
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(refusal) => ClientError::Refused(refusal),
+        Err(_) => ClientError::Garbled(format!("it answered {status} without saying why")),
+    }
+}
+
+async fn collected(body: Body) -> Result<Vec<u8>, ClientError> {
+    let mut chunks = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        bytes.extend_from_slice(&chunk.map_err(|error| ClientError::Broken(error.to_string()))?);
+        if bytes.len() > ANSWER_BYTES_MAX {
+            return Err(ClientError::Garbled("the answer has no end".to_owned()));
+        }
+    }
+    Ok(bytes)
+}
+
+/// A path with a query, its values written so that they come through as they are.
+pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
+    let mut text = path.to_owned();
+    for (number, (name, value)) in pairs.iter().enumerate() {
+        text.push(if number == 0 { '?' } else { '&' });
+        text.push_str(name);
+        text.push('=');
+        for byte in value.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                text.push(byte.into());
+            } else {
+                // Writing to a text cannot fail.
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_hangs_is_not_waited_for_for_ever() {
+        // Connections are taken by the system, and nobody ever looks at them.
+        let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", hanging.local_addr().unwrap());
+        let client = Client::of_server(Address::new(&url, None).unwrap());
+        let asked = client.get::<serde_json::Value>("/api/tasks").await;
+        assert!(matches!(asked, Err(ClientError::Silent(_))), "{asked:?}");
+        drop(hanging);
+        let asked = client.get::<serde_json::Value>("/api/tasks").await;
+        assert!(matches!(asked, Err(ClientError::Unreachable(_))), "{asked:?}");
+    }
+
+    #[test]
+    fn a_query_comes_through_as_it_is() {
+        assert_eq!(with_query("/api/tasks", &[]), "/api/tasks");
+        let path = with_query("/api/tasks", &[("prefix", "a&b=c ü"), ("cursor", "17~TASK-1")]);
+        assert_eq!(path, "/api/tasks?prefix=a%26b%3Dc%20%C3%BC&cursor=17~TASK-1");
+    }
+}

@@ -1,0 +1,135 @@
+//! How a request gets to whoever answers it.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::{AUTHORIZATION, HOST, HeaderValue};
+use axum::http::{Request, Response};
+use hyper::client::conn::http1;
+use hyper::service::Service;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::ClientError;
+use crate::guard::Token;
+use crate::limits::REQUEST_TIMEOUT;
+
+/// A server on this machine takes a connection at once, or it is not there.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
+/// Longer than a server lets any request take, so that its own answer comes first.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(REQUEST_TIMEOUT.as_secs() + 10);
+
+/// Where a server is, and what it wants to see.
+#[derive(Debug, Clone)]
+pub struct Address {
+    authority: String,
+    token: Option<Token>,
+    /// How long an answer may take; for ever where there is none.
+    patience: Option<Duration>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadAddress {
+    #[error("\"{0}\" is not the address of a server")]
+    NotHttp(String),
+    #[error("the address or the token has a blank in it")]
+    Blank,
+}
+
+impl Address {
+    /// `http://127.0.0.1:5678`
+    pub fn new(url: &str, token: Option<String>) -> Result<Self, BadAddress> {
+        let authority = url.strip_prefix("http://").filter(|rest| !rest.is_empty() && !rest.contains('/'));
+        let authority = authority.ok_or_else(|| BadAddress::NotHttp(url.to_owned()))?;
+        let is_clean = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_clean(authority) || !token.as_deref().is_none_or(is_clean) {
+            return Err(BadAddress::Blank);
+        }
+        let patience = Some(ANSWER_PATIENCE);
+        Ok(Self { authority: authority.to_owned(), token: token.map(Token::new), patience })
+    }
+
+    /// For calls that take as long as a command or a person does.
+    pub fn patient(self) -> Self {
+        Self { patience: None, ..self }
+    }
+}
+
+#[derive(Clone)]
+pub enum Transport {
+    Server(Address),
+    Here(TowerToHyperService<Router>),
+}
+
+impl Transport {
+    /// A connection to the server; nothing to connect to is fine where it is this process.
+    pub async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
+        let Self::Server(address) = self else { return Ok(None) };
+        match timeout(CONNECT_PATIENCE, TcpStream::connect(&address.authority)).await {
+            Ok(Ok(stream)) => Ok(Some(stream)),
+            Ok(Err(error)) => Err(ClientError::Unreachable(error.to_string())),
+            Err(_) => Err(ClientError::Silent(CONNECT_PATIENCE.as_secs())),
+        }
+    }
+
+    /// Sends a request, one connection each: they are few, and a connection on this machine costs next to nothing.
+    pub async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+        match (self, self.connect().await?) {
+            (Self::Server(address), Some(stream)) => {
+                let request = addressed(request, address)?;
+                self.in_time(exchange(stream, request)).await
+            }
+            (Self::Here(calls), _) => {
+                let answered: Result<_, Infallible> = calls.call(request).await;
+                let Ok(response) = answered;
+                Ok(response)
+            }
+            (Self::Server(_), None) => Err(ClientError::Unreachable("there is no connection".to_owned())),
+        }
+    }
+
+    /// Waits no longer than a server may take. In this process a command takes as long as its work does.
+    pub async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
+        match self {
+            Self::Here(_) | Self::Server(Address { patience: None, .. }) => work.await,
+            Self::Server(Address { patience: Some(patience), .. }) => {
+                timeout(*patience, work).await.unwrap_or(Err(ClientError::Silent(patience.as_secs())))
+            }
+        }
+    }
+}
+
+fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Body>, ClientError> {
+    let header =
+        |text: &str| HeaderValue::from_str(text).map_err(|error| ClientError::Garbled(error.to_string()));
+    let headers = request.headers_mut();
+    headers.insert(HOST, header(&address.authority)?);
+    if let Some(token) = &address.token {
+        let mut bearer = header(&format!("Bearer {}", token.reveal()))?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+    }
+    Ok(request)
+}
+
+async fn exchange(stream: TcpStream, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+    let broken = |error: hyper::Error| ClientError::Broken(error.to_string());
+    // Requests are small and wanted at once.
+    let _ = stream.set_nodelay(true);
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    // It ends with the answer, or when nobody wants the answer any more.
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection to the server broke off");
+        }
+    });
+    Ok(sender.send_request(request).await.map_err(broken)?.map(Body::new))
+}

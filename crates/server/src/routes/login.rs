@@ -1,0 +1,55 @@
+//! `/api/login`: a browser shows the token once and is known from then on.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::SET_COOKIE;
+use axum::response::{AppendHeaders, IntoResponse};
+use baton_engine::Store;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Answer;
+use crate::input::{Body, Query};
+use crate::route::Route;
+use crate::state::App;
+
+/// The one call that needs no token: it is where the token is shown.
+pub const PATH: &str = "/api/login";
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::post(PATH, "log_in", log_in::<S>)
+            .takes("Login")
+            .gives("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
+        Route::delete(PATH, "log_out", log_out::<S>).gives("Takes the cookie back", "LoggedIn"),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    token: String,
+}
+
+#[derive(Serialize)]
+struct LoggedIn {
+    is_logged_in: bool,
+}
+
+async fn log_in<S: Store>(
+    State(app): State<App<S>>,
+    query: Query,
+    Body(login): Body<Login>,
+) -> Answer<impl IntoResponse> {
+    query.done()?;
+    app.guard.check_given(Some(login.token.trim()))?;
+    Ok(answer(true, app.guard.cookie()))
+}
+
+async fn log_out<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<impl IntoResponse> {
+    query.done()?;
+    Ok(answer(false, app.guard.no_cookie()))
+}
+
+fn answer(is_logged_in: bool, cookie: Option<String>) -> impl IntoResponse {
+    (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), Json(LoggedIn { is_logged_in }))
+}

@@ -1,0 +1,148 @@
+//! What an agent wrote, in pieces that fit into an answer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use baton_engine::runner::LOG_FILE;
+use serde::Serialize;
+use tokio::fs;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+
+/// As much of a text as one answer holds.
+const PIECE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A part of a longer text.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Piece {
+    pub text: String,
+    /// Whether there is more, before it or after it.
+    pub is_cut: bool,
+    /// Where the next piece begins; none at the end.
+    pub next_offset: Option<u64>,
+}
+
+impl Piece {
+    /// From `offset` on, or from the character it is in the middle of.
+    pub fn of_text(text: &str, offset: u64) -> Self {
+        let boundary = |wanted: u64| {
+            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(text.len());
+            (0..=wanted).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+        };
+        let (from, to) = (boundary(offset), boundary(offset.saturating_add(PIECE_BYTES_MAX)));
+        Self {
+            text: text[from..to].to_owned(),
+            is_cut: from > 0 || to < text.len(),
+            next_offset: (to < text.len()).then_some(to as u64),
+        }
+    }
+}
+
+/// The log of an attempt: one file for each time an agent was put to work in it, one after the other.
+pub struct AttemptLog {
+    files: Vec<(PathBuf, u64)>,
+    len: u64,
+}
+
+impl AttemptLog {
+    /// `agent.log`, `agent.2.log` and so on; none where there is not even the first.
+    pub async fn find(folder: &Path) -> io::Result<Option<Self>> {
+        let (stem, extension) = LOG_FILE.split_once('.').unwrap_or((LOG_FILE, ""));
+        let mut names = Vec::new();
+        let mut entries = fs::read_dir(folder).await?;
+        while let Some(entry) = entries.next_entry().await? {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with(stem) && name.ends_with(extension) {
+                names.push((name.len(), name, entry.metadata().await?.len()));
+            }
+        }
+        // The first has no number, and the tenth comes after the ninth.
+        names.sort();
+        let len = names.iter().map(|(_, _, len)| len).sum();
+        let files: Vec<(PathBuf, u64)> =
+            names.into_iter().map(|(_, name, len)| (folder.join(name), len)).collect();
+        Ok((!files.is_empty()).then_some(Self { files, len }))
+    }
+
+    /// The file that is being written, or was last.
+    pub async fn newest(folder: &Path) -> Option<PathBuf> {
+        let mut log = Self::find(folder).await.ok()??;
+        log.files.pop().map(|(path, _)| path)
+    }
+
+    /// Whole lines from `offset` on; the last ones where there is none: the end is where the trouble is.
+    pub async fn piece(&self, offset: Option<u64>) -> io::Result<Piece> {
+        let from = offset.unwrap_or_else(|| self.len.saturating_sub(PIECE_BYTES_MAX)).min(self.len);
+        let mut bytes = self.read(from).await?;
+        let mut to = from + bytes.len() as u64;
+        if to < self.len
+            && let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n')
+        {
+            bytes.truncate(end + 1);
+            to = from + bytes.len() as u64;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let begins_inside = offset.is_none() && from > 0;
+        let text = if begins_inside { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
+        Ok(Piece {
+            text: text.to_owned(),
+            is_cut: from > 0 || to < self.len,
+            next_offset: (to < self.len).then_some(to),
+        })
+    }
+
+    async fn read(&self, from: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut before = 0;
+        for (path, len) in &self.files {
+            let left = PIECE_BYTES_MAX.saturating_sub(bytes.len() as u64);
+            let skipped = from.saturating_sub(before).min(*len);
+            let wanted = (len - skipped).min(left);
+            before += len;
+            if wanted > 0 {
+                let mut file = fs::File::open(path).await?;
+                file.seek(io::SeekFrom::Start(skipped)).await?;
+                file.take(wanted).read_to_end(&mut bytes).await?;
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn pieces_of_a_log_make_the_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(AttemptLog::find(folder.path()).await.unwrap().is_none());
+        let line = "ü".repeat(300) + "\n";
+        let texts = [line.repeat(1_000), line.repeat(2_500), "the end\n".to_owned()];
+        for (name, text) in ["agent.log", "agent.2.log", "agent.10.log"].iter().zip(&texts) {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let log = AttemptLog::find(folder.path()).await.unwrap().unwrap();
+        let (mut read, mut offset) = (String::new(), Some(0));
+        while let Some(at) = offset {
+            let piece = log.piece(Some(at)).await.unwrap();
+            assert!(piece.is_cut);
+            read.push_str(&piece.text);
+            offset = piece.next_offset;
+        }
+        assert!(read == texts.concat());
+        let end = log.piece(None).await.unwrap();
+        assert!(end.text.starts_with('ü') && end.text.ends_with("the end\n") && end.next_offset.is_none());
+        assert_eq!(log.piece(Some(u64::MAX)).await.unwrap().text, "");
+    }
+
+    #[test]
+    fn pieces_of_a_text_make_the_whole() {
+        let text = "äöü".repeat(400_000);
+        let first = Piece::of_text(&text, 0);
+        let second = Piece::of_text(&text, first.next_offset.unwrap());
+        let third = Piece::of_text(&text, second.next_offset.unwrap());
+        assert!(third.next_offset.is_none());
+        assert!(first.text + &second.text + &third.text == text);
+        assert_eq!(Piece::of_text("", 7), Piece::default());
+    }
+}

@@ -1,0 +1,98 @@
+//! A conversation in pages: however small they are, together they are the whole.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::question::{Draft, QuestionKind};
+use baton_core::text::NonBlank;
+use baton_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+const MESSAGES: usize = 40;
+
+async fn read(stage: &Stage, path: &str) -> Value {
+    let (status, text) = stage.send("get", path, None).await;
+    assert_eq!(status, 200, "{path}: {text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+async fn settle(stage: &Stage, task: TaskId, result: AttemptResult, output: &str) {
+    let attempt = stage.desk.ids.attempt();
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
+    let end = AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() };
+    stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+}
+
+/// Many messages. Some are answered at once, some after a question, some only when all others have been sent.
+async fn talk(stage: &Stage) -> String {
+    let project = stage.send("post", "/api/projects", Some(&json!({ "path": stage.root() }))).await.1;
+    let project: Value = serde_json::from_str(&project).unwrap();
+    let project = project["project_id"].as_str().unwrap().to_owned();
+    let mut late = Vec::new();
+    for number in 0..MESSAGES {
+        let message = json!({ "content": format!("Message {number}"), "task_type": "READ_INFO" });
+        let sent = stage.send("post", &format!("/api/projects/{project}/chat"), Some(&message)).await.1;
+        let sent: Value = serde_json::from_str(&sent).unwrap();
+        let task: TaskId = sent["task_id"].as_str().unwrap().parse().unwrap();
+        match number % 4 {
+            0 => settle(stage, task, AttemptResult::Complete, "Done.").await,
+            1 => {
+                let question = Draft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
+                settle(stage, task, AttemptResult::Asked { question }, "Hm.").await;
+                late.push(task);
+            }
+            _ => late.push(task),
+        }
+    }
+    for (number, task) in late.into_iter().enumerate() {
+        if stage.desk.task(task).await.unwrap().value.pending_question().is_some() {
+            let reply = json!({ "reply": format!("This one, {number}") });
+            assert_eq!(stage.send("post", &format!("/api/tasks/{task}/reply"), Some(&reply)).await.0, 200);
+        }
+        if number % 2 == 0 {
+            settle(stage, task, AttemptResult::Complete, "Late, but done.").await;
+        }
+    }
+    format!("/api/projects/{project}/conversation")
+}
+
+async fn pages_make_the_whole(stage: &Stage) {
+    let path = talk(stage).await;
+    let whole = read(stage, &format!("{path}?limit=500")).await;
+    let entries = whole["entries"].as_array().unwrap();
+    assert!(whole["next_cursor"].is_null() && entries.len() > 2 * MESSAGES, "{}", entries.len());
+    let times: Vec<&str> = entries.iter().map(|entry| entry["at"].as_str().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    for limit in [1, 2, 7, 30, entries.len() - 1, entries.len()] {
+        let mut together = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page = read(stage, &format!("{path}?limit={limit}{cursor}")).await;
+            let items = page["entries"].as_array().unwrap();
+            assert!(!items.is_empty() && items.len() <= limit);
+            together.extend(items.clone());
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert!(&together == entries, "in pages of {limit}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_a_conversation_make_the_whole() {
+    let now = AtomicI64::new(1_794_735_000_000);
+    let ticking = Stage::at(move || Timestamp::from_ms(now.fetch_add(1, Ordering::Relaxed))).await;
+    pages_make_the_whole(&ticking).await;
+}
+
+/// Everything happens in one moment, and only the keys tell it apart.
+#[tokio::test]
+async fn also_when_all_of_it_was_said_at_once() {
+    pages_make_the_whole(&Stage::set().await).await;
+}
