@@ -76,9 +76,9 @@ pub struct AskCycle {
     answered: BTreeSet<QuestionId>,
     #[serde(default, skip_serializing_if = "AnswerMemory::is_empty")]
     remembered: AnswerMemory,
-    /// The last answer came after the owner's last word; whoever goes on has to be told it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_unheard: bool,
+    /// The question whose answer came after the owner's last word; whoever goes on has to be told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unheard: Option<NonBlank>,
 }
 
 /// What came of asking.
@@ -115,7 +115,7 @@ impl AskCycle {
             automatic_in_a_row,
             answered: BTreeSet::new(),
             remembered: AnswerMemory::default(),
-            is_unheard: false,
+            unheard: None,
         }
     }
 
@@ -160,7 +160,7 @@ impl AskCycle {
         }
         let mut cycle = self.clone();
         cycle.asked_count += 1;
-        cycle.is_unheard = false;
+        cycle.unheard = None;
         cycle.state = CycleState::Open { pending: Some(question) };
         Ok(cycle)
     }
@@ -216,7 +216,7 @@ impl AskCycle {
         let mut cycle = self.clone();
         cycle.answered.insert(id);
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
-        cycle.is_unheard = true;
+        cycle.unheard = Some(question.text().clone());
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
             Some(_) | None => CycleState::Open { pending: None },
@@ -238,7 +238,7 @@ impl AskCycle {
     /// any more, and the pending question stays.
     pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
         match &self.state {
-            CycleState::Open { .. } => Ok(Self { owner, is_unheard: false, ..self.clone() }),
+            CycleState::Open { .. } => Ok(Self { owner, unheard: None, ..self.clone() }),
             CycleState::GatePassed => Err(AskRefusal::GatePassed { cycle: self.id }),
             CycleState::Closed { .. } => Err(AskRefusal::CycleClosed { cycle: self.id }),
         }
@@ -291,9 +291,9 @@ impl AskCycle {
         matches!(self.state, CycleState::Open { .. })
     }
 
-    /// Whether an answer waits for whoever goes on.
-    pub fn is_unheard(&self) -> bool {
-        self.is_unheard
+    /// Whether the answer to this very question waits for whoever goes on.
+    pub fn is_unheard(&self, question: &NonBlank) -> bool {
+        self.unheard.as_ref() == Some(question)
     }
 
     pub fn asked_count(&self) -> u32 {

@@ -9,6 +9,7 @@ use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::owner_token::OwnerToken;
 use crate::question::Draft;
 use crate::recycle::RecycleReason;
+use crate::revision::Revision;
 use crate::text::{AgentName, NonBlank};
 use crate::time::Timestamp;
 
@@ -81,6 +82,10 @@ pub enum Command {
     Cancel {
         reason: Option<NonBlank>,
     },
+    /// Somebody wants it to say something else, while nobody works on it.
+    Revise {
+        revision: Revision,
+    },
 }
 
 /// A command without its contents; the columns of the transition table.
@@ -105,10 +110,11 @@ pub enum CommandName {
     Replace,
     Retry,
     Cancel,
+    Revise,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -127,6 +133,7 @@ impl CommandName {
         Self::Replace,
         Self::Retry,
         Self::Cancel,
+        Self::Revise,
     ];
 
     /// As a person would say it; used in refusals and on diagrams.
@@ -150,6 +157,7 @@ impl CommandName {
             Self::Replace => "replace",
             Self::Retry => "retry",
             Self::Cancel => "cancel",
+            Self::Revise => "revise",
         }
     }
 }
@@ -181,6 +189,7 @@ impl Command {
             Self::Replace { .. } => CommandName::Replace,
             Self::Retry => CommandName::Retry,
             Self::Cancel { .. } => CommandName::Cancel,
+            Self::Revise { .. } => CommandName::Revise,
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Settings {
     pub default_agent: AgentName,
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
-    /// Commands run in the worktree after each attempt; their exit codes are evidence.
+    /// Run in the worktree after each attempt; their exit codes are evidence.
     pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
@@ -54,6 +54,8 @@ pub struct Settings {
 pub struct WorktreeSettings {
     /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
     pub copy: Vec<String>,
+    /// A user task that is run in each fresh worktree before the agent starts.
+    pub setup: Option<String>,
     /// Fetch the submodules too. It may need the network.
     pub submodules: bool,
     /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
@@ -62,7 +64,7 @@ pub struct WorktreeSettings {
 
 impl Default for WorktreeSettings {
     fn default() -> Self {
-        Self { copy: Vec::new(), submodules: false, spares: 1 }
+        Self { copy: Vec::new(), setup: None, submodules: false, spares: 1 }
     }
 }
 
@@ -92,7 +94,12 @@ pub struct AskingSettings {
     pub unattended: Unattended,
     /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
     pub expires_after: Option<u32>,
+    /// Seconds an agent that asks by tool is kept waiting for the answer before it is sent home.
+    pub patience: Option<u32>,
 }
+
+/// Clients give up on a tool after a minute.
+const PATIENCE_SECONDS: u32 = 45;
 
 /// What stands in for a human who is away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -123,6 +130,10 @@ impl Unattended {
 impl AskingSettings {
     pub const fn policy(&self) -> Option<UnattendedPolicy> {
         self.unattended.policy()
+    }
+
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience.unwrap_or(PATIENCE_SECONDS).into())
     }
 
     pub fn expires_after(&self) -> Option<Duration> {
@@ -247,8 +258,8 @@ const TOP: [&str; 14] = [
 ];
 const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
-const ASKING: [&str; 2] = ["unattended", "expires_after"];
-const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
+const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
+const WORKTREE: [&str; 4] = ["copy", "setup", "submodules", "spares"];
 const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
 
 impl Settings {

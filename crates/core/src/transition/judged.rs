@@ -77,8 +77,7 @@ impl Step<'_> {
         let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
             return false;
         };
-        let question = question.clone().with_id(self.context.fresh.question);
-        cycle.is_unheard() && cycle.recall(&question).is_some()
+        cycle.is_unheard(&question.text)
     }
 
     fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {

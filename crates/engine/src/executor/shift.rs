@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_agents::command::CommandAgent;
 use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
 use baton_agents::ended::{Ended, How};
-use baton_agents::environment::{ATTEMPT_ID, Environment};
+use baton_agents::environment::Environment;
 use baton_agents::identity::ProcessIdentity;
 use baton_core::ask_cycle::AskCycle;
 use baton_core::attempt::{AttemptResult, ErrorCause};
@@ -24,7 +24,6 @@ use crate::error::EngineError;
 use crate::mailbox::{Bench, Letters};
 use crate::redaction::{self, redacted};
 use crate::settings::{AgentKind, AgentSettings};
-use crate::user_tasks::Site;
 use crate::workshop::Workshop;
 
 /// Where the identity of an attempt's process is written, in the attempt's folder.
@@ -112,22 +111,10 @@ impl<S: Store> Shift<'_, S> {
         }
     }
 
-    /// What the agent's tools need to know of where it works. User tasks that it runs get what it gets itself, but
-    /// not its token; the attempt's id is in their environment, so that they are found and ended with it.
+    /// What the agent's tools need to know of where it works.
     async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
-        let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
-        environment.set("BATON_TASK_ID", self.task.id().to_string());
-        environment.set(ATTEMPT_ID, self.attempt.to_string());
-        // What a task remembers between runs does not belong into the worktree, where it would look like work.
-        environment.set("TASK_TEMP_DIR", self.shop.attempt_folder(self.attempt).join("user-tasks"));
-        let variables = environment
-            .iter()
-            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
-        let site = Site {
-            root: self.shop.repository_path(self.task).await?,
-            folder: self.worktree.to_owned(),
-            environment: Some(variables.collect()),
-        };
+        let root = self.shop.repository_path(self.task).await?;
+        let site = self.shop.site(&root, self.worktree, self.attempt, &agent.env);
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 
@@ -172,6 +159,9 @@ impl<S: Store> Shift<'_, S> {
         let mut environment = Environment::allowed(std::env::vars_os(), &agent.env);
         if let Some(url) = &self.shop.mcp_url {
             environment.set("BATON_MCP_URL", url);
+        }
+        for (name, value) in self.shop.place.variables() {
+            environment.set(name, value);
         }
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());

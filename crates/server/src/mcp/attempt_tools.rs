@@ -1,7 +1,6 @@
 //! What only the agent of a live attempt has: asking, reporting, planning, and the context of its step.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use baton_core::ask_refusal::AskRefusal;
 use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
@@ -18,8 +17,6 @@ use super::arguments::Arguments;
 use super::toolbox::refused;
 use super::{Caller, ToolAnswer, Toolbox};
 
-/// How long an agent is kept waiting for an answer: clients give up on a tool after a minute.
-const PATIENCE: Duration = Duration::from_secs(45);
 /// Answers to choose from; more are no choice a person makes.
 const OPTIONS_MAX: usize = 20;
 /// Ready tasks that are told.
@@ -31,8 +28,15 @@ pub async fn ask<S: Store>(
     caller: &Caller,
     arguments: &Arguments,
 ) -> Result<ToolAnswer, String> {
-    let secret = secret(caller)?;
-    let draft = draft(arguments)?;
+    ask_for(toolbox, secret(caller)?, draft(arguments)?).await
+}
+
+/// The answer where there is one in time, else what the agent is to do.
+pub async fn ask_for<S: Store>(
+    toolbox: &Toolbox<S>,
+    secret: &Secret,
+    draft: Draft,
+) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -44,7 +48,7 @@ pub async fn ask<S: Store>(
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, PATIENCE).await.map_err(refused)?;
+    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(refused)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),
