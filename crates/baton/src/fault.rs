@@ -59,7 +59,9 @@ impl From<EngineError> for Fault {
             | EngineError::ProjectRestless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
+            | EngineError::SetUp { .. }
             | EngineError::Git(_) => FAILED,
+            EngineError::UserTask(error) => return Self::from(error.clone()),
             EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };

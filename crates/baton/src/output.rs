@@ -28,6 +28,19 @@ pub fn talk(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Asks a person at this terminal; anything but a yes is a no, and so is nobody there.
+pub fn confirm(question: &str) -> bool {
+    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if !stdin.is_terminal() || !stderr.is_terminal() {
+        return false;
+    }
+    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    asked.is_ok()
+        && stdin.read_line(&mut answer).is_ok()
+        && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
+
 /// A line of a story that is told while it happens.
 pub fn line(text: &str) {
     // A reader that went away does not stop the story.

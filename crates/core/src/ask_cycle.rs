@@ -318,11 +318,6 @@ impl AskCycle {
         matches!(self.state, CycleState::Open { .. })
     }
 
-    /// Whether an answer waits for whoever goes on.
-    pub fn is_unheard(&self) -> bool {
-        self.is_unheard
-    }
-
     pub fn asked_count(&self) -> u32 {
         self.asked_count
     }

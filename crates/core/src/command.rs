@@ -9,6 +9,7 @@ use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::owner_token::OwnerToken;
 use crate::question::Draft;
 use crate::recycle::RecycleReason;
+use crate::revision::Revision;
 use crate::text::{AgentName, NonBlank};
 use crate::time::Timestamp;
 
@@ -88,6 +89,10 @@ pub enum Command {
     Cancel {
         reason: Option<NonBlank>,
     },
+    /// Somebody wants it to say something else, while nobody works on it.
+    Revise {
+        revision: Revision,
+    },
 }
 
 /// A command without its contents; the columns of the transition table.
@@ -114,10 +119,11 @@ pub enum CommandName {
     Retry,
     Cancel,
     NoteSession,
+    Revise,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -138,6 +144,7 @@ impl CommandName {
         Self::Retry,
         Self::Cancel,
         Self::NoteSession,
+        Self::Revise,
     ];
 
     /// As a person would say it; used in refusals and on diagrams.
@@ -163,6 +170,7 @@ impl CommandName {
             Self::Replace => "replace",
             Self::Retry => "retry",
             Self::Cancel => "cancel",
+            Self::Revise => "revise",
         }
     }
 }
@@ -196,6 +204,7 @@ impl Command {
             Self::Replace { .. } => CommandName::Replace,
             Self::Retry => CommandName::Retry,
             Self::Cancel { .. } => CommandName::Cancel,
+            Self::Revise { .. } => CommandName::Revise,
         }
     }
 }

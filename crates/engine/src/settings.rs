@@ -31,7 +31,7 @@ pub struct Settings {
     #[serde(deserialize_with = "agent_settings::all")]
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
-    /// Commands run in the worktree after each attempt; their exit codes are evidence.
+    /// Run in the worktree after each attempt; their exit codes are evidence.
     pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
@@ -77,6 +77,8 @@ const LISTEN_PORT: u16 = 5678;
 pub struct WorktreeSettings {
     /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
     pub copy: Vec<String>,
+    /// A user task that is run in each fresh worktree before the agent starts.
+    pub setup: Option<String>,
     /// Fetch the submodules too. It may need the network.
     pub submodules: bool,
     /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
@@ -85,7 +87,7 @@ pub struct WorktreeSettings {
 
 impl Default for WorktreeSettings {
     fn default() -> Self {
-        Self { copy: Vec::new(), submodules: false, spares: 1 }
+        Self { copy: Vec::new(), setup: None, submodules: false, spares: 1 }
     }
 }
 
@@ -236,7 +238,7 @@ const TOP: [&str; 16] = [
 ];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
-const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
+const WORKTREE: [&str; 4] = ["copy", "setup", "submodules", "spares"];
 const TELEMETRY: [&str; 1] = ["otlp"];
 const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 

@@ -45,6 +45,7 @@ async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> 
         user_tasks: UserTasks::new(&office.place.state_dir, settings.user_tasks),
         site: Site::of_person(&office.place.root),
         person: office.person().to_owned(),
+        patience: settings.asking.patience(),
     };
     let caller = match token {
         Some(token) => known(&toolbox, &token).await?,

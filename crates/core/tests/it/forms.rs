@@ -161,6 +161,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::EffectGivenUp { .. } => 38,
         EventBody::TaskLetGo { .. } => 39,
         EventBody::TaskHeldBack { .. } => 40,
+        EventBody::TaskRevised { .. } => 41,
     }
 }
 

@@ -85,6 +85,7 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Retry => 17,
             CommandName::Cancel => 18,
             CommandName::NoteSession => 19,
+            CommandName::Revise => 20,
         };
         assert_eq!(place, expected);
     }

@@ -28,8 +28,15 @@ pub async fn ask<S: Store>(
     caller: &Caller,
     arguments: &Arguments,
 ) -> Result<ToolAnswer, String> {
-    let secret = secret(caller)?;
-    let draft = draft(arguments)?;
+    ask_for(toolbox, secret(caller)?, draft(arguments)?).await
+}
+
+/// The answer where there is one in time, else what the agent is to do.
+pub async fn ask_for<S: Store>(
+    toolbox: &Toolbox<S>,
+    secret: &Secret,
+    draft: Draft,
+) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
