@@ -2,6 +2,7 @@
 //! the store. A command cannot tell which.
 
 use baton_core::id::TaskId;
+use baton_core::time::Timestamp;
 use baton_engine::place::Place;
 use baton_engine::query::Cursor;
 use baton_engine::view::TaskView;
@@ -102,6 +103,12 @@ impl Api {
     pub async fn last_event(&self) -> Result<u64, Fault> {
         let health: Value = self.get("/api/health").await?;
         Ok(health["last_seq"].as_u64().unwrap_or_default())
+    }
+
+    /// The time where the answers come from.
+    pub async fn now(&self) -> Result<Timestamp, Fault> {
+        let health: Value = self.get("/api/health").await?;
+        read(health["now"].clone())
     }
 
     /// A task by its id, or by any beginning of it that only one task has.

@@ -1,5 +1,10 @@
 //! The command line as people type it. Every command listed here works.
 
+pub mod export;
+pub mod keeping;
+pub mod projects;
+pub mod shell;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -8,6 +13,9 @@ use baton_core::task_type::TaskType;
 use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::completing;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
@@ -67,6 +75,8 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         folder: Option<PathBuf>,
     },
+    /// Look at this repository, and write the two files that make Baton at home in it
+    Init(projects::Init),
     /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
     #[command(
         after_help = "Examples:\n  baton up\n  baton up --listen 127.0.0.1:0            any free port\n  BATON_SERVER_TOKEN=… baton up --listen 0.0.0.0:5678"
@@ -90,6 +100,7 @@ pub enum Command {
     /// Send work back with the reason
     Reject {
         /// The task, by id or the beginning of it
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
         /// What is wrong; the next attempt is told
         #[arg(long)]
@@ -97,6 +108,7 @@ pub enum Command {
     },
     /// Send a task that was too large to a breakdown
     Recycle {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
         #[arg(long, value_enum, default_value = "too_large")]
         reason: Reason,
@@ -104,6 +116,34 @@ pub enum Command {
     /// Plans for tasks that were too large
     #[command(subcommand)]
     Breakdown(BreakdownCommand),
+    /// Turn a goal, written in Markdown, into a plan that waits for your approval
+    #[command(after_help = "Examples:\n  baton plan GOAL.md\n  echo 'Share links by mail' | baton plan -")]
+    Plan(projects::Plan),
+    /// Repositories and features that tasks belong to: make, list, look at and complete them
+    #[command(subcommand)]
+    Project(projects::ProjectCommand),
+    /// Board and inbox on one screen, for as long as you look
+    #[command(after_help = "With --json, or without a terminal: the state of things as one line, and again after every change.")]
+    Watch,
+    /// Bring in the tasks of another tool, with their text, state and dependencies
+    #[command(
+        after_help = "Run it again whenever you like: what was imported before is not imported twice.\n\nExamples:\n  baton import beads . --dry-run\n  baton import task-master .\n  baton import github issues.json --project PROJ-dca27809"
+    )]
+    Import(keeping::Import),
+    /// Take everything out, or a project as a page that needs nothing else
+    #[command(after_help = "Examples:\n  baton export > all.jsonl\n  baton export --format html --project PROJ-dca27809 -o report.html")]
+    Export(export::Export),
+    /// Copy the store to a file, while work goes on
+    Backup(keeping::Backup),
+    /// Put a copy of the store back
+    #[command(after_help = "Examples:\n  baton restore nightly.db --replace\n  baton restore nightly.db --namespace a-look-back")]
+    Restore(keeping::Restore),
+    /// What the shell offers behind Tab: real ids, recipes and commands
+    #[command(after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)")]
+    Completions(shell::Completions),
+    /// Manual pages
+    #[command(after_help = "Examples:\n  baton man | man -l -\n  baton man --into ~/.local/share/man/man1")]
+    Man(shell::Man),
     /// The inbox: every question that waits for an answer
     Questions(Questions),
     /// Answer a question
@@ -139,6 +179,7 @@ pub enum Command {
     /// Run one of the project's own commands, here and now; its exit code is passed on
     #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
     Do {
+        #[arg(add = ArgValueCompleter::new(completing::user_tasks))]
         name: String,
         /// Seconds after which it is ended, with everything it started [default: as long as it takes]
         #[arg(long, value_name = "SECONDS")]
@@ -257,7 +298,7 @@ pub struct Questions {
 #[derive(Debug, Args)]
 pub struct Answer {
     /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
-    #[arg(required_unless_present = "queue", conflicts_with = "queue")]
+    #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completing::questions))]
     pub question: Option<String>,
     #[arg(conflicts_with = "queue")]
     pub text: Option<String>,
@@ -276,7 +317,7 @@ pub struct Answer {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
 pub struct Accept {
     /// The tasks, by id or the beginning of it
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completing::tasks))]
     pub tasks: Vec<String>,
     /// Everything that waits to be accepted; tasks that burned out are only reported
     #[arg(long)]
@@ -328,26 +369,43 @@ pub enum TaskCommand {
         cursor: Option<String>,
     },
     /// Show everything about one task
-    Show { task: String },
+    Show {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+    },
     /// What could be started now, in the order it would be
     Ready {
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
     /// Answer the question a task waits on
-    Reply { task: String, text: String },
+    Reply {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+        text: String,
+    },
     /// Give a task up; what it wrote is kept
     Cancel {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
         #[arg(long)]
         reason: Option<String>,
     },
     /// Try a failed task again
-    Retry { task: String },
+    Retry {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+    },
     /// What the agent of a task's last attempt wrote
-    Log { task: String },
+    Log {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+    },
     /// What a task changed
-    Diff { task: String },
+    Diff {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+    },
     /// Bring back everything an attempt had in its worktree
     Restore {
         /// The attempt, as `baton task show --json` names it
@@ -363,6 +421,7 @@ pub enum RecipeCommand {
     List,
     /// Draw a recipe: its steps, what may be reported, and where that leads
     Show {
+        #[arg(add = ArgValueCompleter::new(completing::recipes))]
         recipe: String,
         /// As a Mermaid state diagram
         #[arg(long)]
@@ -378,6 +437,7 @@ pub enum RecipeCommand {
         after_help = "Example:\n  baton recipe start document-design --message \"Sharing links that expire\""
     )]
     Start {
+        #[arg(add = ArgValueCompleter::new(completing::recipes))]
         recipe: String,
         #[arg(long, default_value = "cli")]
         session: String,
@@ -405,7 +465,10 @@ pub enum BreakdownCommand {
     /// List the tasks that are to be broken down
     List,
     /// Show a breakdown and its plan
-    Show { task: String },
+    Show {
+        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        task: String,
+    },
     /// Let an agent plan it
     Run { task: String },
     /// Hand in a plan of your own: in your editor, or as YAML or JSON from a file

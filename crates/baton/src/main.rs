@@ -3,6 +3,7 @@
 mod api;
 mod cli;
 mod commands;
+mod completing;
 mod editor;
 mod explain;
 mod fault;
@@ -17,7 +18,8 @@ mod terminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 
 fn main() -> ExitCode {
     // Commands of a Taskfile that call `task` find this program by that name.
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         return output::exit(baton_engine::task_cli::main(&words));
     }
+    // The shell asks what to offer behind Tab; this answers and ends there, or finds that it was not asked.
+    CompleteEnv::with_factory(cli::Arguments::command).var(commands::shell::ASKED_BY).bin("baton").complete();
     let arguments = cli::Arguments::parse();
     // An agent that Baton starts, not a command of Baton's: its streams and its exit code are its own.
     if let cli::Command::ScriptedAgent { script } = &arguments.command {

@@ -78,12 +78,12 @@ impl Progress {
 }
 
 /// The whole terminal, for a screen that is drawn again and again; given back as it was when dropped.
-pub struct Terminal {}
+pub struct Canvas {}
 
 /// Drawn on when the terminal does not say how large it is.
 const SIZE_UNKNOWN: Size = Size { columns: 80, lines: 24 };
 
-impl Terminal {
+impl Canvas {
     /// The second screen, without a cursor.
     pub fn take() -> Self {
         let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
@@ -114,7 +114,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for Canvas {
     fn drop(&mut self) {
         let mut stdout = std::io::stdout().lock();
         let _ = write!(stdout, "\x1b[?25h\x1b[?1049l").and_then(|()| stdout.flush());

@@ -10,7 +10,7 @@ use baton_agents::preset::Preset;
 use baton_agents::presets::PRESETS;
 use baton_core::text::{AgentName, nearest};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::permissions::PermissionSettings;
 
@@ -25,7 +25,7 @@ const TIMEOUT_SECONDS: u64 = 3_600;
 const IDLE_TIMEOUT_SECONDS: u64 = 600;
 const PARALLEL_MAX: u32 = 16;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentSettings {
     pub kind: AgentKind,
     /// The program and its arguments; for the built-in agent, its script.

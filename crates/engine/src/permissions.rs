@@ -4,12 +4,14 @@
 //! deny = ["git push"] }`. What denies comes first, then what asks, then what allows. Baton's own tools need nobody's
 //! permission: what they may do is decided by the attempt's token.
 
+use std::collections::BTreeMap;
+
 use baton_agents::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
 use baton_agents::tool_call::ToolKind;
 use baton_core::text::nearest;
 use baton_core::toolset::{Client, tools_for};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The keys of the table.
 const KEYS: [&str; 4] = ["otherwise", "allow", "ask", "deny"];
@@ -43,6 +45,32 @@ impl PermissionSettings {
     pub fn policy(&self) -> Policy {
         let ask = || Rules { rules: Vec::new(), otherwise: Decision::AskHuman };
         Policy(self.0.clone().unwrap_or_else(ask))
+    }
+}
+
+/// As it would be written down.
+impl Serialize for PermissionSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(rules) = &self.0 else { return serializer.serialize_str(word(Decision::AskHuman)) };
+        if rules.rules.is_empty() {
+            return serializer.serialize_str(word(rules.otherwise));
+        }
+        let mut table: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for rule in &rules.rules {
+            let kind = rule.kind.map(|kind| format!("{KIND}{}", kind.as_str()));
+            let text = rule.begins_with.clone().or(kind).unwrap_or_default();
+            table.entry(word(rule.decision)).or_default().push(text);
+        }
+        table.insert("otherwise", vec![word(rules.otherwise).to_owned()]);
+        table.serialize(serializer)
+    }
+}
+
+const fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::AskHuman => "ask",
+        Decision::Deny => "deny",
     }
 }
 

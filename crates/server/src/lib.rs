@@ -15,6 +15,7 @@ pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod pages;
+pub mod report;
 mod route;
 mod routes;
 pub mod serve;

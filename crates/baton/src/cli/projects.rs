@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::completing;
 
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
@@ -26,9 +29,15 @@ pub enum ProjectCommand {
     /// List projects, oldest first
     List,
     /// How far a project is, and what it took
-    Show { project: String },
+    Show {
+        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        project: String,
+    },
     /// Say that a project is complete, and see it summed up
-    Complete { project: String },
+    Complete {
+        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        project: String,
+    },
 }
 
 #[derive(Debug, Args)]

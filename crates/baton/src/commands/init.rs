@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::place::Place;
 use baton_engine::survey::{SetUp, Survey, agents};
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
@@ -32,8 +32,7 @@ pub fn run(common: &Common, asked: &Init) -> Result<String, Fault> {
     let folder = std::env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
-    let options = PlaceOptions { state_dir: common.state_dir.clone(), ..PlaceOptions::default() };
-    let place = Place::find(&folder, &options)?;
+    let place = Place::find(&folder, &common.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
     let files = [
         write(&place.settings_path(), &set_up.settings(), asked.force)?,

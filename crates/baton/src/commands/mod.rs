@@ -1,18 +1,25 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
 mod accept;
+mod backup;
 mod breakdown;
 mod chat;
 mod config;
 mod demo;
+mod export;
+mod import;
+mod init;
 mod loop_command;
 mod mcp;
+mod project;
 mod question;
 mod recipe;
+pub mod shell;
 mod task;
 mod up;
 pub mod user_task;
 mod verdict;
+mod watch;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,19 +34,20 @@ const WORKERS: usize = 2;
 
 pub fn run(arguments: Arguments) -> Result<String, Fault> {
     let Arguments { common, command } = arguments;
-    if let Command::Explain { topic } = command {
-        return Ok(explain::text(topic));
-    }
-    if let Command::Config = command {
-        return config::show(&common);
-    }
-    if let Command::Tasks { trust } = command {
-        return user_task::list(&common, trust);
-    }
-    if let Command::Recipe(about) = &command
-        && let Some(printed) = recipe::look(&common, about)
-    {
-        return printed;
+    // Some need neither a server nor a store.
+    match &command {
+        Command::Explain { topic } => return Ok(explain::text(*topic)),
+        Command::Config => return config::show(&common),
+        Command::Init(asked) => return init::run(&common, asked),
+        Command::Completions(asked) => return shell::completions(asked),
+        Command::Man(asked) => return shell::man(asked),
+        Command::Tasks { trust } => return user_task::list(&common, *trust),
+        Command::Recipe(about) => {
+            if let Some(printed) = recipe::look(&common, about) {
+                return printed;
+            }
+        }
+        _ => {}
     }
     runtime()?.block_on(Box::pin(dispatch(&common, command)))
 }
@@ -59,6 +67,9 @@ async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
         // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
         Command::Mcp { token, url: None } => mcp::run(common, token).await,
+        Command::Watch => watch::run(common).await,
+        Command::Backup(asked) => backup::backup(common, &asked).await,
+        Command::Restore(asked) => backup::restore(common, &asked).await,
         Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
         command @ (Command::Up(_) | Command::Loop(_) | Command::Ask { .. }) => {
             let office = Office::open(common).await?;
@@ -96,9 +107,19 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         Command::Answer(answer) => question::answer(api, answer).await,
         Command::Recipe(command) => recipe::run(api, command).await,
         Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
+        Command::Plan(asked) => project::plan(api, asked).await,
+        Command::Project(command) => project::run(api, command).await,
+        Command::Import(asked) => import::run(api, asked).await,
+        Command::Export(asked) => export::run(api, asked).await,
         // Never get here: some need no API, others are their own program from `main` on.
         Command::Explain { .. }
         | Command::Config
+        | Command::Init(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Watch
+        | Command::Backup(_)
+        | Command::Restore(_)
         | Command::Demo { .. }
         | Command::Up(_)
         | Command::Loop(_)

@@ -1,5 +1,6 @@
 //! `baton tasks`, `baton do`: the project's own commands, without a store.
 
+use std::path::Path;
 use std::time::Duration;
 
 use baton_engine::place::{Place, PlaceOptions};

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use baton_agents::driver::{Limits, Resume, SessionSetup};
-use baton_agents::environment::{ATTEMPT_ID, Environment};
+use baton_agents::environment::Environment;
 use baton_agents::tool_server::ToolServer;
 use baton_core::attempt::AgentSession;
 use baton_core::text::AgentName;
@@ -19,7 +19,6 @@ use crate::error::EngineError;
 use crate::mailbox::Bench;
 use crate::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
-use crate::user_tasks::Site;
 
 impl<S: Store> Shift<'_, S> {
     pub(super) fn command(&self, agent: &AgentSettings) -> Vec<String> {

@@ -2,20 +2,27 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use baton_core::breakdown::PlanDraft;
 use baton_core::command::{Command, CommandName};
-use baton_core::id::TaskId;
+use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
+use baton_core::priority::Priority;
+use baton_core::recycle::Depth;
 use baton_core::refusal::Refusal;
 use baton_core::state::StateName;
+use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::projects::{project, titled};
+use super::tasks::session_for;
 use super::tasks::verdicts::{Nothing, Rejection, apply, send_back};
 use crate::error::Answer;
 use crate::input::{Body, Key, Query};
@@ -30,6 +37,11 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
             .paged("TaskCursor")
             .gives("Breakdowns, oldest first", "BreakdownPage"),
+        Route::post("/api/breakdowns", "create_breakdown", create::<S>)
+            .takes("NewBreakdown")
+            .created()
+            .gives("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
+            .may_conflict(),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
             .gives("A breakdown and its plan", "Breakdown"),
         Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit::<S>)
@@ -70,6 +82,51 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     query.done()?;
     let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
     page("breakdowns", &tasks, TaskSummary::of).map(Json)
+}
+
+/// A goal, and not a task that was too large: its plan replaces nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewBreakdown {
+    title: String,
+    #[serde(default)]
+    description: String,
+    project_id: Option<ProjectId>,
+    session_id: Option<SessionId>,
+    #[serde(default)]
+    run: bool,
+}
+
+async fn create<S: Store>(
+    State(app): State<App<S>>,
+    query: Query,
+    Body(new): Body<NewBreakdown>,
+) -> Answer<(StatusCode, Json<Breakdown>)> {
+    query.done()?;
+    let title = titled(&new.title, "title")?;
+    if let Some(id) = new.project_id {
+        project(&app, id).await?;
+    }
+    let session = session_for(&app, new.project_id, new.session_id).await?;
+    let spec = |id, created_at| TaskSpec {
+        id,
+        session_id: session.clone(),
+        project_id: new.project_id,
+        task_type: TaskType::Implementation,
+        title: title.clone(),
+        description: new.description.clone(),
+        priority: Priority::default(),
+        role: Role::breakdown(),
+        recipe: None,
+        purpose: Purpose::Breakdown { replaces_task_id: None, reason: None, by_hand: false },
+        depth: Depth::Original,
+        created_at,
+    };
+    let id = app.desk().add_task(&[], app.actor(), spec).await?.id();
+    if new.run {
+        app.desk().apply(id, Command::Release, app.actor()).await?;
+    }
+    Ok((StatusCode::CREATED, load(&app, id).await?))
 }
 
 async fn show<S: Store>(

@@ -32,6 +32,8 @@ pub struct Health {
     pub disk: DiskHealth,
     pub counts: Counts,
     pub last_seq: u64,
+    /// The store's own time; none when it cannot be reached.
+    pub now: Option<Timestamp>,
     pub problems: Vec<String>,
 }
 
@@ -98,6 +100,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
         disk,
         counts,
         last_seq: *shop.desk.changes().borrow(),
+        now,
         problems,
     }
 }

@@ -24,21 +24,21 @@ const AWAY: Duration = Duration::from_secs(1);
 
 pub async fn run(common: &Common) -> Result<String, Fault> {
     let is_live = std::io::stdout().is_terminal() && !common.json;
-    let terminal = is_live.then(output::Terminal::take);
+    let canvas = is_live.then(output::Canvas::take);
     let ended = tokio::select! {
-        ended = watching(common, terminal.as_ref()) => ended,
-        // The screen is given back when the terminal is dropped.
+        ended = watching(common, canvas.as_ref()) => ended,
+        // The screen is given back when the canvas is dropped.
         _ = tokio::signal::ctrl_c() => Ok(()),
     };
-    drop(terminal);
+    drop(canvas);
     ended.map(|()| String::new())
 }
 
 /// For ever: a server that ends is waited for, and what happened meanwhile is on the next screen.
-async fn watching(common: &Common, terminal: Option<&output::Terminal>) -> Result<(), Fault> {
+async fn watching(common: &Common, canvas: Option<&output::Canvas>) -> Result<(), Fault> {
     loop {
         let api = Api::open(common).await?;
-        let watched = watch(&api, terminal).await;
+        let watched = watch(&api, canvas).await;
         let was_served = api.is_served();
         api.close().await?;
         match watched {
@@ -48,13 +48,13 @@ async fn watching(common: &Common, terminal: Option<&output::Terminal>) -> Resul
     }
 }
 
-async fn watch(api: &Api, terminal: Option<&output::Terminal>) -> Result<(), Fault> {
+async fn watch(api: &Api, canvas: Option<&output::Canvas>) -> Result<(), Fault> {
     let mut events = api.events(api.last_event().await?).await?;
     let mut snapshot = Snapshot::load(api, ROWS_MAX).await?;
     let mut is_new = true;
     loop {
-        match terminal {
-            Some(terminal) => terminal.draw(&Screen::of(&snapshot, terminal.size()).to_string()),
+        match canvas {
+            Some(canvas) => canvas.draw(&Screen::of(&snapshot, canvas.size()).to_string()),
             None if is_new => output::line(output::json_line(&snapshot)?.trim_end()),
             None => {}
         }

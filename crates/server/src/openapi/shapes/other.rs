@@ -78,6 +78,7 @@ pub fn shapes() -> Shapes {
                     ]),
                 ),
                 ("last_seq", count()),
+                ("now", or_null(&time())),
                 ("problems", list(&text())),
             ]),
         ),
