@@ -1,6 +1,6 @@
 //! `/api/tasks`: adding, finding and reading tasks. What is done to one is in [`verdicts`].
 
-mod log;
+pub mod log;
 pub mod records;
 pub mod verdicts;
 

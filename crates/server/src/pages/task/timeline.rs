@@ -150,6 +150,7 @@ fn told(body: &EventBody) -> String {
         EventBody::TaskRetried { .. } => "to be tried again".to_owned(),
         EventBody::TaskHeldBack { .. } => "held back until somebody lets it go".to_owned(),
         EventBody::TaskLetGo { .. } => "let go".to_owned(),
+        EventBody::TaskRevised { .. } => "what it asks for was changed".to_owned(),
         EventBody::TaskCancelled { .. } => "cancelled".to_owned(),
         EventBody::BreakdownReleased { .. } => "an agent may plan it".to_owned(),
         EventBody::PlanSubmitted { plan, .. } => {
