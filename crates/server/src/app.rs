@@ -48,8 +48,9 @@ pub fn router<S: Store>(app: App<S>) -> Router {
         .with_state(app)
 }
 
-async fn nowhere() -> ApiError {
-    ApiError::not_found("there is nothing at this address", "GET /api/openapi.json lists what there is")
+async fn nowhere(request: Request) -> Response {
+    let hint = "GET /api/openapi.json lists what there is";
+    pages::refused(&request, ApiError::not_found("there is nothing at this address", hint))
 }
 
 async fn wrong_method(method: Method) -> ApiError {
@@ -80,7 +81,7 @@ async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next)
 
 async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Response {
     if let Err(refusal) = let_in(app, &request) {
-        return refusal.into_response();
+        return pages::refused(&request, refusal);
     }
     let patience = patience(app, request.uri().path());
     // A mistake of ours in one request is that request's trouble alone.
@@ -116,7 +117,7 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
     }
     let path = request.uri().path();
     // An attempt comes to the tools with a token of its own, which they look at themselves.
-    if path == SOCKET_PATH || mount::is_attempts_own(path, request.headers()) {
+    if path == SOCKET_PATH || pages::is_open(path) || mount::is_attempts_own(path, request.headers()) {
         Ok(())
     } else {
         app.guard.check_token(request.headers())
@@ -125,7 +126,8 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
 
 /// How long a request may take. What runs a command takes as long as the command may.
 fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
-    let runs_something = path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
+    let runs_something =
+        ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
     let command = Duration::from_secs(app.shop.settings.user_tasks.timeout);
     if runs_something {
         command.saturating_add(REQUEST_TIMEOUT).max(mcp::ASKING_TIME)

@@ -3,11 +3,15 @@
 //! A page in the human's browser can send requests to this machine, and a name under a stranger's control can be
 //! made to lead here. So on loopback only loopback's own names are answered, and nowhere a page of another origin.
 //! Off loopback there is no such thing as "this machine", and every request needs the token.
+//!
+//! A browser cannot put the token into every request it makes: not into a stream of events, nor into a link. So it
+//! shows the token once and gets a cookie for it, which scripts cannot read and other sites cannot send.
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName};
+use sha2::{Digest, Sha256};
 
 use crate::error::{ApiError, Code};
 
@@ -42,17 +46,58 @@ impl std::fmt::Debug for Token {
     }
 }
 
+/// How long a browser stays known: a month, which is longer than most servers run.
+const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
+
 /// Whom the door lets in.
 #[derive(Debug, Clone)]
 pub struct Guard {
     is_loopback: bool,
     token: Option<Token>,
+    cookie: Option<Cookie>,
+}
+
+/// What a browser shows instead of the token. It is made from the token, so it is good as long as that is, and the
+/// token cannot be had from it.
+#[derive(Debug, Clone)]
+struct Cookie {
+    /// With the port in it: cookies are shared by all servers of a machine, and there may be another Baton.
+    name: String,
+    value: Token,
+}
+
+impl Cookie {
+    fn of(token: &Token, port: u16) -> Self {
+        let digest = Sha256::digest(format!("a browser that has shown {}", token.0));
+        let value = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        Self { name: format!("baton_{port}"), value: Token(value) }
+    }
+
+    fn is_in(&self, headers: &HeaderMap) -> bool {
+        let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(name, value)| name == self.name && self.value.is(value))
+    }
 }
 
 impl Guard {
     /// For a server that listens at `address`. A token that is given is always required.
     pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
-        Self { is_loopback: address.ip().is_loopback(), token }
+        let cookie = token.as_ref().map(|token| Cookie::of(token, address.port()));
+        Self { is_loopback: address.ip().is_loopback(), token, cookie }
+    }
+
+    /// What a browser is told to keep that has shown the token; none where no token is needed.
+    pub fn cookie(&self) -> Option<String> {
+        let cookie = self.cookie.as_ref()?;
+        let (name, value) = (&cookie.name, &cookie.value.0);
+        Some(format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict"))
+    }
+
+    /// What makes it forget.
+    pub fn no_cookie(&self) -> Option<String> {
+        let cookie = self.cookie.as_ref()?;
+        Some(format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", cookie.name))
     }
 
     /// The names by which this server may be called.
@@ -90,7 +135,12 @@ impl Guard {
         self.token.is_some()
     }
 
+    /// The token in its header; the cookie counts where there is no such header.
     pub fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let is_known = self.cookie.as_ref().is_some_and(|cookie| cookie.is_in(headers));
+        if is_known && !headers.contains_key(AUTHORIZATION) {
+            return Ok(());
+        }
         let given = text(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         self.check_given(given.map(str::trim))
     }
@@ -194,6 +244,19 @@ mod tests {
             assert!(asked(wrong).is_err(), "{wrong}");
         }
         assert!(guard.check_token(&HeaderMap::new()).is_err());
+        let given = guard.cookie().unwrap();
+        assert!(!given.contains("horse") && given.ends_with("; HttpOnly; SameSite=Strict"), "{given}");
+        let pair = given.split(';').next().unwrap().to_owned();
+        let shown = |cookie: &str| {
+            let headers = [(COOKIE, cookie.parse().unwrap())].into_iter().collect::<HeaderMap>();
+            guard.check_token(&headers)
+        };
+        assert!(shown(&pair).is_ok() && shown(&format!("theme=dark; {pair}")).is_ok());
+        for wrong in ["baton_5678=", "baton_5678=x", "theme=dark", &pair.replace("5678", "5679")] {
+            assert!(shown(wrong).is_err(), "{wrong}");
+        }
+        let both = [(COOKIE, pair.parse().unwrap()), (AUTHORIZATION, "Bearer no".parse().unwrap())];
+        assert!(guard.check_token(&both.into_iter().collect()).is_err(), "a wrong token is a wrong token");
         assert_eq!(format!("{guard:?}").matches("correct").count(), 0);
     }
 }

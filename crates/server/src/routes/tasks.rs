@@ -131,7 +131,7 @@ async fn create<S: Store>(
 }
 
 /// The session a task goes to. One that another project has begun is not taken.
-async fn session_for<S: Store>(
+pub async fn session_for<S: Store>(
     app: &App<S>,
     project: Option<ProjectId>,
     wanted: Option<SessionId>,
