@@ -9,6 +9,7 @@
 
 mod arrows;
 mod asking;
+mod browser;
 mod cli;
 mod demo;
 mod dependencies;

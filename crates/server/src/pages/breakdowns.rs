@@ -15,11 +15,11 @@ use serde_json::Value;
 
 use super::answer::{PageAnswer, PageError, go};
 use super::form::Form;
+use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
 use super::words::{age, counted, of_state};
-use crate::input::Key;
 use crate::state::App;
 
 /// Breakdowns in the list.
@@ -30,10 +30,18 @@ const EMPTY_ROWS: usize = 2;
 pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
-    let mut tasks: Vec<Task> =
-        app.desk().store.tasks(&filter, None, LISTED_MAX).await?.items.into_iter().map(|stored| stored.value).collect();
+    let mut tasks: Vec<Task> = app
+        .desk()
+        .store
+        .tasks(&filter, None, LISTED_MAX)
+        .await?
+        .items
+        .into_iter()
+        .map(|stored| stored.value)
+        .collect();
     // What waits for a person comes first.
-    tasks.sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
+    tasks
+        .sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
     let body = html! {
         (heading("Breakdowns", &html! {}))
         @if tasks.is_empty() {
@@ -208,13 +216,18 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
 /// The fields as a draft; core checks it and names every fault.
 fn draft(form: &Form) -> PlanDraft {
     let items = (1..=ITEMS_MAX).filter_map(|number| {
-        let field = |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
-        let lines = |name: &str| field(name).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        let field =
+            |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
+        let lines = |name: &str| {
+            field(name).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
         let title = field("title");
         (!title.is_empty()).then(|| ItemDraft {
             title,
             description: field("description"),
-            priority: Some(field("priority")).filter(|text| !text.is_empty()).map_or(Value::Null, Value::String),
+            priority: Some(field("priority"))
+                .filter(|text| !text.is_empty())
+                .map_or(Value::Null, Value::String),
             acceptance_criteria: lines("criteria"),
             verification: lines("verification"),
             depends_on: field("after")
@@ -231,7 +244,12 @@ pub async fn edit<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, for
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
-        return Err(EngineError::Refused(baton_core::refusal::Refusal::WrongState { task: id, state, command }).into());
+        return Err(EngineError::Refused(baton_core::refusal::Refusal::WrongState {
+            task: id,
+            state,
+            command,
+        })
+        .into());
     }
     app.desk().submit_plan(id, draft(&form), app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))

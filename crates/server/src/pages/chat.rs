@@ -15,13 +15,14 @@ use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError, go};
 use super::form::Form;
+use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::markdown::markdown;
 use super::question;
 use super::visit::Visit;
 use super::words::{age, counted, of_state, of_status, short};
 use crate::error::ApiError;
-use crate::input::{Key, Query};
+use crate::input::Query;
 use crate::routes::projects::project;
 use crate::state::App;
 use crate::views::conversation::{Entry, Said, conversation};
@@ -146,7 +147,12 @@ async fn pending<S: Store>(app: &App<S>, session: &SessionId) -> Result<Vec<Ques
 
 fn listed(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
     const CHARS_MAX: usize = 60;
-    let waits = group.status_counts.iter().filter(|(status, _)| status.shows_reply_ui()).map(|(_, count)| count).sum::<u64>();
+    let waits = group
+        .status_counts
+        .iter()
+        .filter(|(status, _)| status.shows_reply_ui())
+        .map(|(_, count)| count)
+        .sum::<u64>();
     html! {
         a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
             span.first { (short(&group.first_prompt, CHARS_MAX)) }
@@ -196,7 +202,8 @@ async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
     const SHOWN_MAX: u32 = 5;
     let mut lines = Vec::new();
     for status in [Status::Running, Status::Queued] {
-        let filter = TaskFilter { session: Some(session.clone()), status: Some(status), ..TaskFilter::default() };
+        let filter =
+            TaskFilter { session: Some(session.clone()), status: Some(status), ..TaskFilter::default() };
         let page = app.desk().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
@@ -218,7 +225,10 @@ async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
 async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup, PageError> {
     let known = app.desk().store.session(session).await?;
     let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
-    let own = projects.iter().find(|project| SessionId::of_project(project.id) == *session).map(|project| project.id);
+    let own = projects
+        .iter()
+        .find(|project| SessionId::of_project(project.id) == *session)
+        .map(|project| project.id);
     let fixed: Option<ProjectId> = known.as_ref().and_then(|stored| stored.value.project_id).or(own);
     Ok(html! {
         form.composer method="post" action={ "/chat/" (session) } {
@@ -247,7 +257,11 @@ async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
 }
 
 /// One message, one task more in its session.
-pub async fn post<S: Store>(State(app): State<App<S>>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
+pub async fn post<S: Store>(
+    State(app): State<App<S>>,
+    Key(session): Key<SessionId>,
+    form: Form,
+) -> PageAnswer {
     let project = match form.parsed::<ProjectId>("project")? {
         Some(id) => Some(project(&app, id).await?),
         None => None,

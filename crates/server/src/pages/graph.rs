@@ -35,29 +35,35 @@ struct Drawn {
     graph: Graph,
     /// From what is waited on to what waits, by number.
     edges: Vec<(usize, usize)>,
+    /// What waits on nothing and is waited on by nothing; a drawing of it would say nothing.
+    loose: Vec<Task>,
     is_cut: bool,
 }
 
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, mut query: Query) -> PageAnswer {
     let project: Option<String> = query.take("project")?;
     query.done()?;
-    let project: Option<ProjectId> = project.filter(|text| !text.is_empty()).map(|text| text.parse()).transpose().map_err(
-        |error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "choose a project from the list"),
-    )?;
+    let project: Option<ProjectId> =
+        project.filter(|text| !text.is_empty()).map(|text| text.parse()).transpose().map_err(
+            |error: baton_core::id::BadId| {
+                ApiError::invalid(error.to_string(), "choose a project from the list")
+            },
+        )?;
     let frame = Frame::load(&app, visit).await?;
     let drawn = load(&app, project).await?;
     let critical = drawn.graph.critical_path();
     let body = html! {
         (heading("Graph", &choice(&app, project).await?))
-        @if drawn.tasks.is_empty() {
+        @if drawn.tasks.is_empty() && drawn.loose.is_empty() {
             (empty("Nothing to draw", "Open tasks and what they wait on are drawn here.", &[("baton task add \"Second\" --depends-on TASK-…", "a task that waits on another")]))
         } @else {
             p.legend {
                 span { "✓ met" } span { "○ pending" } span { "✗ dead" } span { "thick border: ready" } span { "blue: the critical path, " (critical.len()) " long" }
             }
-            (drawing(&drawn, &critical))
+            @if !drawn.tasks.is_empty() { (drawing(&drawn, &critical)) }
             @if drawn.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are drawn; choose a project to see fewer." } }
             (words(&drawn))
+            (loose(&drawn))
         }
     };
     Ok(frame.page(Tab::Graph, "Graph", &[], &body))
@@ -82,7 +88,16 @@ async fn choice<S: Store>(app: &App<S>, chosen: Option<ProjectId>) -> Result<Mar
 /// Open tasks first; then those they rest on, finished or not.
 async fn load<S: Store>(app: &App<S>, project: Option<ProjectId>) -> Result<Drawn, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
-    let open = [Queue::Claimed, Queue::Escalated, Queue::Provisional, Queue::Incoming, Queue::NeedsContinuation, Queue::Breakdown, Queue::Failed, Queue::Recycled];
+    let open = [
+        Queue::Claimed,
+        Queue::Escalated,
+        Queue::Provisional,
+        Queue::Incoming,
+        Queue::NeedsContinuation,
+        Queue::Breakdown,
+        Queue::Failed,
+        Queue::Recycled,
+    ];
     for queue in open {
         let room = u32::try_from(TASKS_MAX.saturating_sub(tasks.len())).unwrap_or(0);
         if room == 0 {
@@ -104,11 +119,13 @@ async fn load<S: Store>(app: &App<S>, project: Option<ProjectId>) -> Result<Draw
         }
     }
     let standings: Vec<_> = stand_ins(app, &mut tasks).await?;
-    let graph = Graph::load(standings, edges.iter().copied()).map_err(baton_engine::error::EngineError::from)?;
-    let tasks: Vec<Task> = tasks.into_values().collect();
+    let graph =
+        Graph::load(standings, edges.iter().copied()).map_err(baton_engine::error::EngineError::from)?;
+    let is_tied = |task: &Task| edges.iter().any(|(one, other)| [*one, *other].contains(&task.id()));
+    let (tasks, loose): (Vec<Task>, Vec<Task>) = tasks.into_values().partition(is_tied);
     let number = |id: TaskId| tasks.iter().position(|task| task.id() == id);
     let edges = edges.iter().filter_map(|(task, on)| Some((number(*on)?, number(*task)?))).collect();
-    Ok(Drawn { tasks, graph, edges, is_cut })
+    Ok(Drawn { tasks, graph, edges, loose, is_cut })
 }
 
 /// How each stands. A recycled task brings those that stand in for it.
@@ -156,7 +173,13 @@ fn drawing(drawn: &Drawn, critical: &[TaskId]) -> Markup {
     }
 }
 
-fn edge(drawn: &Drawn, critical: &[TaskId], on: usize, task: usize, corner: &dyn Fn(usize) -> (usize, usize)) -> Markup {
+fn edge(
+    drawn: &Drawn,
+    critical: &[TaskId],
+    on: usize,
+    task: usize,
+    corner: &dyn Fn(usize) -> (usize, usize),
+) -> Markup {
     let (from, to) = (drawn.tasks[on].id(), drawn.tasks[task].id());
     let verdict = drawn.graph.verdict(from).unwrap_or(Verdict::Met);
     let sign = of_verdict(&verdict);
@@ -180,7 +203,9 @@ fn why(verdict: &Verdict) -> String {
         Verdict::Met => "met: it is done".to_owned(),
         Verdict::Pending { wait: Wait::Completion } => "pending: it is not done yet".to_owned(),
         Verdict::Pending { wait: Wait::Retry } => "pending: it failed and waits for a retry".to_owned(),
-        Verdict::Pending { wait: Wait::Breakdown { planning } } => format!("pending: it was recycled and {planning} plans the rest"),
+        Verdict::Pending { wait: Wait::Breakdown { planning } } => {
+            format!("pending: it was recycled and {planning} plans the rest")
+        }
         Verdict::Pending { wait: Wait::Replacements { open } } => {
             let names: Vec<String> = open.iter().map(ToString::to_string).collect();
             format!("pending: it was recycled; still open are {}", names.join(", "))
@@ -192,7 +217,7 @@ fn why(verdict: &Verdict) -> String {
 fn node(drawn: &Drawn, critical: &[TaskId], task: &Task, (x, y): (usize, usize)) -> Markup {
     const CHARS_MAX: usize = 28;
     let sign = of_state(task.state());
-    let is_ready = drawn.graph.is_ready(task.id());
+    let is_ready = drawn.graph.is_ready(task.id()) && task.is_claimable();
     html! {
         a href={ "/tasks/" (task.id()) } {
             g class={ "tone-" (sign.tone) @if is_ready { " ready" } @if critical.contains(&task.id()) { " critical" } } {
@@ -215,6 +240,21 @@ fn words(drawn: &Drawn) -> Markup {
                 ul {
                     @for (on, task) in &drawn.edges {
                         li { (title(*task)) " waits on " (title(*on)) " — " (why(&drawn.graph.verdict(drawn.tasks[*on].id()).unwrap_or(Verdict::Met))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn loose(drawn: &Drawn) -> Markup {
+    html! {
+        @if !drawn.loose.is_empty() {
+            section {
+                h2 { "Tied to nothing" }
+                ul.plain {
+                    @for task in &drawn.loose {
+                        li { (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } @if task.is_claimable() { span.muted { " ready" } } }
                     }
                 }
             }

@@ -18,10 +18,16 @@ pub fn places(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
     }
     // Twice there and back: each layer in the order of where its ties are.
     for sweep in 0..4 {
-        let order: Vec<usize> = if sweep % 2 == 0 { layers.keys().copied().collect() } else { layers.keys().rev().copied().collect() };
+        let order: Vec<usize> = if sweep % 2 == 0 {
+            layers.keys().copied().collect()
+        } else {
+            layers.keys().rev().copied().collect()
+        };
         for column in order {
             let Some(layer) = layers.get_mut(&column) else { continue };
-            layer.sort_by_key(|node| (tied(*node, edges, &rows, sweep % 2 == 0).unwrap_or(rows[*node] * 16), *node));
+            layer.sort_by_key(|node| {
+                (tied(*node, edges, &rows, sweep % 2 == 0).unwrap_or(rows[*node] * 16), *node)
+            });
             for (row, node) in layer.iter().enumerate() {
                 rows[*node] = row;
             }
@@ -66,7 +72,10 @@ fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
             }
         }
         // Only circles are left: one of their nodes is taken as the start.
-        match (0..count).filter(|node| !placed[*node]).max_by_key(|node| (columns[*node] > 0, std::cmp::Reverse(*node))) {
+        match (0..count)
+            .filter(|node| !placed[*node])
+            .max_by_key(|node| (columns[*node] > 0, std::cmp::Reverse(*node)))
+        {
             Some(node) => queue.push_back(node),
             None => return columns,
         }

@@ -12,6 +12,7 @@ mod graph;
 mod health;
 mod help;
 mod inbox;
+mod key;
 mod layers;
 mod layout;
 mod live;

@@ -13,19 +13,19 @@ use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError, go};
 use super::form::Form;
+use super::key::Key;
 use super::layers::places;
 use super::layout::{Frame, Tab, heading};
 use super::visit::Visit;
 use super::words::{Sign, of_exit};
 use crate::error::ApiError;
-use crate::input::Key;
 use crate::state::App;
 
 const PROJECTS_MAX: u32 = 100;
-const WIDTH: usize = 150;
+const WIDTH: usize = 184;
 const HEIGHT: usize = 40;
-const COLUMN: usize = 268;
-const ROW: usize = 70;
+const COLUMN: usize = 330;
+const ROW: usize = 76;
 const MARGIN: usize = 34;
 
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
@@ -33,20 +33,22 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
     let listed = app.desk().recipes.list();
     let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
-    let start = |id: &RecipeId| html! {
-        details {
-            summary { "Start it" }
-            form.inline method="post" action={ "/recipes/" (id) "/start" } {
-                label.unseen for={ "message-" (id) } { "What is to be done" }
-                input #{ "message-" (id) } type="text" name="message" placeholder="What is to be done (may stay empty)";
-                @if !projects.is_empty() {
-                    label.unseen for={ "project-" (id) } { "Project" }
-                    select #{ "project-" (id) } name="project" {
-                        option value="" { "No project" }
-                        @for project in &projects { option value=(project.id) { (project.title) } }
+    let start = |id: &RecipeId| {
+        html! {
+            details {
+                summary { "Start it" }
+                form.inline method="post" action={ "/recipes/" (id) "/start" } {
+                    label.unseen for={ "message-" (id) } { "What is to be done" }
+                    input #{ "message-" (id) } type="text" name="message" placeholder="What is to be done (may stay empty)";
+                    @if !projects.is_empty() {
+                        label.unseen for={ "project-" (id) } { "Project" }
+                        select #{ "project-" (id) } name="project" {
+                            option value="" { "No project" }
+                            @for project in &projects { option value=(project.id) { (project.title) } }
+                        }
                     }
+                    button.primary type="submit" { "Start" }
                 }
-                button.primary type="submit" { "Start" }
             }
         }
     };
@@ -134,24 +136,27 @@ fn drawing(recipe: &Recipe, runs: &[&Run]) -> Markup {
     html! {
         div.drawing tabindex="0" role="region" aria-label={ (recipe.label()) ", drawn; its exits are listed below" } {
             svg width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
-                @for (index, (from, to, outcome)) in edges.iter().enumerate() { (edge(corner(*from), corner(*to), outcome, index)) }
+                @for (from, to, outcome) in &edges { (edge(corner(*from), corner(*to), outcome)) }
                 @for (number, each) in nodes.iter().enumerate() { (node(each, recipe, runs, corner(number))) }
             }
         }
     }
 }
 
-fn edge((x1, y1): (usize, usize), (x2, y2): (usize, usize), outcome: &str, index: usize) -> Markup {
+fn edge((x1, y1): (usize, usize), (x2, y2): (usize, usize), outcome: &str) -> Markup {
     let is_back = x2 <= x1;
     let (path, label) = if is_back {
         // Out below, under the boxes, and in from below.
         let (from, to, y, y_to) = (x1 + WIDTH / 2, x2 + WIDTH / 2, y1 + HEIGHT, y2 + HEIGHT);
-        let low = y.max(y_to) + 22;
-        (format!("M{from} {y} C{from} {low} {to} {low} {to} {y_to}"), (usize::midpoint(from, to), low - 2))
+        let low = y.max(y_to) + 26;
+        (format!("M{from} {y} C{from} {low} {to} {low} {to} {y_to}"), (to + (from - to) / 3, low - 3))
     } else {
         let (from, y, y_to) = (x1 + WIDTH, y1 + HEIGHT / 2, y2 + HEIGHT / 2);
         let middle = usize::midpoint(from, x2);
-        (format!("M{from} {y} C{middle} {y} {middle} {y_to} {x2} {y_to}"), (middle, usize::midpoint(y, y_to) - 3 - index % 2))
+        (
+            format!("M{from} {y} C{middle} {y} {middle} {y_to} {x2} {y_to}"),
+            (middle, usize::midpoint(y, y_to) - 4),
+        )
     };
     html! {
         path.edge d=(path) {}
@@ -163,10 +168,14 @@ fn edge((x1, y1): (usize, usize), (x2, y2): (usize, usize), outcome: &str, index
 fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], (x, y): (usize, usize)) -> Markup {
     let (text, sign, is_lit) = match node {
         Node::Step(step) => {
-            let sign = Sign { word: "", sign: if *step == recipe.initial_step() { "●" } else { "" }, tone: "queued" };
+            let sign = Sign {
+                word: "",
+                sign: if *step == recipe.initial_step() { "●" } else { "" },
+                tone: "queued",
+            };
             (step.to_string(), sign, runs.iter().any(|run| run.step() == *step))
         }
-        Node::Exit(reason) => (super::words::short(reason.as_str(), 22), of_exit(reason.category()), false),
+        Node::Exit(reason) => (super::words::short(reason.as_str(), 25), of_exit(reason.category()), false),
     };
     html! {
         g class={ "tone-" (sign.tone) @if is_lit { " lit" } } {
@@ -213,10 +222,15 @@ pub async fn start<S: Store>(State(app): State<App<S>>, Key(id): Key<RecipeId>, 
 
 fn fresh<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
     let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
-    name.parse().map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
+    name.parse()
+        .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
-pub async fn exit<S: Store>(State(app): State<App<S>>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
+pub async fn exit<S: Store>(
+    State(app): State<App<S>>,
+    Key(session): Key<SessionId>,
+    form: Form,
+) -> PageAnswer {
     app.desk().exit_run(&session, app.actor()).await?;
     Ok(go(&form.next("/recipes")))
 }

@@ -35,7 +35,8 @@ pub async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answ
     {
         tasks.push(stored);
     }
-    let filter = TaskFilter { title: Some(text.trim().to_owned()), newest_first: true, ..TaskFilter::default() };
+    let filter =
+        TaskFilter { title: Some(text.trim().to_owned()), newest_first: true, ..TaskFilter::default() };
     if !text.trim().is_empty() {
         tasks.extend(app.desk().store.tasks(&filter, None, FOUND_MAX).await?.items);
     }

@@ -8,9 +8,9 @@ use maud::{Markup, html};
 
 use super::answer::PageAnswer;
 use super::form::Form;
+use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::visit::Visit;
-use crate::input::Key;
 use crate::state::App;
 
 /// As much of one stream as a page shows; the end is where the trouble is.
@@ -21,9 +21,15 @@ pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
 }
 
 /// Runs one in the project's root and waits for its end.
-pub async fn run<S: Store>(State(app): State<App<S>>, Key(name): Key<String>, visit: Visit, form: Form) -> PageAnswer {
+pub async fn run<S: Store>(
+    State(app): State<App<S>>,
+    Key(name): Key<String>,
+    visit: Visit,
+    form: Form,
+) -> PageAnswer {
     let args = form.text("args").to_owned();
-    let ran = app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
+    let ran =
+        app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
     drawn(&app, visit, Some((&ran, &args))).await
 }
 
@@ -104,7 +110,9 @@ fn output(ran: &Ran, args: &str) -> Markup {
 }
 
 fn end(text: &str) -> &str {
-    let from = (text.len().saturating_sub(SHOWN_BYTES_MAX)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let from = (text.len().saturating_sub(SHOWN_BYTES_MAX)..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
     &text[from..]
 }
 

@@ -2,10 +2,11 @@
 
 mod bad_input;
 mod chat;
-mod client;
+pub mod client;
 mod door;
 mod health;
-mod place;
+mod pages;
+pub mod place;
 mod recipes;
 mod replies;
 mod restart;
