@@ -11,6 +11,7 @@ import { follow } from "./live.js";
 import { showLog } from "./log.js";
 import { offerNotices } from "./notices.js";
 import { offerPalette } from "./palette.js";
+import { stayAtEnd } from "./thread.js";
 import { offerVoice } from "./voice.js";
 
 /** What a `data-do` button does. @type {Record<string, (button: HTMLElement) => void>} */
@@ -36,7 +37,7 @@ document.addEventListener("click", (event) => {
 });
 
 // What has to be done again whenever the page was patched.
-const again = [keepDrafts(), filterRows(), commentOnLines(), offerVoice(deeds), showLog(deeds)];
+const again = [keepDrafts(), filterRows(), commentOnLines(), offerVoice(deeds), showLog(deeds), stayAtEnd()];
 for (const part of again) part();
 document.addEventListener("baton:changed", () => again.forEach((part) => part()));
 

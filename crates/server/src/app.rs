@@ -53,8 +53,9 @@ pub(crate) fn calls<S: Store>() -> Router<App<S>> {
         .fold(Router::new(), |router, route| router.route(route.path, route.handler))
 }
 
-async fn nowhere() -> ApiError {
-    ApiError::not_found("there is nothing at this address", "GET /api/openapi.json lists what there is")
+async fn nowhere(request: Request) -> Response {
+    let hint = "GET /api/openapi.json lists what there is";
+    pages::refused(&request, ApiError::not_found("there is nothing at this address", hint))
 }
 
 async fn wrong_method(method: Method) -> ApiError {
@@ -86,7 +87,7 @@ async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next)
 
 async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Response {
     if let Err(refusal) = let_in(app, &request) {
-        return refusal.into_response();
+        return pages::refused(&request, refusal);
     }
     let patience = patience(app, request.uri().path());
     // A mistake of ours in one request is that request's trouble alone.
@@ -122,7 +123,11 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
     }
     let path = request.uri().path();
     // An attempt comes to the tools with a token of its own, which they look at themselves.
-    if path == SOCKET_PATH || path == login::PATH || mount::is_attempts_own(path, request.headers()) {
+    if path == SOCKET_PATH
+        || path == login::PATH
+        || pages::is_open(path)
+        || mount::is_attempts_own(path, request.headers())
+    {
         Ok(())
     } else {
         app.guard.check_token(request.headers())
@@ -132,7 +137,7 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
 /// How long a request may take. What asks a person and then runs a command takes as long as both may.
 fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
     let runs_something =
-        path == mount::PATH || path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
+        path == mount::PATH || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
     if !runs_something {
         return REQUEST_TIMEOUT;
     }

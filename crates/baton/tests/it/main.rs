@@ -11,6 +11,7 @@ mod agents;
 mod arrows;
 mod asking;
 mod beside;
+mod browser;
 mod chatting;
 mod cli;
 mod configuring;

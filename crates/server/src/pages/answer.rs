@@ -1,6 +1,9 @@
 //! What a page answers: HTML with the headers that keep it harmless, an error a person can read, or "go there".
 
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_engine::error::EngineError;
@@ -10,7 +13,8 @@ use maud::{DOCTYPE, Markup, html};
 use crate::error::ApiError;
 
 /// Everything a page uses is ours and comes from here; nothing is written into it that could run.
-const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const POLICY: &str =
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 pub type PageAnswer = Result<Response, PageError>;
 
@@ -68,27 +72,30 @@ impl IntoResponse for PageError {
             tracing::error!(code = ?error.error, message = %error.message, "page failed");
         }
         let title = status.canonical_reason().unwrap_or("Error");
-        page(status, html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (title) " · Baton" }
-                    link rel="stylesheet" href=(super::assets::address("baton.css"));
-                    link rel="icon" href="/badge/0.svg" type="image/svg+xml";
-                }
-                body.plain {
-                    main #main .narrow {
-                        h1 { (title) }
-                        div.alert role="alert" {
-                            p { (error.message) }
-                            p.muted { (error.hint) }
+        page(
+            status,
+            html! {
+                (DOCTYPE)
+                html lang="en" {
+                    head {
+                        meta charset="utf-8";
+                        meta name="viewport" content="width=device-width, initial-scale=1";
+                        title { (title) " · Baton" }
+                        link rel="stylesheet" href=(super::assets::address("baton.css"));
+                        link rel="icon" href="/badge/0.svg" type="image/svg+xml";
+                    }
+                    body.plain {
+                        main #main .narrow {
+                            h1 { (title) }
+                            div.alert role="alert" {
+                                p { (error.message) }
+                                p.muted { (error.hint) }
+                            }
+                            p { a href="/" { "Inbox" } " · " a href="/board" { "Board" } }
                         }
-                        p { a href="/" { "Inbox" } " · " a href="/board" { "Board" } }
                     }
                 }
-            }
-        })
+            },
+        )
     }
 }

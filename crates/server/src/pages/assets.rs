@@ -42,6 +42,7 @@ static ALL: &[Asset] = &assets! {
     "notices.js": SCRIPT,
     "palette.js": SCRIPT,
     "theme.js": SCRIPT,
+    "thread.js": SCRIPT,
     "voice.js": SCRIPT,
     "manifest.webmanifest": MANIFEST,
     "icon-192.png": "image/png",

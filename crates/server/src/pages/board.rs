@@ -36,15 +36,37 @@ struct Column {
 }
 
 const COLUMNS: [Column; 9] = [
-    column("asking", "? Needs you", "asking", &[(None, Some(Status::AwaitingResponse)), (None, Some(Status::Blocked))]),
+    column(
+        "asking",
+        "? Needs you",
+        "asking",
+        &[(None, Some(Status::AwaitingResponse)), (None, Some(Status::Blocked))],
+    ),
     column("review", "◆ To accept", "review", &[(Some(Queue::Provisional), None)]),
     column("working", "▶ Working", "working", &[(Some(Queue::Claimed), Some(Status::Running))]),
-    Column { waits: true, ..column("queued", "○ Queued", "queued", &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)]) },
-    Column { waits: true, ..column("planning", "⋔ To break down", "planning", &[(Some(Queue::Breakdown), None)]) },
+    Column {
+        waits: true,
+        ..column(
+            "queued",
+            "○ Queued",
+            "queued",
+            &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)],
+        )
+    },
+    Column {
+        waits: true,
+        ..column("planning", "⋔ To break down", "planning", &[(Some(Queue::Breakdown), None)])
+    },
     column("failed", "✗ Failed", "failed", &[(Some(Queue::Failed), None)]),
-    Column { newest_first: true, ..column("recycled", "♺ Recycled", "recycled", &[(Some(Queue::Recycled), None)]) },
+    Column {
+        newest_first: true,
+        ..column("recycled", "♺ Recycled", "recycled", &[(Some(Queue::Recycled), None)])
+    },
     Column { newest_first: true, ..column("done", "✓ Done", "done", &[(Some(Queue::Done), None)]) },
-    Column { newest_first: true, ..column("cancelled", "⊘ Cancelled", "cancelled", &[(Some(Queue::Rejected), None)]) },
+    Column {
+        newest_first: true,
+        ..column("cancelled", "⊘ Cancelled", "cancelled", &[(Some(Queue::Rejected), None)])
+    },
 ];
 
 const fn column(
@@ -68,7 +90,11 @@ impl Wanted {
     fn read(mut query: Query) -> Answer<Self> {
         let title: Option<String> = query.take("q")?;
         let wanted = Self {
-            project: query.take::<String>("project")?.filter(|text| !text.is_empty()).map(|text| parsed(&text)).transpose()?,
+            project: query
+                .take::<String>("project")?
+                .filter(|text| !text.is_empty())
+                .map(|text| parsed(&text))
+                .transpose()?,
             title: title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()),
             more: query.take("more")?,
         };

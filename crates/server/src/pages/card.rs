@@ -58,7 +58,9 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     match task.state() {
         TaskState::Provisional(provisional) => match provisional.mark {
             Mark::Plan => verbs.extend([("plan", "Review plan")]),
-            Mark::Ready | Mark::NoChanges { .. } => verbs.extend([("accept", "Accept"), ("reject", "Reject")]),
+            Mark::Ready | Mark::NoChanges { .. } => {
+                verbs.extend([("accept", "Accept"), ("reject", "Reject")])
+            }
             Mark::BurnedOut | Mark::NotConverging => {
                 verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
             }

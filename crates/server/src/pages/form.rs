@@ -20,9 +20,12 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
         own_page(request.headers())?;
-        axum::Form::from_request(request, state).await.map(|axum::Form(fields)| Self(fields)).map_err(|error| {
-            ApiError::invalid(format!("the form cannot be read: {error}"), "go back and send it again").into()
-        })
+        axum::Form::from_request(request, state).await.map(|axum::Form(fields)| Self(fields)).map_err(
+            |error| {
+                ApiError::invalid(format!("the form cannot be read: {error}"), "go back and send it again")
+                    .into()
+            },
+        )
     }
 }
 
@@ -75,7 +78,8 @@ impl Form {
     /// Where to go afterwards: an address of ours, or `otherwise`.
     pub fn next(&self, otherwise: &str) -> String {
         let wanted = self.text("next");
-        let is_ours = wanted.starts_with('/') && !wanted.starts_with("//") && !wanted.contains(['\\', '\r', '\n']);
+        let is_ours =
+            wanted.starts_with('/') && !wanted.starts_with("//") && !wanted.contains(['\\', '\r', '\n']);
         if is_ours { wanted.to_owned() } else { otherwise.to_owned() }
     }
 }
@@ -88,14 +92,18 @@ mod tests {
     fn it_leads_nowhere_but_to_our_own_pages() {
         let next = |value: &str| Form(vec![("next".to_owned(), value.to_owned())]).next("/");
         assert_eq!(next("/board?q=1"), "/board?q=1");
-        for foreign in ["https://evil.example", "//evil.example", "/\\evil.example", "", "javascript:alert(1)"] {
+        for foreign in
+            ["https://evil.example", "//evil.example", "/\\evil.example", "", "javascript:alert(1)"]
+        {
             assert_eq!(next(foreign), "/", "{foreign}");
         }
     }
 
     #[test]
     fn a_page_elsewhere_cannot_post() {
-        let from = |site: &'static str| own_page(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]));
+        let from = |site: &'static str| {
+            own_page(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]))
+        };
         assert!(from("same-origin").is_ok());
         assert!(from("cross-site").is_err());
         assert!(from("same-site").is_err());

@@ -43,8 +43,13 @@ pub fn sheet() -> Markup {
 
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
-    Ok(frame.page(Tab::Elsewhere, "Keys", &["none".to_owned()], &html! {
-        (heading("Keys", &html! {}))
-        (table())
-    }))
+    Ok(frame.page(
+        Tab::Elsewhere,
+        "Keys",
+        &["none".to_owned()],
+        &html! {
+            (heading("Keys", &html! {}))
+            (table())
+        },
+    ))
 }

@@ -37,7 +37,7 @@ pub const PLACES: [(Tab, &str, &str, &str, char); 8] = [
     (Tab::Board, "Board", "▦", "/board", 'b'),
     (Tab::Chat, "Chat", "❝", "/chat", 'c'),
     (Tab::Graph, "Graph", "⋔", "/graph", 'r'),
-    (Tab::Breakdowns, "Breakdowns", "⑃", "/breakdowns", 'd'),
+    (Tab::Breakdowns, "Breakdowns", "⊞", "/breakdowns", 'd'),
     (Tab::Recipes, "Recipes", "↺", "/recipes", 'p'),
     (Tab::UserTasks, "User tasks", "❯", "/user-tasks", 'u'),
     (Tab::Health, "Health", "♥", "/health", 'h'),

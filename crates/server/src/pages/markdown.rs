@@ -8,7 +8,8 @@ const LAID_OUT_BYTES_MAX: usize = 256 * 1024;
 
 /// Markdown, laid out and cleaned.
 pub fn markdown(text: &str) -> Markup {
-    let end = (0..=LAID_OUT_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end =
+        (0..=LAID_OUT_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     // A line break was meant as one; and HTML is shown, not obeyed.
     let events = Parser::new_ext(&text[..end], options).map(|event| match event {

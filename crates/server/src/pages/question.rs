@@ -15,12 +15,12 @@ use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError, go};
 use super::form::Form;
+use super::key::Key;
 use super::layout::{Frame, Tab, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
 use super::words::{age, of_kind};
 use crate::error::{ApiError, Code};
-use crate::input::Key;
 use crate::routes::questions::give;
 use crate::state::App;
 
@@ -130,11 +130,7 @@ fn placeholder(record: &QuestionRecord) -> &'static str {
     if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
 }
 
-pub async fn show<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<QuestionId>,
-    visit: Visit,
-) -> PageAnswer {
+pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let record = record(&app, id).await?;
     Ok(whole(&app, &frame, StatusCode::OK, &record, None).await?)

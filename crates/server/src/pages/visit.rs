@@ -16,8 +16,6 @@ const SHOWN_MAX: usize = 200;
 pub struct Visit {
     pub is_fragment: bool,
     pub shown: Vec<QuestionId>,
-    /// The address, to come back to it.
-    pub address: String,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visit {
@@ -28,7 +26,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
         Ok(Self {
             is_fragment: parts.headers.contains_key(FRAGMENT),
             shown: shown.split(',').filter_map(|id| id.trim().parse().ok()).take(SHOWN_MAX).collect(),
-            address: parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
         })
     }
 }

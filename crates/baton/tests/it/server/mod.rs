@@ -5,6 +5,7 @@ mod chat;
 pub mod client;
 mod door;
 mod health;
+mod pages;
 pub mod place;
 mod recipes;
 mod replies;

@@ -73,6 +73,11 @@ impl Place {
         command
     }
 
+    /// Git in the repository, as its owner.
+    pub fn git(&self, arguments: &[&str]) {
+        git(&self.folder, arguments);
+    }
+
     /// Starts `baton up` and waits until it says where it listens.
     pub fn up(&mut self, arguments: &[&str]) {
         let mut command = self.command();

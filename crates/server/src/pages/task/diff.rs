@@ -9,9 +9,9 @@ use maud::{Markup, html};
 
 use super::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
 use super::{Seen, Sheet};
-use crate::input::Key;
 use crate::pages::answer::PageAnswer;
 use crate::pages::card::verbs;
+use crate::pages::key::Key;
 use crate::pages::visit::Visit;
 use crate::pages::words::counted;
 use crate::state::App;

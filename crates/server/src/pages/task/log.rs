@@ -16,8 +16,9 @@ use tokio::time::{Instant, sleep};
 
 use super::{Seen, Sheet};
 use crate::error::{Answer, ApiError};
-use crate::input::{Key, Query};
+use crate::input::Query;
 use crate::pages::answer::{PageAnswer, PageError};
+use crate::pages::key::Key;
 use crate::pages::layout::empty;
 use crate::pages::visit::Visit;
 use crate::routes::tasks::log::AttemptLog;
@@ -44,7 +45,11 @@ pub async fn show<S: Store>(
     let attempts = app.desk().store.attempts(id).await?;
     let chosen = wanted.or_else(|| attempts.last().map(|record| record.attempt.id));
     let body = match chosen {
-        None => empty("No log yet", "It begins when an agent does.", &[("baton task log", "the same in a terminal")]),
+        None => empty(
+            "No log yet",
+            "It begins when an agent does.",
+            &[("baton task log", "the same in a terminal")],
+        ),
         Some(attempt) => {
             let path = AttemptLog::newest(&app.shop.attempt_folder(attempt)).await;
             html! {
@@ -74,7 +79,12 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
     }
 }
 
-async fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, path: Option<&Path>) -> Result<Markup, PageError> {
+async fn viewer(
+    task: TaskId,
+    attempt: AttemptId,
+    is_live: bool,
+    path: Option<&Path>,
+) -> Result<Markup, PageError> {
     let tail = match path {
         Some(path) => tail(path).await,
         None => String::new(),

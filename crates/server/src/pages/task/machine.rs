@@ -38,7 +38,8 @@ fn middle(state: StateName) -> (i32, i32) {
 }
 
 pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
-    let walked: Vec<(StateName, StateName)> = stays.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
+    let walked: Vec<(StateName, StateName)> =
+        stays.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
     let current = stays.last().map(|stay| stay.state);
     let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
     html! {
@@ -52,17 +53,27 @@ pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
     }
 }
 
-/// What may follow what, but for giving up, which may follow nearly everything.
+/// What may follow what, as far as a line can be drawn without crossing another state. Giving up may follow nearly
+/// everything and is left out.
 fn possible() -> impl Iterator<Item = (StateName, StateName)> {
     let commands = CommandName::ALL.into_iter().filter(|command| *command != CommandName::Cancel);
     let mut edges: Vec<(StateName, StateName)> = StateName::ALL
         .into_iter()
-        .flat_map(|from| commands.clone().flat_map(move |command| next_states(from, command).iter().map(move |to| (from, *to))))
-        .filter(|(from, to)| from != to)
+        .flat_map(|from| {
+            commands
+                .clone()
+                .flat_map(move |command| next_states(from, command).iter().map(move |to| (from, *to)))
+        })
+        .filter(|(from, to)| from != to && are_neighbours(*from, *to))
         .collect();
     edges.sort_unstable();
     edges.dedup();
     edges.into_iter()
+}
+
+fn are_neighbours(a: StateName, b: StateName) -> bool {
+    let ((a_column, a_row), (b_column, b_row)) = (place(a), place(b));
+    (a_column - b_column).abs() <= 1 && (a_row - b_row).abs() <= 1
 }
 
 /// From edge to edge of the boxes, bent a little so that there and back are two lines.
@@ -118,8 +129,10 @@ fn total(stays: &[Stay]) -> String {
 
 /// The same in words, for those who hear it.
 fn spoken(stays: &[Stay], now: Timestamp) -> String {
-    let told: Vec<String> =
-        stays.iter().map(|stay| format!("{} for {}", of_state_name(stay.state).word, took(stay.ms(now)))).collect();
+    let told: Vec<String> = stays
+        .iter()
+        .map(|stay| format!("{} for {}", of_state_name(stay.state).word, took(stay.ms(now))))
+        .collect();
     format!("The way of this task: {}", told.join(", then "))
 }
 

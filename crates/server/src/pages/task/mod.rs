@@ -3,6 +3,7 @@
 pub mod diff;
 pub mod log;
 pub mod machine;
+pub mod new;
 pub mod overview;
 mod patch;
 pub mod timeline;

@@ -14,8 +14,8 @@ use maud::{Markup, html};
 
 use super::walk::walk;
 use super::{Seen, Sheet, history, machine};
-use crate::input::Key;
 use crate::pages::answer::{PageAnswer, PageError};
+use crate::pages::key::Key;
 use crate::pages::markdown::markdown;
 use crate::pages::question;
 use crate::pages::visit::Visit;

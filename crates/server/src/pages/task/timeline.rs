@@ -11,8 +11,8 @@ use maud::{Markup, html};
 
 use super::walk::{Stay, walk};
 use super::{Seen, Sheet, history};
-use crate::input::Key;
 use crate::pages::answer::PageAnswer;
+use crate::pages::key::Key;
 use crate::pages::visit::Visit;
 use crate::pages::words::{age, counted, money, of_state_name, short, took};
 use crate::state::App;
@@ -139,9 +139,13 @@ fn told(body: &EventBody) -> String {
         EventBody::TaskProvisional { .. } => "waits to be accepted".to_owned(),
         EventBody::TaskDone { .. } => "done".to_owned(),
         EventBody::TaskContinues { .. } => "out of turns; goes on from here".to_owned(),
-        EventBody::TaskRequeued { reason, .. } => format!("back to the queue: {}", super::overview::requeued(reason)),
+        EventBody::TaskRequeued { reason, .. } => {
+            format!("back to the queue: {}", super::overview::requeued(reason))
+        }
         EventBody::TaskRejected { reason, .. } => format!("rejected: {}", short(reason.as_str(), CHARS_MAX)),
-        EventBody::TaskConflicted { detail, .. } => format!("conflict: {}", short(detail.as_str(), CHARS_MAX)),
+        EventBody::TaskConflicted { detail, .. } => {
+            format!("conflict: {}", short(detail.as_str(), CHARS_MAX))
+        }
         EventBody::TaskRecycled { breakdown, .. } => format!("recycled; {breakdown} plans the rest"),
         EventBody::TaskReplaced { replaced_by, .. } => {
             format!("replaced by {}", counted(replaced_by.len() as u64, "task"))
@@ -157,14 +161,22 @@ fn told(body: &EventBody) -> String {
             format!("a plan of {} was handed in", counted(plan.items().len() as u64, "task"))
         }
         EventBody::PlanApproved { .. } => "the plan was approved".to_owned(),
-        EventBody::PlanRejected { reason, .. } => format!("the plan was rejected: {}", short(reason.as_str(), CHARS_MAX)),
-        EventBody::QuestionAsked { question, .. } => format!("asked: {}", short(question.text().as_str(), CHARS_MAX)),
+        EventBody::PlanRejected { reason, .. } => {
+            format!("the plan was rejected: {}", short(reason.as_str(), CHARS_MAX))
+        }
+        EventBody::QuestionAsked { question, .. } => {
+            format!("asked: {}", short(question.text().as_str(), CHARS_MAX))
+        }
         EventBody::QuestionAnswered { answer, answered_by, .. } => {
             format!("answered by {answered_by}: {}", short(answer.as_str(), CHARS_MAX))
         }
-        EventBody::QuestionWithdrawn { reason, .. } => format!("the question was withdrawn: {}", short(reason.as_str(), CHARS_MAX)),
+        EventBody::QuestionWithdrawn { reason, .. } => {
+            format!("the question was withdrawn: {}", short(reason.as_str(), CHARS_MAX))
+        }
         EventBody::MessagePosted { text, .. } => format!("said: {}", short(text.as_str(), CHARS_MAX)),
-        EventBody::DependentsRewired { to, .. } => format!("what waited on it waits on {} now", counted(to.len() as u64, "task")),
+        EventBody::DependentsRewired { to, .. } => {
+            format!("what waited on it waits on {} now", counted(to.len() as u64, "task"))
+        }
         EventBody::RunStarted { label, .. } => format!("the recipe {label} began"),
         EventBody::RunBound { .. } => "a run took it on".to_owned(),
         EventBody::AnswerQueued { .. } => "an answer was laid down for later".to_owned(),

@@ -122,8 +122,12 @@ fn is_too_large(task: &Task) -> bool {
 async fn preview<S: Store>(app: &App<S>, task: &Task, verb: Verb) -> Result<Markup, PageError> {
     Ok(match verb {
         Verb::Accept => accepting(app, task).await?,
-        Verb::Reject => html! { p { "It goes back to the queue, ahead of other work. The branch and the conversation are kept." } },
-        Verb::Recycle => html! { p { "It is taken out of the queue and a breakdown task is made in its place. What waits on it waits for the parts. The branch is kept." } },
+        Verb::Reject => {
+            html! { p { "It goes back to the queue, ahead of other work. The branch and the conversation are kept." } }
+        }
+        Verb::Recycle => {
+            html! { p { "It is taken out of the queue and a breakdown task is made in its place. What waits on it waits for the parts. The branch is kept." } }
+        }
         Verb::Retry => html! { p { "It goes back to the queue with its counters at zero." } },
         Verb::Release => html! { p { "Agents may take it from now on." } },
         Verb::Cancel => {

@@ -1,0 +1,109 @@
+//! Questions on the page: answered here, elsewhere, twice, and over a restart.
+
+use serde_json::json;
+
+use super::driver::Browser;
+use super::scene::{asking, question_of, waiting};
+use crate::server::place::Place;
+
+#[test]
+fn ac_6_awaiting_response_shows_the_reply_ui() {
+    let place = Place::new(&asking()).start();
+    let task = waiting(&place, "Add a greeting");
+    let Some(browser) = Browser::at(&place.address) else { return };
+    for path in [format!("/tasks/{task}"), "/".to_owned()] {
+        browser.go(&path);
+        assert!(browser.text(".question .text").contains("Should the greeting be formal?"), "{path}");
+        let is_visible = "const box = document.querySelector('.question textarea').getBoundingClientRect();
+             return box.width > 100 && box.height > 20 && document.querySelector('.question textarea').checkVisibility()";
+        assert_eq!(browser.js(is_visible), true, "{path}");
+    }
+    browser.write(".question textarea", "as formal as can be");
+    browser.click(".question button.primary");
+    browser.until("document.querySelector('.question.closed')");
+    let done = place.task_when_in(&task, "provisional");
+    assert_eq!(done["output"], "It is as formal as can be now.");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn an_answer_in_one_tab_closes_it_in_the_other_and_says_who_gave_it() {
+    let place = Place::new(&asking()).start();
+    let task = waiting(&place, "Add a greeting");
+    let question = question_of(&place, &task);
+    let Some(browser) = Browser::at(&place.address) else { return };
+    let first = browser.current_tab();
+    browser.go("/");
+    browser.is_live();
+    // Half-typed there, so that it can be seen not to be lost.
+    browser.write(".question textarea", "I was going to say");
+    assert_eq!(browser.js("return document.title"), "(1) Inbox · Baton");
+
+    browser.tab();
+    browser.go("/");
+    browser.is_live();
+    browser.click("[data-option='2']");
+    browser.until("document.querySelector('.question.closed')");
+
+    browser.switch(&first);
+    browser.until(&format!("document.querySelector('#q-{question}.closed')"));
+    let closed = browser.text(".question.closed");
+    assert!(closed.contains("Answered by mia") && closed.contains("casual"), "{closed}");
+    assert!(closed.contains("You had begun to write: I was going to say"), "{closed}");
+    browser.until("document.title === 'Inbox · Baton'");
+    browser.until("document.getElementById('icon').href.endsWith('/badge/0.svg')");
+}
+
+#[test]
+fn a_question_survives_a_restart_and_a_reconnect_replays_what_was_missed() {
+    let mut place = Place::new(&asking()).start();
+    let task = waiting(&place, "Add a greeting");
+    let question = question_of(&place, &task);
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/");
+    browser.is_live();
+    browser.write(".question textarea", "half a sen");
+
+    let address = place.address.clone();
+    place.stop();
+    browser.until("document.getElementById('line').textContent.startsWith('connection lost')");
+    // What happens before the page is back has to reach it all the same.
+    place.up(&["--listen", &address]);
+    let second = waiting(&place, "Add another greeting");
+    browser.is_live();
+    browser.until(&format!("document.querySelector('#q-{}')", question_of(&place, &second)));
+    assert_eq!(browser.text(&format!("#q-{question} .text")).trim(), "Should the greeting be formal?");
+    let area = format!("#q-{question} textarea");
+    assert_eq!(browser.value(&area), "half a sen");
+    browser.write(&area, "tence");
+    browser.click(&format!("#q-{question} button.primary"));
+    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is half a sentence now.");
+}
+
+#[test]
+fn the_second_answerer_sees_who_won() {
+    let place = Place::new(&asking()).start();
+    let task = waiting(&place, "Add a greeting");
+    let question = question_of(&place, &task);
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/board");
+    let first = place.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": "casual" }));
+    assert_eq!(first.status, 200, "{first:?}");
+    // The same form as on the page that showed the question a moment ago, sent by the script and without it.
+    let late = |send: &str| {
+        format!(
+            "const form = document.createElement('form'); form.method = 'post'; form.action = '/questions/{question}/answer';
+             const field = document.createElement('input'); field.name = 'answer'; field.value = 'formal';
+             form.append(field); document.body.append(form); form.{send}(); return 1"
+        )
+    };
+    browser.js(&late("requestSubmit"));
+    let told = browser.until("document.querySelector('.toast.bad')?.innerText");
+    let told = told.as_str().unwrap();
+    assert!(told.contains("Somebody was faster") && told.contains("Answered by mia"), "{told}");
+    browser.js(&late("submit"));
+    browser.until("document.querySelector('.alert')");
+    let page = browser.text("#main");
+    assert!(page.contains("Somebody was faster") && page.contains("You wrote: formal"), "{page}");
+    assert!(page.contains("Answered by mia") && page.contains("casual"), "{page}");
+}

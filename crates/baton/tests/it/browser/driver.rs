@@ -1,0 +1,235 @@
+//! The tests' hand on the browser: Chromium behind chromedriver, spoken to as the W3C says.
+//!
+//! The protocol is one request and one answer in JSON, which the tests' own client speaks already.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::server::client::send;
+
+/// The longest anything on a page may take on a busy machine before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// By this name the protocol calls an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+pub const ENTER: &str = "\u{e007}";
+pub const ESCAPE: &str = "\u{e00c}";
+pub const CONTROL_ENTER: &str = "\u{e009}\u{e007}\u{e000}";
+pub const CONTROL_K: &str = "\u{e009}k\u{e000}";
+
+pub struct Browser {
+    driver: Child,
+    address: String,
+    session: String,
+    /// What the browser keeps, gone with the test.
+    _profile: TempDir,
+    /// Where pages are, such as `http://127.0.0.1:5678`.
+    pub home: String,
+}
+
+impl Browser {
+    /// A browser that looks at this server. None where there is none on this machine, which is said aloud; where CI
+    /// is true that is a failure.
+    pub fn at(server: &str) -> Option<Self> {
+        let (driver, address) = started()?;
+        let profile = tempfile::tempdir().unwrap();
+        let arguments = [
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--disable-background-timer-throttling".to_owned(),
+            "--disable-renderer-backgrounding".to_owned(),
+            "--no-first-run".to_owned(),
+            "--window-size=1280,900".to_owned(),
+            format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "browserName": "chrome",
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": { "args": arguments },
+            "timeouts": { "script": PATIENCE.as_millis(), "pageLoad": PATIENCE.as_millis() },
+        }}});
+        let opened = call(&address, "POST", "/session", &wanted).unwrap();
+        let session = opened["sessionId"].as_str().unwrap().to_owned();
+        Some(Self { driver, address, session, _profile: profile, home: format!("http://{server}") })
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.try_call(method, path, body).unwrap_or_else(|error| panic!("{method} {path} {body}: {error}"))
+    }
+
+    fn try_call(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        call(&self.address, method, &format!("/session/{}{path}", self.session), body)
+    }
+
+    pub fn go(&self, path: &str) {
+        self.call("POST", "/url", &json!({ "url": format!("{}{path}", self.home) }));
+    }
+
+    /// The path of the page it is at.
+    pub fn path(&self) -> String {
+        let url = self.call("GET", "/url", &Value::Null);
+        url.as_str().unwrap().strip_prefix(&self.home).unwrap().to_owned()
+    }
+
+    /// Runs a function's body in the page.
+    pub fn js(&self, script: &str) -> Value {
+        self.call("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// The value of an expression as soon as it is one that counts as true. The page may change under it.
+    pub fn until(&self, expression: &str) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             const look = () => {{
+               let value = null;
+               try {{ value = {expression}; }} catch {{ }}
+               if (value) done(value); else setTimeout(look, 15);
+             }};
+             look();"
+        );
+        let began = Instant::now();
+        loop {
+            match self.try_call("POST", "/execute/async", &json!({ "script": script, "args": [] })) {
+                Ok(value) => return value,
+                // It went to another page meanwhile; the question is the same there.
+                Err(error) if began.elapsed() < PATIENCE && !error.contains("timeout") => {}
+                Err(error) => panic!("it was never so: {expression}: {error}\n{}", self.text("body")),
+            }
+        }
+    }
+
+    fn find(&self, css: &str) -> String {
+        self.until(&format!("document.querySelector({})", json!(css)));
+        let found = self.call("POST", "/element", &json!({ "using": "css selector", "value": css }));
+        found[ELEMENT].as_str().unwrap().to_owned()
+    }
+
+    /// What a person reads there.
+    pub fn text(&self, css: &str) -> String {
+        let text = self.js(&format!("return document.querySelector({})?.innerText ?? ''", json!(css)));
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    pub fn value(&self, css: &str) -> String {
+        self.js(&format!("return document.querySelector({}).value", json!(css))).as_str().unwrap().to_owned()
+    }
+
+    pub fn click(&self, css: &str) {
+        let element = self.find(css);
+        self.call("POST", &format!("/element/{element}/click"), &json!({}));
+    }
+
+    pub fn write(&self, css: &str, text: &str) {
+        let element = self.find(css);
+        self.call("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
+    }
+
+    /// Keys, to whatever has the focus.
+    pub fn press(&self, keys: &str) {
+        let active = self.call("GET", "/element/active", &Value::Null);
+        let element = active[ELEMENT].as_str().unwrap();
+        self.call("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
+    }
+
+    /// A second tab, which is then the one looked at.
+    pub fn tab(&self) -> String {
+        let tab = self.call("POST", "/window/new", &json!({ "type": "tab" }));
+        let handle = tab["handle"].as_str().unwrap().to_owned();
+        self.switch(&handle);
+        handle
+    }
+
+    pub fn current_tab(&self) -> String {
+        self.call("GET", "/window", &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    pub fn switch(&self, handle: &str) {
+        self.call("POST", "/window", &json!({ "handle": handle }));
+    }
+
+    /// A command of the browser's own protocol.
+    pub fn command(&self, name: &str, parameters: &Value) -> Value {
+        self.call("POST", "/goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
+    }
+
+    pub fn size(&self, width: u32, height: u32) {
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.command("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    pub fn dark(&self, is_dark: bool) {
+        let value = if is_dark { "dark" } else { "light" };
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        self.command("Emulation.setEmulatedMedia", &features);
+    }
+
+    /// What the pages complained of since this was asked last.
+    pub fn complaints(&self) -> Vec<String> {
+        let lines = self.call("POST", "/se/log", &json!({ "type": "browser" }));
+        let bad = lines
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|line| line["level"] != "INFO" && line["level"] != "DEBUG");
+        bad.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The picture of what is in sight, as base64 of a PNG.
+    pub fn picture(&self) -> String {
+        self.call("GET", "/screenshot", &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    /// Until the page's script hears of events.
+    pub fn is_live(&self) {
+        self.until("document.getElementById('line')?.textContent === 'live'");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.try_call("DELETE", "", &Value::Null);
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+fn call(address: &str, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+    let text = body.to_string();
+    let body = (method == "POST").then_some(text.as_bytes());
+    let answer = send(address, method, path, &[], body);
+    let mut object: Value =
+        serde_json::from_str(&answer.body).map_err(|error| format!("{error}: {answer:?}"))?;
+    if answer.status == 200 { Ok(object["value"].take()) } else { Err(object["value"].to_string()) }
+}
+
+/// chromedriver on a port of its own choice.
+fn started() -> Option<(Child, String)> {
+    let driver =
+        Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let has_browser =
+        || Command::new("chromium").arg("--version").output().is_ok_and(|output| output.status.success());
+    let (Ok(mut driver), true) = (driver, has_browser()) else {
+        skipped(
+            "chromium or chromedriver is missing: scripts/test installs them, or apt-get install chromium chromium-driver",
+        );
+        return None;
+    };
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let said = lines.map_while(Result::ok).find(|line| line.contains("started successfully on port"));
+    let port = said.unwrap().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
+    Some((driver, format!("127.0.0.1:{port}")))
+}
+
+/// A test that cannot be made here says so where nobody can overlook it, and fails where it has to run.
+pub fn skipped(why: &str) {
+    assert_ne!(env::var("CI").as_deref(), Ok("true"), "{why}");
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}

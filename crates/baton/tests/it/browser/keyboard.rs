@@ -1,0 +1,53 @@
+//! The keys alone.
+
+use super::driver::{Browser, CONTROL_ENTER, CONTROL_K, ENTER, ESCAPE};
+use super::scene::{asking, waiting};
+use crate::server::place::Place;
+
+#[test]
+fn the_inbox_can_be_worked_by_keyboard_alone() {
+    let place = Place::new(&asking()).start();
+    let tasks =
+        ["Add one greeting", "Add two greetings", "Add a third greeting"].map(|title| waiting(&place, title));
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/board");
+    browser.is_live();
+    browser.press("gi");
+    browser.until("document.querySelectorAll('.question').length === 3");
+    browser.is_live();
+
+    // The second option of the first question.
+    browser.press("j");
+    browser.press("2");
+    browser.until("document.querySelectorAll('.question.closed').length === 1");
+    // The next one has the focus already; an answer in one's own words.
+    browser.press("r");
+    browser.press("neither");
+    browser.press(CONTROL_ENTER);
+    browser.until("document.querySelectorAll('.question.closed').length === 2");
+    browser.press("1");
+    browser.until("document.querySelectorAll('.question.closed').length === 3");
+    let outputs = tasks.each_ref().map(|task| place.task_when_in(task, "provisional")["output"].clone());
+    assert_eq!(
+        outputs.map(|text| text.as_str().unwrap().to_owned()),
+        ["It is casual now.", "It is neither now.", "It is formal now."]
+    );
+
+    // The sheet of keys, the filter, the palette.
+    browser.press("?");
+    browser.until("document.querySelector('#keys[open]')");
+    browser.press(ESCAPE);
+    browser.until("!document.querySelector('#keys[open]')");
+    browser.press("/");
+    browser.until("document.activeElement.id === 'filter'");
+    browser.press("third");
+    browser.until("document.querySelectorAll('.question:not(.filtered)').length === 1");
+    browser.press(ESCAPE);
+    browser.press(CONTROL_K);
+    browser.until("document.querySelector('#palette[open]')");
+    browser.press("third");
+    browser.until("[...document.querySelectorAll('#palette [role=option]')].some((each) => each.innerText.includes('third'))");
+    browser.press(ENTER);
+    browser.until(&format!("location.pathname === '/tasks/{}'", tasks[2]));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

@@ -1,0 +1,47 @@
+//! Very many tasks.
+
+use super::driver::Browser;
+use super::scene::crowded;
+use crate::server::place::Place;
+
+/// How often the measurement is made; the best counts, since the machine has other things to do, too.
+const ROUNDS: u32 = 5;
+
+#[test]
+fn with_10_000_tasks_the_first_paint_comes_within_100_ms_and_the_board_stays_smooth() {
+    let place = Place::without_agents();
+    crowded(&place, 10_000);
+    let place = place.start();
+    let Some(browser) = Browser::at(&place.address) else { return };
+    for path in ["/", "/board"] {
+        let best = (0..ROUNDS).map(|_| first_paint(&browser, path)).min().unwrap();
+        assert!(best < 100, "the first paint of {path} took {best} ms");
+    }
+    // All the cards a column may have: two columns of five hundred.
+    browser.go("/board?more=queued");
+    let cards = browser.js("return document.querySelectorAll('.card').length").as_u64().unwrap();
+    assert!(cards >= 500, "{cards}");
+    let best = (0..ROUNDS).map(|_| slowest_frame(&browser)).min().unwrap();
+    assert!(best < 100, "the slowest frame took {best} ms with {cards} cards");
+}
+
+fn first_paint(browser: &Browser, path: &str) -> u64 {
+    browser.go(path);
+    let paint = browser.until("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few milliseconds")]
+    let ms = paint.as_f64().unwrap().round() as u64;
+    ms
+}
+
+/// Scrolls down in forty steps; the longest time between two frames.
+fn slowest_frame(browser: &Browser) -> u64 {
+    browser.js("scrollTo(0, 0); window.slowest = 0; window.steps = 0; let last = performance.now();
+         const frame = (now) => {
+           window.slowest = Math.max(window.slowest, now - last); last = now; window.steps += 1;
+           scrollTo(0, document.documentElement.scrollHeight * window.steps / 40);
+           if (window.steps < 40) requestAnimationFrame(frame);
+         };
+         requestAnimationFrame((now) => { last = now; requestAnimationFrame(frame); }); return 1");
+    browser.until("window.steps >= 40");
+    browser.js("return Math.round(window.slowest)").as_u64().unwrap()
+}

@@ -1,0 +1,14 @@
+//! The pages as a person sees them: a real browser, a real server, real agents.
+
+mod accessible;
+mod answering;
+mod axe;
+mod diff;
+mod driver;
+mod following;
+mod keyboard;
+mod large;
+mod log;
+mod pictures;
+mod scene;
+mod without;

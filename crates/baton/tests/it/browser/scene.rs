@@ -1,0 +1,100 @@
+//! Places with something going on in them, for the browser to look at.
+
+use baton_core::actor::Actor;
+use baton_core::change::Change;
+use baton_core::event::{Event, EventBody};
+use baton_core::id::TaskId;
+use baton_core::priority::Priority;
+use baton_core::recycle::Depth;
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{NonBlank, Role};
+use baton_engine::desk::Desk;
+use baton_engine::ids::Ids;
+use baton_engine::place::{Place as Ground, PlaceOptions};
+use serde_json::{Value, json};
+
+use crate::server::place::Place;
+
+/// An agent that asks how to greet, and greets as it was told.
+pub fn asking() -> Value {
+    json!([
+        { "when": "greeting", "resumed": false, "steps": [
+            { "turns": 2 },
+            { "ask": { "question": "Should the greeting be **formal**?", "options": ["formal", "casual"] } },
+        ]},
+        { "when": "greeting", "resumed": true, "steps": [
+            { "read_answer": "The answer (" }, { "turns": 3 },
+            { "write": { "path": "greeting.txt", "text": "{{answer}}\n" } },
+            { "commit": "Greet" },
+            { "result": { "status": "COMPLETE", "output": "It is {{answer}} now." } },
+        ]},
+    ])
+}
+
+/// A task that waits for an answer.
+pub fn waiting(place: &Place, title: &str) -> String {
+    let id = added(place, title);
+    place.task_when(&id, "AWAITING_RESPONSE");
+    id
+}
+
+pub fn added(place: &Place, title: &str) -> String {
+    added_after(place, title, &[])
+}
+
+pub fn added_after(place: &Place, title: &str, depends_on: &[&str]) -> String {
+    let task = json!({ "title": title, "task_type": "IMPLEMENTATION", "depends_on": depends_on });
+    let answer = place.post("/api/tasks", &task);
+    assert_eq!(answer.status, 201, "{answer:?}");
+    answer.json()["task_id"].as_str().unwrap().to_owned()
+}
+
+/// The id of the question a task waits on.
+pub fn question_of(place: &Place, task: &str) -> String {
+    place.task(task)["question"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Tasks by the thousand, written straight into the store before the server is up. Every tenth is open.
+pub fn crowded(place: &Place, count: u32) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
+        let ground = Ground::find(&place.folder, &options).unwrap();
+        let desk = Desk::new(ground.open_store().await.unwrap(), Ids::random());
+        let context = desk.context(Actor::human("mia")).await.unwrap();
+        for numbers in (0..count).collect::<Vec<_>>().chunks(500) {
+            let mut change = Change::new();
+            for number in numbers {
+                change = change.and(written(*number, &context));
+            }
+            desk.write(change).await.unwrap();
+        }
+        desk.close().await.unwrap();
+    });
+}
+
+fn written(number: u32, context: &baton_core::command::Context) -> Change {
+    let spec = TaskSpec {
+        id: TaskId::from_bits(number),
+        session_id: format!("session-{}", number % 40).parse().unwrap(),
+        project_id: None,
+        task_type: TaskType::Implementation,
+        title: NonBlank::new(format!("Task number {number} of very many")).unwrap(),
+        description: "Something to do.".to_owned(),
+        priority: Priority::default(),
+        role: Role::implement(),
+        recipe: None,
+        purpose: Purpose::Work,
+        depth: Depth::Original,
+        created_at: context.now.plus_ms(-i64::from(number) * 1_000),
+    };
+    let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
+    let event = |body| Event { at: context.now, by: context.actor.clone(), body };
+    let task = Task::create(spec);
+    if number.is_multiple_of(10) {
+        return Change::create(task, &[], event(body));
+    }
+    let cancelled = task.apply(baton_core::command::Command::Cancel { reason: None }, context).unwrap();
+    Change::create(cancelled.task, &[], event(body))
+}

@@ -1,0 +1,54 @@
+//! Less than a desktop with everything: no scripts, a small screen.
+
+use serde_json::json;
+
+use super::driver::Browser;
+use super::scene::{asking, waiting};
+use crate::server::place::Place;
+
+#[test]
+fn a_form_works_without_javascript() {
+    let place = Place::new(&asking()).start();
+    let task = waiting(&place, "Add a greeting");
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
+    browser.go("/");
+    assert_eq!(browser.js("return document.documentElement.classList.contains('scripts')"), false);
+    browser.click(".question button[value=formal]");
+    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is formal now.");
+    assert_eq!(browser.path(), "/");
+    // Reading and deciding, too.
+    browser.go(&format!("/tasks/{task}/log"));
+    assert!(browser.text("#log").contains("the agent exited"), "{}", browser.text("#log"));
+    browser.go("/board");
+    browser.click(&format!("#card-{task} a.primary"));
+    browser.click("#main form button.primary");
+    assert_eq!(place.task_when_in(&task, "done")["status"], "COMPLETE");
+    assert_eq!(browser.path(), format!("/tasks/{task}"));
+}
+
+#[test]
+fn on_a_phone_there_is_one_column_and_room_for_a_thumb() {
+    let place = Place::new(&asking()).start();
+    let task =
+        waiting(&place, "Add a greeting with a very long title that does not fit onto a line of a phone");
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.size(390, 844);
+    for path in ["/", "/board", &format!("/tasks/{task}"), "/chat", "/graph", "/recipes", "/health"] {
+        browser.go(path);
+        let overflow = browser.js("return document.documentElement.scrollWidth - innerWidth");
+        assert_eq!(overflow, 0, "{path} is wider than the screen");
+        let small = browser.js(
+            "return [...document.querySelectorAll('#nav a, .verbs a, form button, textarea, .tabs a')]
+               .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < 44)
+               .map((each) => each.outerHTML.slice(0, 120))",
+        );
+        assert_eq!(small, json!([]), "{path}: too small for a thumb");
+    }
+    browser.go("/");
+    let order = browser
+        .js("return document.querySelector('#nav a[aria-current]').innerText.trim().startsWith('Inbox')");
+    assert_eq!(order, true);
+    browser.click("[data-option='1']");
+    assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is formal now.");
+}

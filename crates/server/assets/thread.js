@@ -1,0 +1,15 @@
+// A conversation is read from its end. It stays there as it grows, unless the person has scrolled up to read.
+
+const NEAR_PX = 120;
+
+export function stayAtEnd() {
+  let isAtEnd = true;
+  addEventListener("scroll", () => {
+    const { scrollHeight, clientHeight } = document.documentElement;
+    isAtEnd = scrollY + clientHeight >= scrollHeight - NEAR_PX;
+  }, { passive: true });
+  return () => {
+    const isAnswering = document.activeElement?.closest(".question");
+    if (isAtEnd && !isAnswering && document.getElementById("thread")) scrollTo(0, document.documentElement.scrollHeight);
+  };
+}

@@ -1,0 +1,274 @@
+//! `/breakdowns`: tasks that were too large, and the plans for them: read, edited, approved, sent back.
+
+use axum::extract::State;
+use baton_core::breakdown::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
+use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::state::{Mark, TaskState};
+use baton_core::task::{Purpose, Task};
+use baton_core::text::{NonBlank, Role};
+use baton_engine::Store;
+use baton_engine::error::EngineError;
+use baton_engine::query::TaskFilter;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::answer::{PageAnswer, PageError, go};
+use super::form::Form;
+use super::key::Key;
+use super::layout::{Frame, Tab, empty, heading};
+use super::markdown::markdown;
+use super::visit::Visit;
+use super::words::{age, counted, of_state};
+use crate::state::App;
+
+/// Breakdowns in the list.
+const LISTED_MAX: u32 = 100;
+/// Rows for new items under a plan.
+const EMPTY_ROWS: usize = 2;
+
+pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+    let frame = Frame::load(&app, visit).await?;
+    let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
+    let mut tasks: Vec<Task> = app
+        .desk()
+        .store
+        .tasks(&filter, None, LISTED_MAX)
+        .await?
+        .items
+        .into_iter()
+        .map(|stored| stored.value)
+        .collect();
+    // What waits for a person comes first.
+    tasks
+        .sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
+    let body = html! {
+        (heading("Breakdowns", &html! {}))
+        @if tasks.is_empty() {
+            (empty("No breakdowns", "A task that was too large for one attempt is broken down; its plan waits here for your approval.", &[("baton recycle TASK", "send a task to a breakdown"), ("baton breakdown list", "the same in a terminal")]))
+        }
+        div.rows data-filter {
+            @for task in &tasks {
+                article #{ "b-" (task.id()) } data-row {
+                    (of_state(task.state()).chip()) " "
+                    a.title href={ "/breakdowns/" (task.id()) } { (task.spec().title) } " "
+                    span.muted { (task.id()) " · " (age(task.updated_at(), frame.now)) }
+                }
+            }
+        }
+    };
+    Ok(frame.page(Tab::Breakdowns, "Breakdowns", &[], &body))
+}
+
+async fn breakdown<S: Store>(app: &App<S>, id: TaskId) -> Result<Task, PageError> {
+    let task = app.desk().task(id).await?.value;
+    if task.is_breakdown() {
+        Ok(task)
+    } else {
+        Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
+    }
+}
+
+pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+    let frame = Frame::load(&app, visit).await?;
+    let task = breakdown(&app, id).await?;
+    let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
+    let body = html! {
+        header.heading.task {
+            p.crumbs { (of_state(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
+            h1 { (task.spec().title) }
+        }
+        (next_step(&task))
+        @if let Some(record) = &plan {
+            section {
+                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) " " (age(record.submitted_at, frame.now)) } }
+                (read(&record.plan))
+            }
+            @if is_provisional(&task) { (decide(id)) }
+        }
+        @if may_edit(&task) { (editor(id, plan.as_ref().map(|record| &record.plan))) }
+        details {
+            summary { "What the planner is told" }
+            div.prose { (markdown(&task.spec().description)) }
+        }
+    };
+    Ok(frame.page(Tab::Breakdowns, "Breakdown", &[id.to_string()], &body))
+}
+
+fn is_provisional(task: &Task) -> bool {
+    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == Mark::Plan)
+}
+
+fn may_edit(task: &Task) -> bool {
+    matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. } | TaskState::Failed { .. })
+}
+
+fn lineage(task: &Task) -> Markup {
+    html! {
+        @if let Purpose::Breakdown { replaces_task_id: Some(replaced), .. } = task.spec().purpose {
+            span { "in place of " a href={ "/tasks/" (replaced) } { (replaced) } }
+        }
+    }
+}
+
+/// What is missing: an agent, or a person.
+fn next_step(task: &Task) -> Markup {
+    let by_hand = matches!(task.spec().purpose, Purpose::Breakdown { by_hand: true, .. });
+    html! {
+        @if let TaskState::Breakdown { released } = task.state() {
+            div.notice {
+                @if by_hand { p { "You said you would split it yourself: write the plan below." } }
+                @else if *released { p { "An agent may take it; it waits for one to be free." } }
+                @else {
+                    p { "Nobody plans it yet. Let an agent do it, or write the plan below." }
+                    form.actions method="post" action={ "/breakdowns/" (task.id()) "/run" } { button.primary type="submit" { "Let an agent plan it" } }
+                }
+            }
+        }
+    }
+}
+
+fn read(plan: &Plan) -> Markup {
+    let leaves = plan.leaves();
+    html! {
+        ol.plan {
+            @for (index, item) in plan.items().iter().enumerate() {
+                li #{ "item-" (index + 1) } data-row {
+                    strong { (item.title) }
+                    @if let Some(priority) = item.priority { " " span.muted { (priority) } }
+                    @if !item.depends_on.is_empty() { " " span.muted { "after " (numbers(&item.depends_on)) } }
+                    @if leaves.contains(&(index + 1)) { " " span.muted { "· what waited on the whole waits on this" } }
+                    @if !item.description.is_empty() { div.prose { (markdown(&item.description)) } }
+                    (points("Accepted when", &item.acceptance_criteria))
+                    (points("Verified by", &item.verification))
+                }
+            }
+        }
+    }
+}
+
+fn points(title: &str, points: &[NonBlank]) -> Markup {
+    html! { @if !points.is_empty() { p.muted { (title) } ul { @for point in points { li { (point) } } } } }
+}
+
+fn numbers(numbers: &[usize]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn decide(id: TaskId) -> Markup {
+    html! {
+        div.actions {
+            form method="post" action={ "/breakdowns/" (id) "/approve" } { button.primary type="submit" { "Approve: make these tasks" } }
+        }
+        details {
+            summary { "Send it back" }
+            form method="post" action={ "/breakdowns/" (id) "/reject" } {
+                label for="plan-reason" { "What is wrong with it? The next planner is told." }
+                textarea #plan-reason name="reason" rows="3" required {}
+                div.actions { button type="submit" { "Reject the plan" } }
+            }
+        }
+    }
+}
+
+/// Each item as fields; an item without a title is left out.
+fn editor(id: TaskId, plan: Option<&Plan>) -> Markup {
+    let items = plan.map(Plan::items).unwrap_or_default();
+    let rows = (items.len() + EMPTY_ROWS).min(ITEMS_MAX);
+    html! {
+        details open[plan.is_none()] {
+            summary { @if plan.is_some() { "Edit the plan" } @else { "Write the plan" } }
+            form.plan method="post" action={ "/breakdowns/" (id) "/edit" } {
+                @for row in 0..rows { (fields(row + 1, items.get(row))) }
+                div.actions { button.primary type="submit" { "Hand in this plan" } span.muted { "leave a title empty to drop an item" } }
+            }
+        }
+    }
+}
+
+fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
+    let name = |field: &str| format!("{field}-{number}");
+    let lines = |texts: &[NonBlank]| texts.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    html! {
+        fieldset {
+            legend { "Task " (number) }
+            label for=(name("title")) { "Title" }
+            input #(name("title")) type="text" name=(name("title")) value=[item.map(|item| item.title.as_str())];
+            label for=(name("description")) { "What is to be done" }
+            textarea #(name("description")) name=(name("description")) rows="2" { @if let Some(item) = item { (item.description) } }
+            div.small {
+                div {
+                    label for=(name("after")) { "After (numbers)" }
+                    input #(name("after")) type="text" name=(name("after")) value=[item.map(|item| numbers(&item.depends_on))];
+                }
+                div {
+                    label for=(name("priority")) { "Priority" }
+                    input #(name("priority")) type="text" name=(name("priority")) value=[item.and_then(|item| item.priority)] placeholder="P2";
+                }
+            }
+            label for=(name("criteria")) { "Accepted when (one a line)" }
+            textarea #(name("criteria")) name=(name("criteria")) rows="2" { @if let Some(item) = item { (lines(&item.acceptance_criteria)) } }
+            input type="hidden" name=(name("verification")) value=[item.map(|item| lines(&item.verification))];
+        }
+    }
+}
+
+/// The fields as a draft; core checks it and names every fault.
+fn draft(form: &Form) -> PlanDraft {
+    let items = (1..=ITEMS_MAX).filter_map(|number| {
+        let field =
+            |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
+        let lines = |name: &str| {
+            field(name).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
+        let title = field("title");
+        (!title.is_empty()).then(|| ItemDraft {
+            title,
+            description: field("description"),
+            priority: Some(field("priority"))
+                .filter(|text| !text.is_empty())
+                .map_or(Value::Null, Value::String),
+            acceptance_criteria: lines("criteria"),
+            verification: lines("verification"),
+            depends_on: field("after")
+                .split([',', ' '])
+                .filter(|part| !part.is_empty())
+                .map(|part| Value::String(part.to_owned()))
+                .collect(),
+        })
+    });
+    PlanDraft { items: items.collect() }
+}
+
+pub async fn edit<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+    let task = breakdown(&app, id).await?;
+    if !may_edit(&task) {
+        let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
+        return Err(EngineError::Refused(baton_core::refusal::Refusal::WrongState {
+            task: id,
+            state,
+            command,
+        })
+        .into());
+    }
+    app.desk().submit_plan(id, draft(&form), app.actor()).await?;
+    Ok(go(&format!("/breakdowns/{id}")))
+}
+
+pub async fn run<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+    breakdown(&app, id).await?;
+    app.desk().apply(id, Command::Release, app.actor()).await?;
+    Ok(go(&format!("/breakdowns/{id}")))
+}
+
+pub async fn approve<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+    breakdown(&app, id).await?;
+    app.desk().approve(id, app.actor()).await?;
+    Ok(go("/board"))
+}
+
+pub async fn reject<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+    breakdown(&app, id).await?;
+    app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
+    Ok(go(&format!("/breakdowns/{id}")))
+}

@@ -1,0 +1,106 @@
+//! A drawing in layers: each node stands in the column after the last it comes from, and near those it is tied to.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Column and row of every node, by number. `edges` lead from a node to one that comes after it; those that would
+/// lead back are left to the drawing.
+pub fn places(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let columns = columns(count, edges);
+    let mut layers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (node, column) in columns.iter().enumerate() {
+        layers.entry(*column).or_default().push(node);
+    }
+    let mut rows = vec![0; count];
+    for layer in layers.values() {
+        for (row, node) in layer.iter().enumerate() {
+            rows[*node] = row;
+        }
+    }
+    // Twice there and back: each layer in the order of where its ties are.
+    for sweep in 0..4 {
+        let order: Vec<usize> = if sweep % 2 == 0 {
+            layers.keys().copied().collect()
+        } else {
+            layers.keys().rev().copied().collect()
+        };
+        for column in order {
+            let Some(layer) = layers.get_mut(&column) else { continue };
+            layer.sort_by_key(|node| {
+                (tied(*node, edges, &rows, sweep % 2 == 0).unwrap_or(rows[*node] * 16), *node)
+            });
+            for (row, node) in layer.iter().enumerate() {
+                rows[*node] = row;
+            }
+        }
+    }
+    columns.into_iter().zip(rows).collect()
+}
+
+/// The middle of the rows a node is tied to, in sixteenths.
+fn tied(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool) -> Option<usize> {
+    let others: Vec<usize> = edges
+        .iter()
+        .filter_map(|(from, to)| match before {
+            true => (*to == node).then_some(*from),
+            false => (*from == node).then_some(*to),
+        })
+        .collect();
+    let sum: usize = others.iter().map(|other| rows[*other] * 16).sum();
+    (!others.is_empty()).then(|| sum / others.len())
+}
+
+/// The longest way from any start; nodes that lie on a circle stand where the first way to them ends.
+fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut open = vec![0; count];
+    for (_, to) in edges {
+        open[*to] += 1;
+    }
+    let mut columns = vec![0; count];
+    let mut placed = vec![false; count];
+    let mut queue: VecDeque<usize> = (0..count).filter(|node| open[*node] == 0).collect();
+    loop {
+        while let Some(node) = queue.pop_front() {
+            if std::mem::replace(&mut placed[node], true) {
+                continue;
+            }
+            for (_, to) in edges.iter().filter(|(from, to)| *from == node && !placed[*to]) {
+                columns[*to] = columns[*to].max(columns[node] + 1);
+                open[*to] -= 1;
+                if open[*to] == 0 {
+                    queue.push_back(*to);
+                }
+            }
+        }
+        // Only circles are left: one of their nodes is taken as the start.
+        match (0..count)
+            .filter(|node| !placed[*node])
+            .max_by_key(|node| (columns[*node] > 0, std::cmp::Reverse(*node)))
+        {
+            Some(node) => queue.push_back(node),
+            None => return columns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_after_stands_after() {
+        let places = places(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
+        assert_eq!(places.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0, 1, 1, 2, 3]);
+        let mut each = places.clone();
+        each.sort_unstable();
+        each.dedup();
+        assert_eq!(each.len(), 5, "each has a place of its own");
+    }
+
+    #[test]
+    fn circles_come_to_an_end() {
+        assert_eq!(places(0, &[]), []);
+        let round = places(3, &[(0, 1), (1, 2), (2, 0)]);
+        assert_eq!(round.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(places(2, &[(0, 0), (0, 1), (1, 0)]).len(), 2);
+    }
+}

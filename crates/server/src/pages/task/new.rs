@@ -1,0 +1,87 @@
+//! `/tasks/new`: a task, written by hand.
+
+use axum::extract::State;
+use baton_core::priority::Priority;
+use baton_core::recycle::Depth;
+use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::Role;
+use baton_engine::Store;
+use maud::html;
+
+use crate::pages::answer::{PageAnswer, go};
+use crate::pages::form::Form;
+use crate::pages::layout::{Frame, Tab};
+use crate::pages::visit::Visit;
+use crate::routes::projects::{project, titled};
+use crate::routes::tasks::session_for;
+use crate::state::App;
+
+/// Projects offered.
+const PROJECTS_MAX: u32 = 100;
+
+pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+    let frame = Frame::load(&app, visit).await?;
+    let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
+    let body = html! {
+        div.sheet.narrow {
+            h1 { "New task" }
+            form method="post" action="/tasks/new" {
+                label for="title" { "Title" }
+                input #title type="text" name="title" required autofocus maxlength=(crate::limits::TITLE_CHARS_MAX) placeholder="Fix the typo in the README";
+                label for="description" { "What is to be done" }
+                textarea #description name="description" rows="5" data-draft="new-task" {}
+                @if !projects.is_empty() {
+                    label for="new-project" { "Project" }
+                    select #new-project name="project" {
+                        option value="" { "None" }
+                        @for project in &projects { option value=(project.id) { (project.title) } }
+                    }
+                }
+                label for="type" { "Type" }
+                select #type name="type" {
+                    option value="" { "As the words suggest" }
+                    @for task_type in TaskType::ALL { option value=(task_type) { (task_type) } }
+                }
+                label for="priority" { "Priority" }
+                select #priority name="priority" {
+                    @for priority in Priority::ALL { option value=(priority) selected[priority == Priority::default()] { (priority) } }
+                }
+                div.actions {
+                    button.primary type="submit" { "Put it into the queue" }
+                    a.button href="/board" data-close { "Back" }
+                }
+            }
+        }
+    };
+    Ok(frame.page(Tab::Board, "New task", &["none".to_owned()], &body))
+}
+
+pub async fn add<S: Store>(State(app): State<App<S>>, form: Form) -> PageAnswer {
+    let title = titled(form.text("title"), "title")?;
+    let description = form.text("description").replace("\r\n", "\n");
+    let project_id = form.parsed("project")?;
+    if let Some(id) = project_id {
+        project(&app, id).await?;
+    }
+    let session = session_for(&app, project_id, None).await?;
+    let given: Option<TaskType> = form.parsed("type")?;
+    let task_type = given.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
+    let priority: Priority = form.parsed("priority")?.unwrap_or_default();
+    let spec = |id, created_at| TaskSpec {
+        id,
+        session_id: session.clone(),
+        project_id,
+        task_type,
+        title: title.clone(),
+        description: description.clone(),
+        priority,
+        role: Role::implement(),
+        recipe: None,
+        purpose: Purpose::Work,
+        depth: Depth::Original,
+        created_at,
+    };
+    let task = app.desk().add_task(&[], app.actor(), spec).await?;
+    Ok(go(&form.next(&format!("/tasks/{}", task.id()))))
+}

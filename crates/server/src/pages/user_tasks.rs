@@ -1,0 +1,128 @@
+//! `/user-tasks`: the project's own commands; run one, see what it prints.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_engine::Store;
+use baton_engine::user_tasks::{Ran, Site, UserTaskError};
+use maud::{Markup, html};
+
+use super::answer::PageAnswer;
+use super::form::Form;
+use super::key::Key;
+use super::layout::{Frame, Tab, empty, heading};
+use super::visit::Visit;
+use crate::state::App;
+
+/// As much of one stream as a page shows; the end is where the trouble is.
+const SHOWN_BYTES_MAX: usize = 200 * 1024;
+
+pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+    drawn(&app, visit, None).await
+}
+
+/// Runs one in the project's root and waits for its end.
+pub async fn run<S: Store>(
+    State(app): State<App<S>>,
+    Key(name): Key<String>,
+    visit: Visit,
+    form: Form,
+) -> PageAnswer {
+    let args = form.text("args").to_owned();
+    let ran =
+        app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
+    drawn(&app, visit, Some((&ran, &args))).await
+}
+
+/// A person has read the file and lets it run.
+pub async fn trust<S: Store>(State(app): State<App<S>>, _: Form) -> PageAnswer {
+    app.shop.user_tasks.trust(&site(&app)).map_err(crate::error::ApiError::from)?;
+    Ok(super::answer::go("/user-tasks"))
+}
+
+fn site<S: Store>(app: &App<S>) -> Site {
+    Site::of_person(&app.shop.place.root)
+}
+
+async fn drawn<S: Store>(app: &App<S>, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
+    let frame = Frame::load(app, visit).await?;
+    let list = app.shop.user_tasks.list(&site(app));
+    let body = html! {
+        (heading("User tasks", &html! { span.muted { code { ".agent/Taskfile.yml" } } }))
+        @if let Some((ran, args)) = ran { (output(ran, args)) }
+        @match &list {
+            Ok(list) if !list.tasks.is_empty() => {
+                p.muted { "These run with your rights, in the project's root." }
+                div.rows data-filter { @for task in &list.tasks { (row(&task.name, &task.description, ran)) } }
+            },
+            Ok(_) | Err(UserTaskError::NoTaskfile) => {
+                (empty("No user tasks", "Name the commands people and agents use here in .agent/Taskfile.yml. Those with a description are offered.", &[("baton tasks", "list them in a terminal"), ("baton do NAME -- ARGS", "run one")]))
+            },
+            Err(error) => div.alert role="alert" { p { (error) } p.muted { (error.hint()) } },
+        }
+        @if app.shop.settings.user_tasks.trust != baton_engine::user_tasks::Trust::Always {
+            form.actions method="post" action="/user-tasks/trust" { button type="submit" { "I have read the file: trust it as it is" } }
+        }
+    };
+    Ok(frame.page_with(StatusCode::OK, Tab::UserTasks, "User tasks", &["none".to_owned()], &body))
+}
+
+fn row(name: &str, description: &str, ran: Option<(&Ran, &str)>) -> Markup {
+    let args = ran.filter(|(ran, _)| ran.task_name == name).map(|(_, args)| args);
+    html! {
+        article #{ "user-task-" (name) } data-row {
+            h3 { (name) }
+            p.muted { (description) }
+            form.inline method="post" action={ "/user-tasks/" (encoded(name)) "/run" } data-plain {
+                label.unseen for={ "args-" (name) } { "Arguments of " (name) }
+                input #{ "args-" (name) } type="text" name="args" placeholder="Arguments" value=[args] autocomplete="off";
+                button.primary type="submit" { "Run" }
+            }
+        }
+    }
+}
+
+/// A name in an address: everything that has a meaning there is written out.
+fn encoded(name: &str) -> String {
+    use std::fmt::Write;
+    name.bytes().fold(String::new(), |mut text, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+        text
+    })
+}
+
+fn output(ran: &Ran, args: &str) -> Markup {
+    html! {
+        section #output aria-label="Output" {
+            p {
+                @if ran.succeeded { span.chip.tone-done { span.sign { "✓" } "completed" } } @else { span.chip.tone-failed { span.sign { "✗" } "failed, exit code " (ran.exit_code) } }
+                " " code { (ran.task_name) @if !args.is_empty() { " -- " (args) } }
+            }
+            @if !ran.stdout.is_empty() { pre.terminal tabindex="0" { (end(&ran.stdout)) } }
+            @if !ran.stderr.is_empty() { h3 { "Error output" } pre.terminal tabindex="0" { (end(&ran.stderr)) } }
+            @if ran.stdout.is_empty() && ran.stderr.is_empty() { p.muted { "It printed nothing." } }
+        }
+    }
+}
+
+fn end(text: &str) -> &str {
+    let from = (text.len().saturating_sub(SHOWN_BYTES_MAX)..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    &text[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_become_more_of_an_address() {
+        assert_eq!(encoded("docs:build"), "docs%3Abuild");
+        assert_eq!(encoded("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
+    }
+}
