@@ -31,7 +31,7 @@ pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
 pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = with_office(async |office| {
         let pending = office.desk.pending_questions(OFFERED_MAX).await.ok()?;
-        let line = |record: &QuestionRecord| record.question.text.as_str().lines().next().map(str::to_owned);
+        let line = |record: &QuestionRecord| record.question.text().as_str().lines().next().map(str::to_owned);
         let pair = |record: &QuestionRecord| (record.question.id.to_string(), line(record).unwrap_or_default());
         Some(pending.iter().map(pair).collect())
     });
@@ -48,8 +48,8 @@ pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = place().map(|(place, _)| {
-        let library = RecipeLibrary::of(&place.root).current();
-        library.iter().map(|recipe| (recipe.id.to_string(), recipe.label.to_string())).collect()
+        let listed = RecipeLibrary::of(&place.root).list();
+        listed.iter().map(|one| (one.recipe.id().to_string(), one.recipe.label().to_string())).collect()
     });
     offered(typed, found)
 }

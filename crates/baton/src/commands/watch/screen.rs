@@ -74,7 +74,7 @@ impl Screen {
                 let question = &record.question;
                 let task = record.task_id.map(|task: TaskId| format!("  {task}")).unwrap_or_default();
                 screen.push(&format!("? {}{task}  {}", question.id, age(*now, record.asked_at)));
-                screen.push(&format!("    {}", one_line(question.text.as_str())));
+                screen.push(&format!("    {}", one_line(question.text().as_str())));
                 room = room.saturating_sub(QUESTION_LINES);
             }
             screen.rest(questions.len() - shown, &mut room);
@@ -173,6 +173,8 @@ mod tests {
             status: Status::Running,
             queue: Queue::Claimed,
             show_reply_ui: false,
+            is_breakdown: false,
+            too_large: None,
             question: None,
             created_at: Timestamp::from_ms(0),
             updated_at: Timestamp::from_ms(0),
