@@ -4,13 +4,13 @@ use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{EdgeChange, Guard, Record};
 use baton_core::question_record::QuestionRecord;
 use baton_core::run::RunState;
-use rusqlite::{Params, params};
+use rusqlite::{OptionalExtension, Params, params};
 
 use super::batch::Batch;
 use super::fault::Fault;
 use super::put_task::{self, Written};
 use super::rendered::{Rendered, RenderedEvent, RenderedPut};
-use super::rows::{of_attempt, of_task, version};
+use super::rows::{of_attempt, of_task};
 use super::unblock;
 use super::{edges, leases};
 use crate::columns::{is_pending, kind_and_key};
@@ -47,22 +47,22 @@ fn put_one(
     written: &mut Written,
 ) -> Result<(), Fault> {
     match &put.record {
-        Record::Task(task) => put_task::put(batch, put, task, edges, written),
-        Record::Attempt(attempt) => put_attempt(batch, put, attempt),
-        Record::Question(question) => put_question(batch, put, question),
+        Record::Task(task) => put_task::put(batch, put, task, edges, written)?,
+        Record::Attempt(attempt) => put_attempt(batch, put, attempt)?,
+        Record::Question(question) => put_question(batch, put, question)?,
         Record::Project(project) => {
             let id = i64::from(project.id.bits());
             let next = guarded(batch, put, "SELECT version FROM projects WHERE id = ?1", [id])?;
             let sql = "INSERT INTO projects (id, version, created_ms, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, created_ms = ?3, body = ?4";
-            run(batch, sql, params![id, next, project.created_at.ms(), put.body])
+            batch.run(sql, params![id, next, project.created_at.ms(), put.body])?;
         }
         Record::Session(session) => {
             let id = session.id.as_str();
             let next = guarded(batch, put, "SELECT version FROM sessions WHERE id = ?1", [id])?;
             let sql = "INSERT INTO sessions (id, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, put.body])
+            batch.run(sql, params![id, next, put.body])?;
         }
         Record::Message(message) => {
             let (session, number) = (message.session_id.as_str(), message.number);
@@ -70,14 +70,14 @@ fn put_one(
             let next = guarded(batch, put, find, (session, number))?;
             let sql = "INSERT INTO messages (session, number, version, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (session, number) DO UPDATE SET version = ?3, body = ?4";
-            run(batch, sql, params![session, number, next, put.body])
+            batch.run(sql, params![session, number, next, put.body])?;
         }
         Record::Plan(plan) => {
             let id = of_task(plan.task_id);
             let next = guarded(batch, put, "SELECT version FROM plans WHERE task = ?1", [id])?;
             let sql = "INSERT INTO plans (task, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (task) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, put.body])
+            batch.run(sql, params![id, next, put.body])?;
         }
         Record::Run(recipe_run) => {
             let id = i64::from(recipe_run.id().bits());
@@ -88,23 +88,24 @@ fn put_one(
             };
             let sql = "INSERT INTO runs (id, version, is_open, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, is_open = ?3, body = ?4";
-            run(batch, sql, params![id, next, is_open, put.body])
+            batch.run(sql, params![id, next, is_open, put.body])?;
         }
         Record::Loop(phase_loop) => {
             let id = phase_loop.session().as_str();
             let next = guarded(batch, put, "SELECT version FROM loops WHERE session = ?1", [id])?;
             let sql = "INSERT INTO loops (session, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (session) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![id, next, put.body])
+            batch.run(sql, params![id, next, put.body])?;
         }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
             let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;
             let sql = "INSERT INTO receipts (key, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (key) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![key, next, put.body])
+            batch.run(sql, params![key, next, put.body])?;
         }
     }
+    Ok(())
 }
 
 fn put_attempt(batch: &mut Batch<'_>, put: &RenderedPut, record: &AttemptRecord) -> Result<(), Fault> {
@@ -114,7 +115,7 @@ fn put_attempt(batch: &mut Batch<'_>, put: &RenderedPut, record: &AttemptRecord)
         "INSERT INTO attempts (id, version, task, number, body) VALUES (?1, coalesce(?2, 1), ?3, ?4, ?5)
         ON CONFLICT (id) DO UPDATE SET version = coalesce(?2, version + 1), body = ?5";
     let values = params![id, next, of_task(record.task_id), record.attempt.number, put.body];
-    run(batch, sql, values)?;
+    batch.run(sql, values)?;
     if record.closing.is_some() { leases::end(batch, id) } else { Ok(()) }
 }
 
@@ -133,32 +134,42 @@ fn put_question(batch: &mut Batch<'_>, put: &RenderedPut, record: &QuestionRecor
         record.session_id.as_str(),
         put.body,
     ];
-    run(batch, sql, values)
+    batch.run(sql, values)?;
+    Ok(())
 }
 
 fn record(batch: &mut Batch<'_>, event: &RenderedEvent) -> Result<(), Fault> {
     batch.counters.last_seq += 1;
     let sql = "INSERT INTO events (seq, task, at_ms, body) VALUES (?1, ?2, ?3, ?4)";
-    run(batch, sql, params![batch.counters.last_seq, event.task, event.at_ms, event.body])
+    let seq = batch.counters.last_seq;
+    batch.run(sql, params![seq, event.task, event.at_ms, event.body])?;
+    Ok(())
 }
 
 fn post(batch: &mut Batch<'_>, effect: &str) -> Result<(), Fault> {
     batch.counters.last_effect += 1;
     let sql = "INSERT INTO outbox (id, body) VALUES (?1, ?2)";
-    run(batch, sql, params![batch.counters.last_effect, effect])
+    let id = batch.counters.last_effect;
+    batch.run(sql, (id, effect))?;
+    Ok(())
 }
 
 /// Looks the row up and holds its guard against it. Returns the version it gets.
-fn guarded(batch: &Batch<'_>, put: &RenderedPut, find: &str, key: impl Params) -> Result<i64, Fault> {
-    let found = version(batch.conn, find, key)?;
-    next_version(put, found)
+fn guarded(
+    batch: &mut Batch<'_>,
+    put: &RenderedPut,
+    find: &'static str,
+    key: impl Params,
+) -> Result<i64, Fault> {
+    let found: Option<i64> = batch.statement(find)?.query_row(key, |row| row.get(0)).optional()?;
+    next_version(put, found.map(i64::cast_unsigned))
 }
 
 /// None for a row that another one guards: whatever is there, the statement itself counts on from it.
 fn guarded_unless_owned(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     put: &RenderedPut,
-    find: &str,
+    find: &'static str,
     key: impl Params,
 ) -> Result<Option<i64>, Fault> {
     match put.guard {
@@ -178,9 +189,4 @@ pub fn next_version(put: &RenderedPut, found: Option<u64>) -> Result<i64, Fault>
     }
     let (kind, key) = kind_and_key(&put.record);
     Err(Conflict::Moved { kind, key, expected: put.guard, found }.into())
-}
-
-pub fn run(batch: &Batch<'_>, sql: &str, params: impl Params) -> Result<(), Fault> {
-    batch.conn.prepare_cached(sql)?.execute(params)?;
-    Ok(())
 }

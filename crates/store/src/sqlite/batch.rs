@@ -1,13 +1,14 @@
-//! One transaction of the writer: the connection, the moment it began, and the numbers it counts with.
+//! The writer's transaction: the connection, the moment it began, and the numbers it counts with.
 
 use baton_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Statement};
 
 use super::fault::Fault;
 use super::running::Running;
+use super::statements::Statements;
 
 /// Read when the transaction begins and written when it ends, so that every change in between counts in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     pub last_seq: i64,
     pub last_effect: i64,
@@ -15,9 +16,11 @@ pub struct Counters {
     pub unaccepted: i64,
 }
 
-/// Lives from BEGIN to COMMIT. Nothing of it may outlive the transaction: another process writes in between.
+/// Begun and committed again and again, for the sake of its statements. Nothing else of it outlives a transaction:
+/// another process may write in between.
 pub struct Batch<'c> {
     pub conn: &'c Connection,
+    statements: Statements<'c>,
     /// The store's clock when the transaction began.
     pub now: Timestamp,
     pub counters: Counters,
@@ -45,23 +48,47 @@ pub struct ReadyKey {
 }
 
 impl<'c> Batch<'c> {
-    pub fn begin(conn: &'c Connection, now: Timestamp) -> Result<Self, Fault> {
-        conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let counters = read_counters(conn)?;
-        Ok(Self { conn, now, counters, stored: counters, running: None })
+    pub fn new(conn: &'c Connection) -> Self {
+        Self {
+            conn,
+            statements: Statements::new(conn),
+            now: Timestamp::from_ms(0),
+            counters: Counters::default(),
+            stored: Counters::default(),
+            running: None,
+        }
     }
 
-    pub fn commit(self) -> Result<Counters, Fault> {
+    pub fn begin(&mut self, now: Timestamp) -> Result<(), Fault> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        self.now = now;
+        self.counters = self.read_counters()?;
+        self.stored = self.counters;
+        self.running = None;
+        Ok(())
+    }
+
+    pub fn commit(&mut self) -> Result<Counters, Fault> {
         if let Some(running) = &self.running {
             running.write(self.conn)?;
         }
         if self.stored != self.counters {
             let sql = "UPDATE counters SET last_seq = ?1, last_effect = ?2, ready = ?3, unaccepted = ?4";
             let Counters { last_seq, last_effect, ready, unaccepted } = self.counters;
-            self.conn.prepare_cached(sql)?.execute((last_seq, last_effect, ready, unaccepted))?;
+            self.run(sql, (last_seq, last_effect, ready, unaccepted))?;
         }
-        self.conn.prepare_cached("COMMIT")?.execute([])?;
+        self.run("COMMIT", [])?;
         Ok(self.counters)
+    }
+
+    /// Every statement inside the transaction is one of these.
+    pub fn statement(&mut self, sql: &'static str) -> rusqlite::Result<&mut Statement<'c>> {
+        self.statements.get(sql)
+    }
+
+    /// Returns how many rows it changed.
+    pub fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, Fault> {
+        Ok(self.statement(sql)?.execute(params)?)
     }
 
     /// Runs one piece of work, which says whether to keep what it did. False when the whole transaction has to be
@@ -84,7 +111,7 @@ impl<'c> Batch<'c> {
     }
 
     fn one_apart(&mut self, work: impl FnOnce(&mut Self) -> bool) -> Result<(), Fault> {
-        self.conn.prepare_cached("SAVEPOINT one")?.execute([])?;
+        self.run("SAVEPOINT one", [])?;
         let before = (self.counters, self.running.clone());
         let is_kept = work(self);
         if self.conn.is_autocommit() {
@@ -92,10 +119,10 @@ impl<'c> Batch<'c> {
             return Ok(());
         }
         if !is_kept {
-            self.conn.prepare_cached("ROLLBACK TO one")?.execute([])?;
+            self.run("ROLLBACK TO one", [])?;
             (self.counters, self.running) = before;
         }
-        self.conn.prepare_cached("RELEASE one")?.execute([])?;
+        self.run("RELEASE one", [])?;
         Ok(())
     }
 
@@ -104,12 +131,10 @@ impl<'c> Batch<'c> {
         let values = (&key.role, key.rank, key.created_ms, key.task);
         if is_ready {
             let sql = "INSERT OR IGNORE INTO ready (role, rank, created_ms, task) VALUES (?1, ?2, ?3, ?4)";
-            self.counters.ready +=
-                i64::try_from(self.conn.prepare_cached(sql)?.execute(values)?).unwrap_or(0);
+            self.counters.ready += i64::try_from(self.run(sql, values)?).unwrap_or(0);
         } else {
             let sql = "DELETE FROM ready WHERE role = ?1 AND rank = ?2 AND created_ms = ?3 AND task = ?4";
-            self.counters.ready -=
-                i64::try_from(self.conn.prepare_cached(sql)?.execute(values)?).unwrap_or(0);
+            self.counters.ready -= i64::try_from(self.run(sql, values)?).unwrap_or(0);
         }
         Ok(())
     }
@@ -121,18 +146,16 @@ impl<'c> Batch<'c> {
         };
         Ok(self.running.insert(running))
     }
-}
 
-fn read_counters(conn: &Connection) -> rusqlite::Result<Counters> {
-    conn.prepare_cached("SELECT last_seq, last_effect, ready, unaccepted FROM counters")?.query_row(
-        [],
-        |row| {
+    fn read_counters(&mut self) -> rusqlite::Result<Counters> {
+        let sql = "SELECT last_seq, last_effect, ready, unaccepted FROM counters";
+        self.statement(sql)?.query_row([], |row| {
             Ok(Counters {
                 last_seq: row.get(0)?,
                 last_effect: row.get(1)?,
                 ready: row.get(2)?,
                 unaccepted: row.get(3)?,
             })
-        },
-    )
+        })
+    }
 }

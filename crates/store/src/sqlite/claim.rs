@@ -33,11 +33,11 @@ pub fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Claime
 
 /// The first of each role, as many as were asked for. That is far enough to look: all of one role share its
 /// limits, and of those that differ in urgency the admissible ones come first.
-fn candidates(batch: &Batch<'_>, request: &ClaimRequest) -> Result<Vec<Candidate>, Fault> {
+fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Candidate>, Fault> {
     let limit = i64::try_from(request.attempt_ids.len()).unwrap_or(i64::MAX);
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
-    let mut statement = batch.conn.prepare_cached(sql)?;
+    let statement = batch.statement(sql)?;
     let mut candidates = Vec::new();
     for (role, agent) in &request.agents {
         let mut found = statement.query((role.as_str(), limit))?;
@@ -68,7 +68,7 @@ fn take(
 ) -> Result<Claimed, Fault> {
     let task = candidate.task;
     let stored =
-        rows::task(batch.conn, of_task(task))?.ok_or_else(|| bad_row("ready task", task, "it is gone"))?;
+        rows::task_in(batch, of_task(task))?.ok_or_else(|| bad_row("ready task", task, "it is gone"))?;
     // Ready tasks are exactly those that nothing blocks.
     let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0 };
     let context = Context { now: batch.now, actor: request.actor.clone(), fresh: UNUSED };

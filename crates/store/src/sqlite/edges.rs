@@ -29,16 +29,13 @@ fn add(batch: &mut Batch<'_>, task: TaskId, on: TaskId, seen: &mut BTreeSet<Task
         return Ok(());
     }
     let sql = "SELECT is_done, is_replaced FROM tasks WHERE id = ?1";
-    let found: Option<(bool, bool)> = batch
-        .conn
-        .prepare_cached(sql)?
-        .query_row([of_task(on)], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let found: Option<(bool, bool)> =
+        batch.statement(sql)?.query_row([of_task(on)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((is_done, is_replaced)) = found else {
         return Err(Conflict::UnknownDependency { task, on }.into());
     };
     if is_replaced {
-        let Some(replaced) = rows::task(batch.conn, of_task(on))? else { return Ok(()) };
+        let Some(replaced) = rows::task_in(batch, of_task(on))? else { return Ok(()) };
         for by in TaskColumns::of(&replaced.value).replaced_by {
             add(batch, task, by, seen)?;
         }
@@ -46,7 +43,7 @@ fn add(batch: &mut Batch<'_>, task: TaskId, on: TaskId, seen: &mut BTreeSet<Task
     }
     refuse_circle(batch, task, on)?;
     let sql = "INSERT OR IGNORE INTO edges (task, blocker, is_met) VALUES (?1, ?2, ?3)";
-    let is_new = batch.conn.prepare_cached(sql)?.execute((of_task(task), of_task(on), is_done))? > 0;
+    let is_new = batch.run(sql, (of_task(task), of_task(on), is_done))? > 0;
     if is_new && !is_done { one_more_blocker(batch, task) } else { Ok(()) }
 }
 
@@ -57,11 +54,8 @@ fn rewire(batch: &mut Batch<'_>, from: TaskId, to: &[TaskId]) -> Result<(), Faul
             add(batch, task_id(dependent)?, *on, &mut BTreeSet::new())?;
         }
         let sql = "DELETE FROM edges WHERE task = ?1 AND blocker = ?2 RETURNING is_met";
-        let was_met: Option<bool> = batch
-            .conn
-            .prepare_cached(sql)?
-            .query_row((dependent, of_task(from)), |row| row.get(0))
-            .optional()?;
+        let was_met: Option<bool> =
+            batch.statement(sql)?.query_row((dependent, of_task(from)), |row| row.get(0)).optional()?;
         if was_met == Some(false) {
             one_blocker_less(batch, dependent)?;
         }
@@ -69,9 +63,8 @@ fn rewire(batch: &mut Batch<'_>, from: TaskId, to: &[TaskId]) -> Result<(), Faul
     Ok(())
 }
 
-fn dependents(batch: &Batch<'_>, blocker: i64) -> Result<Vec<i64>, Fault> {
-    let mut statement =
-        batch.conn.prepare_cached("SELECT task FROM edges WHERE blocker = ?1 ORDER BY task")?;
+fn dependents(batch: &mut Batch<'_>, blocker: i64) -> Result<Vec<i64>, Fault> {
+    let statement = batch.statement("SELECT task FROM edges WHERE blocker = ?1 ORDER BY task")?;
     let found = statement.query_map([blocker], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(found)
 }
@@ -79,11 +72,8 @@ fn dependents(batch: &Batch<'_>, blocker: i64) -> Result<Vec<i64>, Fault> {
 fn one_more_blocker(batch: &mut Batch<'_>, task: TaskId) -> Result<(), Fault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers + 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
-    let after = batch
-        .conn
-        .prepare_cached(sql)?
-        .query_row([of_task(task)], |row| after(row, of_task(task)))
-        .optional()?;
+    let after =
+        batch.statement(sql)?.query_row([of_task(task)], |row| after(row, of_task(task))).optional()?;
     match after {
         Some((1, true, key)) => batch.set_ready(&key, false),
         Some(_) => Ok(()),
@@ -98,7 +88,7 @@ fn one_more_blocker(batch: &mut Batch<'_>, task: TaskId) -> Result<(), Fault> {
 pub fn one_blocker_less(batch: &mut Batch<'_>, task: i64) -> Result<(), Fault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers - 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
-    match batch.conn.prepare_cached(sql)?.query_row([task], |row| after(row, task)).optional()? {
+    match batch.statement(sql)?.query_row([task], |row| after(row, task)).optional()? {
         Some((0, true, key)) => batch.set_ready(&key, true),
         Some(_) | None => Ok(()),
     }
@@ -111,15 +101,15 @@ fn after(row: &Row<'_>, task: i64) -> rusqlite::Result<(i64, bool, ReadyKey)> {
 
 /// Whether `on` waits, however far off, on `task`. Nobody can while nobody waits on `task` at all, which is so
 /// for every task that is just being made: then this costs one look into an index.
-fn refuse_circle(batch: &Batch<'_>, task: TaskId, on: TaskId) -> Result<(), Fault> {
+fn refuse_circle(batch: &mut Batch<'_>, task: TaskId, on: TaskId) -> Result<(), Fault> {
     let sql = "SELECT 1 FROM edges WHERE blocker = ?1 LIMIT 1";
-    if !batch.conn.prepare_cached(sql)?.exists([of_task(task)])? {
+    if !batch.statement(sql)?.exists([of_task(task)])? {
         return Ok(());
     }
     let (start, goal) = (of_task(on), of_task(task));
     let mut came_from = BTreeMap::from([(start, None)]);
     let mut next = vec![start];
-    let mut blockers = batch.conn.prepare_cached("SELECT blocker FROM edges WHERE task = ?1")?;
+    let blockers = batch.statement("SELECT blocker FROM edges WHERE task = ?1")?;
     while let Some(here) = next.pop() {
         if here == goal {
             return Err(Conflict::Cycle { path: path(&came_from, task, here)? }.into());

@@ -59,8 +59,8 @@ pub fn pending_effects(
     Ok(effects)
 }
 
-pub fn finish_effects(batch: &Batch<'_>, ids: &[EffectId]) -> Result<(), Fault> {
-    let mut statement = batch.conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")?;
+pub fn finish_effects(batch: &mut Batch<'_>, ids: &[EffectId]) -> Result<(), Fault> {
+    let statement = batch.statement("DELETE FROM outbox WHERE id = ?1")?;
     for id in ids {
         statement.execute([id.bits().cast_signed()])?;
     }
@@ -78,8 +78,8 @@ pub fn forgettable(conn: &Connection, retention: &Retention) -> Result<Vec<i64>,
 }
 
 /// Returns how many were still there. Numbers are never given out again: they come from the counters.
-pub fn forget(batch: &Batch<'_>, seqs: &[i64]) -> Result<u64, Fault> {
-    let mut statement = batch.conn.prepare_cached("DELETE FROM events WHERE seq = ?1")?;
+pub fn forget(batch: &mut Batch<'_>, seqs: &[i64]) -> Result<u64, Fault> {
+    let statement = batch.statement("DELETE FROM events WHERE seq = ?1")?;
     let mut removed = 0;
     for seq in seqs {
         removed += statement.execute([seq])?;

@@ -17,7 +17,8 @@ use super::graph::ready_count;
 use super::history::last_seq;
 use super::open::connect;
 use super::unblock;
-use super::writer::{Message, WriterHandle};
+use super::waiting::Message;
+use super::writer::WriterHandle;
 use crate::error::StoreError;
 
 /// How soon a commit by another process is seen here. One look costs microseconds.

@@ -4,7 +4,6 @@ use baton_core::id::AttemptId;
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params};
 
-use super::apply::run;
 use super::batch::Batch;
 use super::fault::Fault;
 use super::rows::{attempt_id, name, of_attempt, of_task, task_id};
@@ -21,7 +20,7 @@ pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
         lease.role.as_str(),
         lease.agent.as_str(),
     );
-    run(batch, sql, values)?;
+    batch.run(sql, values)?;
     batch.running()?.one_more(&lease.role, &lease.agent);
     Ok(())
 }
@@ -30,7 +29,7 @@ pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
 pub fn end(batch: &mut Batch<'_>, attempt: i64) -> Result<(), Fault> {
     let ended = {
         let sql = "DELETE FROM leases WHERE attempt = ?1 RETURNING role, agent";
-        let mut statement = batch.conn.prepare_cached(sql)?;
+        let statement = batch.statement(sql)?;
         let mut rows = statement.query([attempt])?;
         match rows.next()? {
             Some(row) => {
@@ -47,14 +46,14 @@ pub fn end(batch: &mut Batch<'_>, attempt: i64) -> Result<(), Fault> {
 
 /// A lease that has run out but was taken back by nobody is still its worker's to renew.
 pub fn renew(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     worker: &str,
     attempts: &[AttemptId],
     lease_ms: i64,
 ) -> Result<Vec<AttemptId>, Fault> {
     let expires_ms = batch.now.plus_ms(lease_ms).ms();
     let sql = "UPDATE leases SET expires_ms = ?3 WHERE attempt = ?1 AND worker = ?2";
-    let mut statement = batch.conn.prepare_cached(sql)?;
+    let statement = batch.statement(sql)?;
     let mut lost = Vec::new();
     for attempt in attempts {
         if statement.execute((of_attempt(*attempt), worker, expires_ms))? == 0 {

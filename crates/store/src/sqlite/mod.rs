@@ -4,6 +4,7 @@
 //! read through `readers`; nothing else holds a connection but the `keeper`.
 
 mod alive;
+mod answerer;
 mod apply;
 mod backup;
 mod batch;
@@ -26,8 +27,10 @@ mod rendered;
 mod restore;
 mod rows;
 mod running;
+mod statements;
 mod store;
 mod unblock;
+mod waiting;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -43,7 +46,8 @@ use self::alive::Alive;
 use self::fault::Fault;
 use self::keeper::{Keeper, KeeperHandle};
 use self::readers::Readers;
-use self::writer::{Message, Writer, WriterHandle};
+use self::waiting::Message;
+use self::writer::{Writer, WriterHandle};
 use crate::error::StoreError;
 
 /// Where the store gets its time from.

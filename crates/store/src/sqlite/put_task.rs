@@ -4,7 +4,7 @@ use baton_core::change::EdgeChange;
 use baton_core::task::Task;
 use rusqlite::{OptionalExtension, Statement, params};
 
-use super::apply::{next_version, run};
+use super::apply::next_version;
 use super::batch::{Batch, ReadyKey};
 use super::fault::Fault;
 use super::rendered::RenderedPut;
@@ -55,8 +55,7 @@ pub fn put(
 pub fn settle(batch: &mut Batch<'_>, held_back: &[ReadyKey]) -> Result<(), Fault> {
     for key in held_back {
         let open: i64 = batch
-            .conn
-            .prepare_cached("SELECT open_blockers FROM tasks WHERE id = ?1")?
+            .statement("SELECT open_blockers FROM tasks WHERE id = ?1")?
             .query_row([key.task], |row| row.get(0))?;
         if open == 0 {
             batch.set_ready(key, true)?;
@@ -65,10 +64,10 @@ pub fn settle(batch: &mut Batch<'_>, held_back: &[ReadyKey]) -> Result<(), Fault
     Ok(())
 }
 
-fn before(batch: &Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fault> {
+fn before(batch: &mut Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fault> {
     let sql =
         "SELECT version, open_blockers, is_claimable, is_done, is_provisional, rank FROM tasks WHERE id = ?1";
-    let row = batch.conn.prepare_cached(sql)?.query_row([of_task(columns.id)], |row| {
+    let row = batch.statement(sql)?.query_row([of_task(columns.id)], |row| {
         Ok(Before {
             version: row.get::<_, i64>(0)?.cast_unsigned(),
             open_blockers: row.get(1)?,
@@ -92,8 +91,8 @@ fn insert(
     let sql = "INSERT INTO tasks (id, version, is_claimable, is_done, is_finished, is_provisional, is_replaced, rank,
             updated_ms, queue, status, body, open_blockers, created_ms, project, role, session, title)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16, ?17)";
-    let mut statement = batch.conn.prepare_cached(sql)?;
-    bind_state(&mut statement, version, body, columns)?;
+    let statement = batch.statement(sql)?;
+    bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.created_ms)?;
     statement.raw_bind_parameter(14, columns.project.map(|project| i64::from(project.bits())))?;
     statement.raw_bind_parameter(15, columns.role.as_str())?;
@@ -127,8 +126,8 @@ fn update(
     let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
             is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12, title = ?13
         WHERE id = ?1";
-    let mut statement = batch.conn.prepare_cached(sql)?;
-    bind_state(&mut statement, version, body, columns)?;
+    let statement = batch.statement(sql)?;
+    bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.title.as_str())?;
     statement.raw_execute()?;
     if before.open_blockers > 0
@@ -171,9 +170,10 @@ fn key_of(columns: &TaskColumns, rank: i64) -> ReadyKey {
 }
 
 /// The oldest task of a session gives its group a place in the list and its first words.
-fn join_group(batch: &Batch<'_>, columns: &TaskColumns) -> Result<(), Fault> {
+fn join_group(batch: &mut Batch<'_>, columns: &TaskColumns) -> Result<(), Fault> {
     let sql = "INSERT INTO task_groups (session, created_ms, first_task) VALUES (?1, ?2, ?3)
         ON CONFLICT (session) DO UPDATE SET created_ms = ?2, first_task = ?3
         WHERE (?2, ?3) < (created_ms, first_task)";
-    run(batch, sql, params![columns.session.as_str(), columns.created_ms, of_task(columns.id)])
+    batch.run(sql, params![columns.session.as_str(), columns.created_ms, of_task(columns.id)])?;
+    Ok(())
 }

@@ -6,9 +6,10 @@ use baton_core::change::Stored;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::task::Task;
 use rusqlite::types::{FromSqlResult, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, Params, Row, Statement};
 use serde::de::DeserializeOwned;
 
+use super::batch::Batch;
 use super::fault::Fault;
 use crate::error::StoreError;
 
@@ -69,17 +70,27 @@ pub fn find<T: DeserializeOwned>(
     kind: &'static str,
     key: impl ToString,
 ) -> Result<Option<Stored<T>>, Fault> {
-    let mut statement = conn.prepare_cached(sql)?;
+    one(&mut *conn.prepare_cached(sql)?, params, kind, key)
+}
+
+/// As `find`, with a statement at hand.
+fn one<T: DeserializeOwned>(
+    statement: &mut Statement<'_>,
+    params: impl Params,
+    kind: &'static str,
+    key: impl ToString,
+) -> Result<Option<Stored<T>>, Fault> {
     let mut rows = statement.query(params)?;
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
+const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
+
 pub fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    find(conn, "SELECT version, body FROM tasks WHERE id = ?1", [id], "task", id)
+    find(conn, TASK, [id], "task", id)
 }
 
-/// The version of a row, where there is one.
-pub fn version(conn: &Connection, sql: &str, params: impl Params) -> Result<Option<u64>, Fault> {
-    let found: Option<i64> = conn.prepare_cached(sql)?.query_row(params, |row| row.get(0)).optional()?;
-    Ok(found.map(i64::cast_unsigned))
+/// As `task`, inside the writer's transaction.
+pub fn task_in(batch: &mut Batch<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+    one(batch.statement(TASK)?, [id], "task", id)
 }

@@ -20,7 +20,7 @@ pub fn begin(batch: &mut Batch<'_>, blocker: i64) -> Result<(), Fault> {
     let waiting = waiting(batch, blocker, -1, AT_ONCE_MAX + 1)?;
     if waiting.len() > AT_ONCE_MAX {
         let sql = "INSERT OR IGNORE INTO unblocking (blocker, told_to) VALUES (?1, -1)";
-        batch.conn.prepare_cached(sql)?.execute([blocker])?;
+        batch.run(sql, [blocker])?;
         return Ok(());
     }
     tell(batch, blocker, &waiting)
@@ -30,17 +30,17 @@ pub fn begin(batch: &mut Batch<'_>, blocker: i64) -> Result<(), Fault> {
 pub fn step(batch: &mut Batch<'_>) -> Result<bool, Fault> {
     let sql = "SELECT blocker, told_to FROM unblocking LIMIT 1";
     let found: Option<(i64, i64)> =
-        batch.conn.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        batch.statement(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((blocker, told_to)) = found else { return Ok(false) };
     let waiting = waiting(batch, blocker, told_to, STEP_MAX)?;
     tell(batch, blocker, &waiting)?;
     match waiting.last() {
         Some(last) if waiting.len() == STEP_MAX => {
             let sql = "UPDATE unblocking SET told_to = ?2 WHERE blocker = ?1";
-            batch.conn.prepare_cached(sql)?.execute((blocker, last))?;
+            batch.run(sql, (blocker, last))?;
         }
         Some(_) | None => {
-            batch.conn.prepare_cached("DELETE FROM unblocking WHERE blocker = ?1")?.execute([blocker])?;
+            batch.run("DELETE FROM unblocking WHERE blocker = ?1", [blocker])?;
         }
     }
     Ok(true)
@@ -51,10 +51,10 @@ pub fn is_needed(conn: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// In id order. An edge added while this goes on is met from the start: its blocker is done by then.
-fn waiting(batch: &Batch<'_>, blocker: i64, after: i64, limit: usize) -> Result<Vec<i64>, Fault> {
+fn waiting(batch: &mut Batch<'_>, blocker: i64, after: i64, limit: usize) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT task FROM edges WHERE blocker = ?1 AND task > ?2 ORDER BY task LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut statement = batch.conn.prepare_cached(sql)?;
+    let statement = batch.statement(sql)?;
     let found = statement.query_map((blocker, after, limit), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(found)
 }
@@ -63,7 +63,7 @@ fn tell(batch: &mut Batch<'_>, blocker: i64, waiting: &[i64]) -> Result<(), Faul
     for task in waiting {
         // Told once: the second time nothing changes, and nothing is counted.
         let sql = "UPDATE edges SET is_met = 1 WHERE task = ?1 AND blocker = ?2 AND is_met = 0";
-        if batch.conn.prepare_cached(sql)?.execute((task, blocker))? > 0 {
+        if batch.run(sql, (task, blocker))? > 0 {
             one_blocker_less(batch, *task)?;
         }
     }

@@ -1,12 +1,12 @@
 //! The one writer: a thread that takes whatever waits, writes it in one transaction and answers after the commit.
 //!
-//! Many waiting changes share one fsync. Most have nothing to undo; when one has, all are taken again, each with
+//! Many waiting changes share one fsync, with those too that come while the others are written. Most have nothing to undo; when one has, all are taken again, each with
 //! a savepoint of its own, so that it is undone alone. Nobody is told of a success before the commit that holds it
 //! is on the disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use baton_core::time::Timestamp;
@@ -15,24 +15,14 @@ use tokio::sync::watch;
 
 use super::Clock;
 use super::alive::Here;
+use super::answerer::{Answerer, Ended};
 use super::batch::{Batch, Undoing};
 use super::fault::Fault;
 use super::hold::Hold;
 use super::job::{Done, Job, Pending};
 use super::unblock;
+use super::waiting::{Message, Waiting};
 use crate::error::StoreError;
-
-/// The most changes that share a commit. More would make the first of them wait for the last.
-const BATCH_MAX: usize = 256;
-
-pub enum Message {
-    Work(Box<dyn Job>),
-    /// As work, but after what else is in the batch: what ends there makes room for what is claimed.
-    Claim(Box<dyn Job>),
-    /// Another process left something to work off.
-    Look,
-    Close,
-}
 
 /// The callers' end of the writer.
 #[derive(Clone)]
@@ -86,7 +76,7 @@ impl Writer {
         thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {
-                self.serve(&conn, &receiver);
+                self.serve(&conn, receiver);
                 // Closed here rather than by its destructor, so that its log is put away before the hold ends.
                 drop(conn);
                 drop(self.hold);
@@ -96,79 +86,96 @@ impl Writer {
         Ok(WriterHandle(sender))
     }
 
-    fn serve(&self, conn: &Connection, waiting: &Receiver<Message>) {
-        // A stop in the middle of telling a blocker's dependents is made up for here.
-        let mut is_unblocking = true;
-        loop {
-            let mut jobs = Vec::new();
-            let is_open = collect(waiting, &mut jobs, &mut is_unblocking);
-            if !jobs.is_empty() {
-                self.write(conn, jobs);
-                is_unblocking = is_unblocking || unblock::is_needed(conn).unwrap_or(false);
+    fn serve(&self, conn: &Connection, messages: Receiver<Message>) {
+        let mut waiting = Waiting::new(messages);
+        let mut batch = Batch::new(conn);
+        let mut answerer = Answerer::default();
+        while !waiting.is_over() {
+            waiting.wait();
+            if let Some(first) = waiting.next(0) {
+                answerer.answer(self.write(&mut batch, first, &mut waiting));
+                waiting.is_unblocking = waiting.is_unblocking || unblock::is_needed(conn).unwrap_or(false);
             }
-            if !is_open {
-                break;
-            }
-            if is_unblocking {
-                is_unblocking = self.unblock(conn);
+            if waiting.is_unblocking {
+                waiting.is_unblocking = self.unblock(&mut batch);
             }
         }
+        answerer.close();
     }
 
-    fn write(&self, conn: &Connection, mut jobs: Vec<Box<dyn Job>>) {
-        let failure = match self.try_write(conn, &mut jobs) {
+    /// Writes the first job and all that come until no more wait. Savepoints have SQLite keep a copy of every page
+    /// before each job that touches it, so they are used only when it turns out that something has to be undone.
+    fn write(&self, batch: &mut Batch<'_>, first: Box<dyn Job>, waiting: &mut Waiting) -> Ended {
+        let mut jobs = vec![first];
+        let written = match self.write_together(batch, &mut jobs, waiting) {
+            Ok(None) => {
+                roll_back(batch.conn);
+                self.write_apart(batch, &mut jobs)
+            }
+            Ok(Some(last_seq)) => Ok(last_seq),
+            Err(error) => Err(error),
+        };
+        let failure = match written {
             Ok(last_seq) => {
                 self.announce(last_seq);
                 None
             }
             Err(error) => {
-                roll_back(conn);
+                roll_back(batch.conn);
                 Some(error)
             }
         };
-        for job in jobs {
-            job.answer(failure.as_ref());
-        }
-    }
-
-    /// Savepoints have SQLite keep a copy of every page before each job that touches it, so they are used only
-    /// when it turns out that something has to be undone.
-    fn try_write(&self, conn: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<i64, StoreError> {
-        if let Some(last_seq) = self.run_all(conn, jobs, Undoing::All)? {
-            return Ok(last_seq);
-        }
-        roll_back(conn);
-        let last_seq = self.run_all(conn, jobs, Undoing::Each)?;
-        last_seq.ok_or_else(transaction_ended)
+        Ended { jobs, failure }
     }
 
     /// The number of the last event, once it is all committed. None when a job is to be undone and cannot be
     /// without the others.
-    fn run_all(
+    fn write_together(
         &self,
-        conn: &Connection,
-        jobs: &mut [Box<dyn Job>],
-        undoing: Undoing,
+        batch: &mut Batch<'_>,
+        jobs: &mut Vec<Box<dyn Job>>,
+        waiting: &mut Waiting,
     ) -> Result<Option<i64>, StoreError> {
-        let failed = |fault: Fault| fault.into_error(&self.path, "writing to the store");
-        let mut batch = Batch::begin(conn, self.now()).map_err(failed)?;
-        for job in jobs {
-            let is_whole = batch.one(undoing, |batch| job.run(batch, &self.path)).map_err(failed)?;
-            if conn.is_autocommit() {
-                return Err(job.error().cloned().unwrap_or_else(transaction_ended));
-            }
-            if !is_whole {
+        batch.begin(self.now()).map_err(|fault| self.failed(fault))?;
+        let mut taken = 0;
+        while let Some(job) = jobs.get_mut(taken) {
+            if !self.run(batch, job.as_mut(), Undoing::All)? {
                 return Ok(None);
             }
+            taken += 1;
+            jobs.extend(waiting.next(taken));
         }
-        Ok(Some(batch.commit().map_err(failed)?.last_seq))
+        let counters = batch.commit().map_err(|fault| self.failed(fault))?;
+        Ok(Some(counters.last_seq))
+    }
+
+    fn write_apart(&self, batch: &mut Batch<'_>, jobs: &mut [Box<dyn Job>]) -> Result<i64, StoreError> {
+        batch.begin(self.now()).map_err(|fault| self.failed(fault))?;
+        for job in jobs {
+            self.run(batch, job.as_mut(), Undoing::Each)?;
+        }
+        Ok(batch.commit().map_err(|fault| self.failed(fault))?.last_seq)
+    }
+
+    /// False when the whole transaction has to be undone with it.
+    fn run(&self, batch: &mut Batch<'_>, job: &mut dyn Job, undoing: Undoing) -> Result<bool, StoreError> {
+        let is_whole =
+            batch.one(undoing, |batch| job.run(batch, &self.path)).map_err(|fault| self.failed(fault))?;
+        if batch.conn.is_autocommit() {
+            return Err(job.error().cloned().unwrap_or_else(transaction_ended));
+        }
+        Ok(is_whole)
+    }
+
+    fn failed(&self, fault: Fault) -> StoreError {
+        fault.into_error(&self.path, "writing to the store")
     }
 
     /// One step of telling dependents, in a short transaction of its own. False when nothing is left.
-    fn unblock(&self, conn: &Connection) -> bool {
-        let step = || {
-            let mut batch = Batch::begin(conn, self.now())?;
-            let is_more = unblock::step(&mut batch)?;
+    fn unblock(&self, batch: &mut Batch<'_>) -> bool {
+        let mut step = || {
+            batch.begin(self.now())?;
+            let is_more = unblock::step(batch)?;
             batch.commit()?;
             // No event tells of it, but whoever waits for work has to look again.
             self.newest.send_modify(|_| ());
@@ -176,7 +183,7 @@ impl Writer {
         };
         step().unwrap_or_else(|_| {
             // The disk is full or the file is held: the step is taken again after the next commit.
-            roll_back(conn);
+            roll_back(batch.conn);
             false
         })
     }
@@ -204,29 +211,4 @@ fn roll_back(conn: &Connection) {
         // If even this fails, the next BEGIN says so to whoever waits then.
         let _ = conn.execute_batch("ROLLBACK");
     }
-}
-
-/// Takes what waits, up to a batch; waits for something when there is nothing else to do. False when closed.
-fn collect(waiting: &Receiver<Message>, jobs: &mut Vec<Box<dyn Job>>, is_unblocking: &mut bool) -> bool {
-    let mut claims = Vec::new();
-    let mut next = if *is_unblocking {
-        waiting.try_recv()
-    } else {
-        waiting.recv().map_err(|RecvError| TryRecvError::Disconnected)
-    };
-    let is_open = loop {
-        match next {
-            Ok(Message::Work(job)) => jobs.push(job),
-            Ok(Message::Claim(job)) => claims.push(job),
-            Ok(Message::Look) => *is_unblocking = true,
-            Ok(Message::Close) | Err(TryRecvError::Disconnected) => break false,
-            Err(TryRecvError::Empty) => break true,
-        }
-        if jobs.len() + claims.len() >= BATCH_MAX {
-            break true;
-        }
-        next = waiting.try_recv();
-    };
-    jobs.append(&mut claims);
-    is_open
 }
