@@ -253,6 +253,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_replaced","replaced_by":["TASK-0000000c"],"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_revised","revision":{"title":"Fix the log-in"},"task":"TASK-0000000a"}
     "#);
 }
 

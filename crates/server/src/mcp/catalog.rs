@@ -241,6 +241,14 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_is_in_the_docs() {
+        let docs = include_str!("../../../../docs/tools.md");
+        for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+            assert!(docs.contains(&format!("`{name}`")), "{name} is not in docs/tools.md");
+        }
+    }
+
+    #[test]
     fn the_words_on_offer_are_words_core_knows() {
         for status in STATUSES {
             assert!(serde_json::from_value::<Status>(json!(status)).is_ok(), "{status}");
