@@ -77,7 +77,7 @@ async fn log<S: Store>(
     for record in app.desk().store.attempts(id).await?.iter().rev() {
         let attempt = record.attempt.id;
         // An attempt that ran elsewhere, or never got as far, has none.
-        let Some(path) = newest_log(&app.shop.attempt_folder(attempt)).await else { continue };
+        let Some(path) = logs(&app.shop.attempt_folder(attempt)).await.pop() else { continue };
         if let Ok((text, is_cut)) = end_of(&path).await {
             return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), text, is_cut }));
         }
@@ -86,18 +86,19 @@ async fn log<S: Store>(
 }
 
 /// An attempt has a log for each time an agent was put to work in it: `agent.log`, `agent.2.log` and so on.
-pub async fn newest_log(folder: &Path) -> Option<PathBuf> {
-    let (stem, extension) = LOG_FILE.split_once('.')?;
-    let mut entries = tokio::fs::read_dir(folder).await.ok()?;
-    let mut newest: Option<(usize, String)> = None;
+pub async fn logs(folder: &Path) -> Vec<PathBuf> {
+    let Some((stem, extension)) = LOG_FILE.split_once('.') else { return Vec::new() };
+    let Ok(mut entries) = tokio::fs::read_dir(folder).await else { return Vec::new() };
+    let mut names = Vec::new();
     while let Ok(Some(entry)) = entries.next_entry().await {
         let Ok(name) = entry.file_name().into_string() else { continue };
         if name.starts_with(stem) && name.ends_with(extension) {
-            // The first has no number, and the tenth comes after the ninth.
-            newest = newest.max(Some((name.len(), name)));
+            names.push(name);
         }
     }
-    newest.map(|(_, name)| folder.join(name))
+    // The first has no number, and the tenth comes after the ninth.
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    names.into_iter().map(|name| folder.join(name)).collect()
 }
 
 /// The end of a file, from the beginning of a line on.
