@@ -90,6 +90,7 @@ fn holds(health: &Health, unaccepted_max: u32) -> Markup {
 
 /// What the store itself takes: its files lie beside the folders for logs and worktrees.
 fn size(folder: &Path) -> u64 {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
+    let files =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
     files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
 }
