@@ -5,6 +5,9 @@
 const PREFIX = "baton-comments-";
 
 export function commentOnLines() {
+  document.addEventListener("baton:sent", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail.id === "reject") sessionStorage.removeItem(name());
+  });
   document.addEventListener("click", (event) => {
     const row = /** @type {HTMLElement} */ (event.target).closest?.("#diff[data-commentable] tr[data-line]");
     if (row instanceof HTMLTableRowElement && !getSelection()?.toString()) open(row, "").focus();

@@ -1,4 +1,5 @@
-// Forms post without leaving the page where they lead back to it. A form works the same without this.
+// Forms post without leaving the page where they lead back to it. A form works the same without this. What was sent is
+// told to the others as `baton:sent`.
 
 import { clearDraft } from "./drafts.js";
 import { headers, refresh, take } from "./live.js";
@@ -32,6 +33,7 @@ async function send(form, submitter) {
 /** @param {HTMLFormElement} form @param {Response} answer @param {string} html */
 function done(form, answer, html) {
   for (const field of form.querySelectorAll("[data-draft]")) clearDraft(field);
+  document.dispatchEvent(new CustomEvent("baton:sent", { detail: form }));
   const row = form.closest("[data-row]");
   form.closest("dialog")?.close();
   const to = new URL(answer.url);

@@ -82,8 +82,8 @@ const fn column(
 struct Wanted {
     project: Option<ProjectId>,
     title: Option<String>,
-    /// The column that is shown in full.
-    more: Option<String>,
+    /// The columns that are shown in full.
+    more: Vec<String>,
 }
 
 impl Wanted {
@@ -96,15 +96,22 @@ impl Wanted {
                 .map(|text| parsed(&text))
                 .transpose()?,
             title: title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()),
-            more: query.take("more")?,
+            more: query.take::<String>("more")?.unwrap_or_default().split(',').map(str::to_owned).collect(),
         };
         query.done()?;
         Ok(wanted)
     }
 
-    fn address(&self, more: &str) -> String {
+    /// The same board with one column more in full. Only names of columns get into an address.
+    fn address(&self, more: &'static str) -> String {
         let project = self.project.map(|project| format!("&project={project}")).unwrap_or_default();
-        format!("/board?more={more}{project}#{more}")
+        let known = COLUMNS.iter().map(|column| column.name);
+        let names: Vec<&str> = known.filter(|name| *name == more || self.is_whole(name)).collect();
+        format!("/board?more={}{project}#{more}", names.join(","))
+    }
+
+    fn is_whole(&self, column: &str) -> bool {
+        self.more.iter().any(|name| name == column)
     }
 }
 
@@ -147,7 +154,7 @@ async fn gathered<S: Store>(
     column: &Column,
     wanted: &Wanted,
 ) -> Result<(Vec<Stored<Task>>, bool), PageError> {
-    let limit = if wanted.more.as_deref() == Some(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
+    let limit = if wanted.is_whole(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
     let (mut tasks, mut has_more) = (Vec::new(), false);
     for (queue, status) in column.gathers {
         let filter = TaskFilter {

@@ -13,14 +13,10 @@ use super::words::{age, bytes};
 use crate::state::App;
 use crate::views::health::{AgentHealth, Health, health};
 
-/// Files looked at to find the size of the state directory. Beyond it, "more than".
-const FILES_MAX: usize = 20_000;
-
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let health = health(&app.shop).await;
-    let state_dir = app.shop.place.state_dir.clone();
-    let size = tokio::task::spawn_blocking(move || size(&state_dir)).await.unwrap_or_default();
+    let size = size(&app.shop.place.state_dir);
     let settings = &app.shop.settings;
     let body = html! {
         (heading("Health", &html! {
@@ -48,7 +44,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
             dl.facts-list {
                 dt { "Writable" } dd { @if health.store.is_writable { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ no" } } }
                 dt { "Kept in" } dd { code { (app.shop.place.state_dir.display()) } }
-                dt { "Size" } dd { @if size.is_more { "more than " } (bytes(size.bytes)) ", logs and worktrees included" }
+                dt { "Size" } dd { (bytes(size)) }
                 dt { "Free on the disk" } dd { @if let Some(free) = health.disk.free_bytes { (bytes(free)) } @else { "unknown" } }
                 dt { "Events" } dd { (health.last_seq) }
                 dt { "Namespace" } dd { (health.namespace) }
@@ -92,28 +88,9 @@ fn holds(health: &Health, unaccepted_max: u32) -> Markup {
     }
 }
 
-#[derive(Default)]
-struct Size {
-    bytes: u64,
-    is_more: bool,
-}
-
-fn size(folder: &Path) -> Size {
-    let (mut size, mut left, mut seen) = (Size::default(), vec![folder.to_owned()], 0);
-    while let Some(folder) = left.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            seen += 1;
-            if seen > FILES_MAX {
-                size.is_more = true;
-                return size;
-            }
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => left.push(entry.path()),
-                Ok(metadata) => size.bytes += metadata.len(),
-                // It was removed while we looked.
-                Err(_) => {}
-            }
-        }
-    }
-    size
+/// What the store itself takes: its files lie beside the folders for logs and worktrees.
+fn size(folder: &Path) -> u64 {
+    let files =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
+    files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
 }

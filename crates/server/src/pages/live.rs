@@ -104,6 +104,42 @@ fn notice(body: &EventBody) -> Option<Notice> {
             text: task.to_string(),
             address: format!("/tasks/{task}"),
         }),
-        _ => None,
+        EventBody::ProjectCreated { .. }
+        | EventBody::ProjectCompleted { .. }
+        | EventBody::SessionOpened { .. }
+        | EventBody::MessagePosted { .. }
+        | EventBody::TaskCreated { .. }
+        | EventBody::TaskClaimed { .. }
+        | EventBody::AgentStarted { .. }
+        | EventBody::AttemptEnded { .. }
+        | EventBody::TaskDone { .. }
+        | EventBody::TaskContinues { .. }
+        | EventBody::TaskRequeued { .. }
+        | EventBody::TaskRejected { .. }
+        | EventBody::TaskConflicted { .. }
+        | EventBody::TaskRecycled { .. }
+        | EventBody::TaskReplaced { .. }
+        | EventBody::TaskLetGo { .. }
+        | EventBody::TaskRetried { .. }
+        | EventBody::TaskCancelled { .. }
+        | EventBody::DependentsRewired { .. }
+        | EventBody::BreakdownReleased { .. }
+        | EventBody::PlanSubmitted { .. }
+        | EventBody::PlanApproved { .. }
+        | EventBody::PlanRejected { .. }
+        | EventBody::QuestionAnswered { .. }
+        | EventBody::QuestionWithdrawn { .. }
+        | EventBody::AnswerQueued { .. }
+        | EventBody::RunStarted { .. }
+        | EventBody::RunBound { .. }
+        | EventBody::StepStarted { .. }
+        | EventBody::StepLeft { .. }
+        | EventBody::OutcomeRefused { .. }
+        | EventBody::RunStopping { .. }
+        | EventBody::RunExited { .. }
+        | EventBody::PhaseHandedOff { .. }
+        | EventBody::EffectGivenUp { .. }
+        | EventBody::IntakePaused { .. }
+        | EventBody::IntakeResumed { .. } => None,
     }
 }

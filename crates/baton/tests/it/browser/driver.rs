@@ -1,6 +1,6 @@
 //! The tests' hand on the browser: Chromium behind chromedriver, spoken to as the W3C says.
 //!
-//! The protocol is one request and one answer in JSON, which the tests' own client speaks already.
+//! The protocol is one request and one answer in JSON; a library for it would bring more packages than this has lines.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::client::send;
+use crate::server::client::connect;
 
 /// The longest anything on a page may take on a busy machine before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(45);
@@ -202,12 +202,35 @@ impl Drop for Browser {
 }
 
 fn call(address: &str, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-    let text = body.to_string();
-    let body = (method == "POST").then_some(text.as_bytes());
-    let answer = send(address, method, path, &[], body);
-    let mut object: Value =
-        serde_json::from_str(&answer.body).map_err(|error| format!("{error}: {answer:?}"))?;
-    if answer.status == 200 { Ok(object["value"].take()) } else { Err(object["value"].to_string()) }
+    let text = if method == "POST" { body.to_string() } else { String::new() };
+    let mut stream = connect(address);
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
+        text.len()
+    )
+    .unwrap();
+    let (status, body) = answered(&mut BufReader::new(stream));
+    let mut object: Value = serde_json::from_str(&body).map_err(|error| format!("{error}: {body}"))?;
+    if status == 200 { Ok(object["value"].take()) } else { Err(object["value"].to_string()) }
+}
+
+/// chromedriver keeps every connection open, so the length says where the answer ends.
+fn answered(stream: &mut impl BufRead) -> (u16, String) {
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut length = 0;
+    while line != "\r\n" {
+        line.clear();
+        stream.read_line(&mut line).unwrap();
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    (status, String::from_utf8(body).unwrap())
 }
 
 /// chromedriver on a port of its own choice.

@@ -12,9 +12,9 @@ const ROUNDS: u32 = 3;
 #[test]
 fn a_log_of_100_000_lines_keeps_frames_under_200_ms() {
     let script = json!([{ "steps": [
-        { "log": "\u{1b}[1;31mred\u{1b}[0m and plain <b>bold</b>" },
+        { "say": "\u{1b}[1;31mred\u{1b}[0m and plain <b>bold</b>" },
         { "flood": 8_000_000 },
-        { "log": "the needle" },
+        { "say": "the needle" },
         { "write": { "path": "a.txt", "text": "a\n" } },
         { "commit": "Work" },
         { "result": { "status": "COMPLETE", "output": "done" } },

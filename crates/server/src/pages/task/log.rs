@@ -51,7 +51,7 @@ pub async fn show<S: Store>(
             &[("baton task log", "the same in a terminal")],
         ),
         Some(attempt) => {
-            let path = AttemptLog::newest(&app.shop.attempt_folder(attempt)).await;
+            let path = AttemptLog::files(&app.shop.attempt_folder(attempt)).await.pop();
             html! {
                 (choice(id, &attempts, attempt))
                 (viewer(id, attempt, is_live(&attempts, attempt), path.as_deref()).await?)
@@ -159,7 +159,8 @@ pub async fn raw<S: Store>(
     Ok((headers, bytes).into_response())
 }
 
-/// What stands behind `from`, waited for as long as `patience` lasts.
+/// What stands behind `from`, waited for as long as `patience` lasts. The logs of an attempt, one for each time an agent
+/// was put to work in it, are one text: a log that has a successor does not grow any more.
 async fn grown(
     folder: &Path,
     from: u64,
@@ -167,13 +168,9 @@ async fn grown(
     ending: &tokio::sync::watch::Receiver<bool>,
 ) -> Vec<u8> {
     let until = Instant::now() + patience;
-    let mut path: Option<PathBuf> = None;
     loop {
-        if path.is_none() {
-            path = AttemptLog::newest(folder).await;
-        }
-        if let Some(path) = &path
-            && let Ok(bytes) = piece(path, from).await
+        if let Some((path, at)) = place_of(&AttemptLog::files(folder).await, from).await
+            && let Ok(bytes) = piece(&path, at).await
             && !bytes.is_empty()
         {
             return bytes;
@@ -183,6 +180,19 @@ async fn grown(
         }
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// The file that holds this byte of all of them, and where in it.
+async fn place_of(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
+    let mut at = from;
+    for path in logs {
+        let size = tokio::fs::metadata(path).await.ok()?.len();
+        if at < size {
+            return Some((path.clone(), at));
+        }
+        at -= size;
+    }
+    None
 }
 
 async fn piece(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {

@@ -43,7 +43,7 @@ pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
     let current = stays.last().map(|stay| stay.state);
     let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
     html! {
-        figure.machine {
+        figure.machine tabindex="0" {
             svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(spoken(stays, now)) {
                 @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge")) }
                 @for (from, to) in &walked { (edge(*from, *to, "edge lit")) }

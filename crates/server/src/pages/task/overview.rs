@@ -82,7 +82,14 @@ fn standing(seen: &Seen) -> Markup {
                 @if let Some(question) = &provisional.question { div.notice { p { "It would still like to know: " (question) } } }
             },
             TaskState::Cancelled { by, reason } => div.notice { p { "Cancelled by " (by) @if let Some(reason) = reason { ": " (reason) } "." } },
-            _ => {},
+            TaskState::Incoming
+            | TaskState::Breakdown { .. }
+            | TaskState::Claimed { .. }
+            | TaskState::NeedsContinuation { .. }
+            | TaskState::AwaitingResponse { .. }
+            | TaskState::Blocked { .. }
+            | TaskState::Recycled { .. }
+            | TaskState::Done { .. } => {},
         }
     }
 }

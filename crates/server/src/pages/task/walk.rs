@@ -71,7 +71,11 @@ impl Way {
             }
             EventBody::QuestionAsked { question, .. } if !self.is_live => match question.kind() {
                 QuestionKind::Danger => StateName::Blocked,
-                _ => StateName::AwaitingResponse,
+                QuestionKind::Clarification
+                | QuestionKind::Confirmation
+                | QuestionKind::Gate
+                | QuestionKind::Permission
+                | QuestionKind::Escalation => StateName::AwaitingResponse,
             },
             EventBody::QuestionAnswered { .. } if !self.is_live => self.home,
             EventBody::TaskContinues { .. } => StateName::NeedsContinuation,
@@ -80,7 +84,32 @@ impl Way {
             EventBody::TaskRecycled { .. } => StateName::Recycled,
             EventBody::TaskFailed { .. } => StateName::Failed,
             EventBody::TaskCancelled { .. } => StateName::Cancelled,
-            _ => return None,
+            // These happen without leading anywhere, a question of an agent at work among them.
+            EventBody::ProjectCreated { .. }
+            | EventBody::ProjectCompleted { .. }
+            | EventBody::SessionOpened { .. }
+            | EventBody::MessagePosted { .. }
+            | EventBody::AgentStarted { .. }
+            | EventBody::TaskReplaced { .. }
+            | EventBody::TaskLetGo { .. }
+            | EventBody::DependentsRewired { .. }
+            | EventBody::BreakdownReleased { .. }
+            | EventBody::PlanSubmitted { .. }
+            | EventBody::QuestionAsked { .. }
+            | EventBody::QuestionAnswered { .. }
+            | EventBody::QuestionWithdrawn { .. }
+            | EventBody::AnswerQueued { .. }
+            | EventBody::RunStarted { .. }
+            | EventBody::RunBound { .. }
+            | EventBody::StepStarted { .. }
+            | EventBody::StepLeft { .. }
+            | EventBody::OutcomeRefused { .. }
+            | EventBody::RunStopping { .. }
+            | EventBody::RunExited { .. }
+            | EventBody::PhaseHandedOff { .. }
+            | EventBody::EffectGivenUp { .. }
+            | EventBody::IntakePaused { .. }
+            | EventBody::IntakeResumed { .. } => return None,
         })
     }
 

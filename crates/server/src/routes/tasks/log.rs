@@ -63,10 +63,10 @@ impl AttemptLog {
         Ok((!files.is_empty()).then_some(Self { files, len }))
     }
 
-    /// The file that is being written, or was last.
-    pub async fn newest(folder: &Path) -> Option<PathBuf> {
-        let mut log = Self::find(folder).await.ok()??;
-        log.files.pop().map(|(path, _)| path)
+    /// Its files, the first one first.
+    pub async fn files(folder: &Path) -> Vec<PathBuf> {
+        let found = Self::find(folder).await.ok().flatten();
+        found.into_iter().flat_map(|log| log.files).map(|(path, _)| path).collect()
     }
 
     /// Whole lines from `offset` on; the last ones where there is none: the end is where the trouble is.
