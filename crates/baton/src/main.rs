@@ -10,6 +10,7 @@ mod output;
 mod plan_text;
 mod remote;
 mod server_file;
+mod typed;
 mod yaml;
 
 use std::path::{Path, PathBuf};
