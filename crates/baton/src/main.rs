@@ -14,6 +14,7 @@ mod remote;
 mod server_file;
 mod telemetry;
 mod terminal;
+mod typed;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

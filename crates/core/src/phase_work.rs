@@ -3,8 +3,11 @@
 //! It says what comes next and takes the human's answers; it asks nobody, starts nobody and creates nothing. It is
 //! made anew with every phase, so nothing that was said in one reaches the next.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Actor;
 use crate::breakdown::Plan;
 use crate::choice::{Unreadable, YesNoEdit, YesNoFailed, YesNoHelp};
 use crate::discovered::{Approved, Proposal, Verdict};
@@ -75,6 +78,9 @@ pub struct ExecuteWork {
     pub subtasks: Vec<Subtask>,
     /// The human asked for help with the current subtask.
     pub wants_help: bool,
+    /// Who called each subtask done, and so accepts its work.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub done_by: BTreeMap<TaskId, Actor>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,7 +276,7 @@ impl PlanWork {
 impl ExecuteWork {
     pub fn of(tasks: impl IntoIterator<Item = (NamedTask, String)>) -> Self {
         let subtasks = tasks.into_iter().map(|(task, description)| Subtask::begin(task, description).0);
-        Self { subtasks: subtasks.collect(), wants_help: false }
+        Self { subtasks: subtasks.collect(), ..Self::default() }
     }
 
     pub fn current(&self) -> Option<&Subtask> {

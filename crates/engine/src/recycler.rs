@@ -9,6 +9,7 @@ use baton_core::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::state::{Mark, Queue, TaskState};
 use baton_core::task::Task;
+use baton_core::text::Role;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 
@@ -35,6 +36,10 @@ impl<S: Store> Recycler<S> {
         loop {
             let page = self.desk.store.tasks(&filter, cursor, PAGE).await?;
             for stored in &page.items {
+                // In a loop the human is asked about each subtask; nothing is decided in their place.
+                if Role::of_loop().contains(&stored.value.spec().role) {
+                    continue;
+                }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
                 let id = stored.value.id();
                 match self.desk.apply(id, Command::Recycle { reason }, Actor::Baton).await {

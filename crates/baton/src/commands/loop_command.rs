@@ -3,24 +3,24 @@
 //! It shows the phases and the questions, and takes the answers. The loop itself is in the store: ending this command
 //! in any way but Ctrl-C leaves it where it is, and Ctrl-C takes it back to the hub.
 
-use std::collections::VecDeque;
 use std::fs::File;
-use std::io::BufRead;
-use std::path::Path;
 
 use baton_core::event::EventBody;
+use baton_core::exit_reason::{ExitCategory, ExitReason};
 use baton_core::id::{QuestionId, SessionId};
 use baton_core::phase::{Phase, PhaseStart};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::question_record::QuestionRecord;
-use baton_core::text::Role;
+use baton_core::text::{NonBlank, Role};
 use baton_engine::asking::Attendant;
 use baton_engine::engine::Engine;
+use baton_engine::error::EngineError;
+use baton_engine::looping;
 use baton_engine::place::AnyStore;
-use baton_engine::settings::Unattended;
+use baton_engine::settings::{Settings, Unattended};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::question::shown;
 use super::up::only_one;
@@ -28,19 +28,20 @@ use crate::cli::{Loop, LoopStart, UnattendedPolicy};
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
 use crate::office::Office;
 use crate::output;
+use crate::typed::Typed;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;
 /// Questions looked through for those of the loop's session.
 const PENDING_MAX: u32 = 1_000;
-/// Lines typed ahead.
-const LINES_AHEAD: usize = 1_000;
 
 pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     let session = Office::session(&asked.session)?;
     let typed = Typed::open(asked.answers.as_deref())?;
     let policy = asked.unattended.map(unattended);
+    check_agents(office)?;
     let (_alone, engine) = own_engine(office, policy.unwrap_or_default()).await?;
+    let seq = office.desk.last_event().await?;
     begin(office, &session, asked.from).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
@@ -50,7 +51,15 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
             None => std::future::pending().await,
         }
     };
-    let mut talk = Talk { office, session: &session, policy: policy.unwrap_or_default(), typed, shown: None };
+    let mut talk = Talk {
+        office,
+        session: &session,
+        policy: policy.unwrap_or_default(),
+        typed,
+        shown: None,
+        seq,
+        exit: None,
+    };
     tokio::pin!(working);
     let ended = tokio::select! {
         ended = talk.until_the_hub() => ended,
@@ -61,8 +70,18 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     if engine.is_some() {
         working.await?;
     }
-    let printed = summary(office, &ended?)?;
-    Ok(printed)
+    let ended = ended?;
+    talk.ended_badly()?;
+    summary(office, &ended)
+}
+
+/// Without agents the loop would wait for ever, and say nothing.
+fn check_agents(office: &Office) -> Result<(), Fault> {
+    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+    match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
+        Some(role) => Err(EngineError::NoAgent { role }.into()),
+        None => Ok(()),
+    }
 }
 
 /// The engine for the loop's own work, unless a Baton runs here already.
@@ -98,7 +117,7 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
     };
     match (phase, from) {
         (Phase::Hub, _) => {
-            let start = baton_engine::looping::LoopStart { session, at: start, project: None, message: None };
+            let start = looping::LoopStart { session, at: start, project: None, message: None };
             office.desk.start_loop(&start, &office.actor()).await?;
         }
         (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
@@ -122,49 +141,6 @@ const fn unattended(policy: UnattendedPolicy) -> Unattended {
     }
 }
 
-/// What the person says: the lines of a file first, then those of standard input.
-struct Typed {
-    file: VecDeque<String>,
-    lines: Option<mpsc::Receiver<String>>,
-}
-
-impl Typed {
-    fn open(file: Option<&Path>) -> Result<Self, Fault> {
-        let file = match file {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| Fault {
-                message: format!("{} cannot be read: {error}", path.display()),
-                hint: "write one answer on each line of it".to_owned(),
-                code: USAGE,
-            })?,
-            None => String::new(),
-        };
-        let file = file.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
-        Ok(Self { file, lines: None })
-    }
-
-    /// The next line; none when nobody is there to write one. Safe to drop half-way.
-    async fn next(&mut self, is_human_only: bool) -> Option<String> {
-        // What only a person may answer is not answered from a file.
-        if !is_human_only && let Some(line) = self.file.pop_front() {
-            return Some(line);
-        }
-        self.lines.get_or_insert_with(stdin).recv().await
-    }
-}
-
-/// Lines of standard input, read by a thread of its own: it may wait for ever, and nothing else has to.
-fn stdin() -> mpsc::Receiver<String> {
-    let (sender, lines) = mpsc::channel(LINES_AHEAD);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
-}
-
 struct Talk<'a> {
     office: &'a Office,
     session: &'a SessionId,
@@ -172,6 +148,10 @@ struct Talk<'a> {
     typed: Typed,
     /// The question that was shown last.
     shown: Option<QuestionId>,
+    /// The last event that was told.
+    seq: u64,
+    /// Why the loop ended, where it did, and what went wrong.
+    exit: Option<(ExitReason, Option<NonBlank>)>,
 }
 
 impl Talk<'_> {
@@ -184,10 +164,9 @@ impl Talk<'_> {
         };
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut changes = self.office.desk.changes();
-        let mut seq = self.office.desk.last_event().await?;
         loop {
             changes.mark_unchanged();
-            seq = self.tell_news(seq).await?;
+            self.tell_news().await?;
             let current = self.office.desk.phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
                 Some(current) if current.phase() != Phase::Hub => {}
@@ -249,23 +228,62 @@ impl Talk<'_> {
         Ok(())
     }
 
-    async fn tell_news(&self, seq: u64) -> Result<u64, Fault> {
-        let mut seq = seq;
+    async fn tell_news(&mut self) -> Result<(), Fault> {
         loop {
-            let news = self.office.desk.events_after(seq).await?;
-            let Some(last) = news.last() else { return Ok(seq) };
-            seq = last.seq;
+            let news = self.office.desk.events_after(self.seq).await?;
+            let Some(last) = news.last() else { return Ok(()) };
+            self.seq = last.seq;
             for recorded in &news {
-                match &recorded.event.body {
-                    EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
-                        output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
-                    }
-                    EventBody::RunExited { session, reason, .. } if session == self.session => {
-                        output::talk(&reason.message());
-                    }
-                    _ => {}
+                self.tell(&recorded.event.body).await?;
+            }
+        }
+    }
+
+    async fn tell(&mut self, body: &EventBody) -> Result<(), Fault> {
+        match body {
+            EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
+                output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
+            }
+            EventBody::TaskClaimed { task, .. } => {
+                let task = self.office.desk.task(*task).await?.value;
+                if task.spec().session_id == *self.session {
+                    output::talk(&format!("  an agent is at work: {} {}", task.id(), task.spec().title));
                 }
             }
+            EventBody::RunExited { session, reason, error, .. } if session == self.session => {
+                output::talk(&reason.message());
+                if let Some(error) = error {
+                    output::talk(&format!("  {error}"));
+                }
+                self.exit = Some((reason.clone(), error.clone()));
+                if reason.as_str() == "no-tasks-available" {
+                    output::talk("  put one into the queue: baton task add TITLE");
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A loop that did not end by its own gate is no success for whoever started it from a script.
+    fn ended_badly(&self) -> Result<(), Fault> {
+        match &self.exit {
+            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(Fault {
+                message: error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
+                hint: "see what its agents said: baton task list, then baton task log TASK".to_owned(),
+                code: FAILED,
+            }),
+            Some((reason, _))
+                if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
+            {
+                Err(Fault {
+                    message: "nobody answered, so the loop was broken off, as --unattended fail wants it"
+                        .to_owned(),
+                    hint: "answer in person: baton loop".to_owned(),
+                    code: UNANSWERED,
+                })
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

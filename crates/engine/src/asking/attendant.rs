@@ -8,6 +8,7 @@ use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::Command;
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{QuestionId, SessionId, TaskId};
+use baton_core::loop_refusal::LoopRefusal;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Session;
@@ -143,8 +144,12 @@ impl<S: Store> Attendant<S> {
             Decision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
             Decision::Escalate => Ok(Some(Attended::Escalated)),
             Decision::FailClosed { .. } => {
-                self.desk.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await?;
-                Ok(Some(Attended::FailedClosed))
+                match self.desk.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
+                    Ok(_) => Ok(Some(Attended::FailedClosed)),
+                    // Somebody else broke it off in the meantime; the question is gone with it.
+                    Err(EngineError::Loop(LoopRefusal::NoSuchEdge(_))) => Ok(Some(Attended::Settled)),
+                    Err(error) => Err(error),
+                }
             }
             Decision::Answer { text, by, queue_index } => {
                 let used = queue_index.and_then(|index| Some((session?, *places.get(index)?)));

@@ -125,8 +125,13 @@ impl<S: Store> Desk<S> {
         };
         let mut change = Change::new();
         match wanted {
+            Wanted::Nothing => {}
             // The work is merged by whoever has the repository at hand; see the conductor.
-            Wanted::Nothing | Wanted::Accept { .. } => {}
+            Wanted::Accept { task } => {
+                if let PhaseWork::Execute(execute) = &mut work {
+                    execute.done_by.insert(task, given.actor.clone());
+                }
+            }
             Wanted::Fail { task } => change = change.and(self.marked_failed(task).await?),
             Wanted::Create(approved) => {
                 let (created, counts) = self.discovered(&stored.value, approved, given.actor, now).await?;

@@ -13,7 +13,7 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, Next, PhaseWork, Topic};
 use baton_core::priority::Priority;
 use baton_core::question::Draft;
-use baton_core::state::TaskState;
+use baton_core::state::{Queue, TaskState};
 use baton_core::subtask::{SubtaskResult, SubtaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::task_type::TaskType;
@@ -197,7 +197,8 @@ impl<S: Store> Conductor<S> {
         self.write(stored, work).await
     }
 
-    /// Merges what the human called done. Work that is not for a policy to accept waits for `baton accept`.
+    /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by
+    /// `baton accept` (I14); the gate says so.
     async fn accept_completed(&self, work: &ExecuteWork) -> Result<bool, EngineError> {
         let completed = work
             .subtasks
@@ -209,7 +210,8 @@ impl<S: Store> Conductor<S> {
                 continue;
             }
             let acceptor = Acceptor::new(self.shop.clone());
-            match acceptor.accept(task.id(), false, Actor::policy("the loop")).await {
+            let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
+            match acceptor.accept(task.id(), false, by).await {
                 Ok(_) => return Ok(true),
                 Err(EngineError::Refused(refusal)) => {
                     (self.shop.say)(&format!("{}: {refusal}; {}", task.id(), refusal.hint()));
@@ -226,7 +228,9 @@ impl<S: Store> Conductor<S> {
             (PhaseWork::Plan(work), Topic::Gate) => Some(text::plan_gate(work)?),
             (PhaseWork::Plan(work), Topic::Vagueness) => Some(text::vagueness(work)?),
             (PhaseWork::Plan(work), Topic::Revision) => Some(text::revision(work)?),
-            (PhaseWork::Execute(work), Topic::Gate) => Some(text::execute_gate(work)?),
+            (PhaseWork::Execute(work), Topic::Gate) => {
+                Some(text::execute_gate(work, &self.not_merged(work).await?)?)
+            }
             (PhaseWork::Execute(work), Topic::MayRun) if self.pass_over(stored, work).await? => {
                 return Ok(true);
             }
@@ -258,6 +262,18 @@ impl<S: Store> Conductor<S> {
         desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
         // It waits now; if the row moved instead, the change that moved it wakes us.
         Ok(false)
+    }
+
+    /// What was called done and is not merged all the same, with where it is instead.
+    async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
+        let mut left = Vec::new();
+        for task in work.done_by.keys() {
+            let queue = self.shop.desk.task(*task).await?.value.state().queue();
+            if queue != Queue::Done {
+                left.push((*task, queue.as_str()));
+            }
+        }
+        Ok(left)
     }
 
     /// What needs something that is not done cannot run, so nobody is asked whether it may.

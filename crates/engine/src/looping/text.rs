@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use baton_core::discovered::Proposal;
+use baton_core::id::TaskId;
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
 use baton_core::question::{Draft, QuestionKind};
+use baton_core::state::{Mark, TaskState};
 use baton_core::subtask::{SubtaskResult, SubtaskState};
 use baton_core::task::Task;
 use baton_core::text::{Blank, NonBlank};
@@ -37,7 +39,8 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
 
 pub fn plan_gate(work: &PlanWork) -> Drafted {
     let items = work.plan.as_ref().map(|plan| plan.items().to_vec()).unwrap_or_default();
-    let mut text = format!("The plan for {} has {} subtasks:\n", subject(work), items.len());
+    let count = counted(u32::try_from(items.len()).unwrap_or(u32::MAX), "subtask");
+    let mut text = format!("The plan for {} has {count}:\n", subject(work));
     for (index, item) in items.iter().enumerate() {
         // Writing to a String cannot fail.
         let after: Vec<String> = item.depends_on.iter().map(ToString::to_string).collect();
@@ -85,15 +88,34 @@ pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<Draft> {
     Some(asked)
 }
 
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 fn how_it_went(task: &Task) -> String {
     let mut text = format!("Its agent is through, and the task is in {}.", task.state().queue().as_str());
     if let Some(end) = &task.ledger().last_end {
         let seen = &end.verified;
         let _ = write!(
             text,
-            " Baton counted {} commits in {} files, +{} −{} lines.",
-            seen.commits, seen.files_changed, seen.insertions, seen.deletions
+            " Baton counted {} in {}, +{} −{} lines.",
+            counted(seen.commits, "commit"),
+            counted(seen.files_changed, "file"),
+            seen.insertions,
+            seen.deletions
         );
+    }
+    if let TaskState::Provisional(work) = task.state() {
+        match &work.mark {
+            Mark::BurnedOut => {
+                text.push_str(" Its turns are used up, and there is nothing to show for them.")
+            }
+            Mark::NotConverging => text.push_str(" It was tried too often without a result."),
+            Mark::NoChanges { reason } => {
+                let _ = write!(text, " It says that nothing had to be changed: {reason}");
+            }
+            Mark::Ready | Mark::Plan => {}
+        }
     }
     if let Some(said) = task.ledger().output.as_deref().map(str::trim).filter(|said| !said.is_empty()) {
         let _ = write!(text, "\n\nThe agent says:\n{said}");
@@ -101,7 +123,8 @@ fn how_it_went(task: &Task) -> String {
     text
 }
 
-pub fn execute_gate(work: &ExecuteWork) -> Drafted {
+/// `not_merged` are those the human called done, with the queue each is in instead.
+pub fn execute_gate(work: &ExecuteWork, not_merged: &[(TaskId, &str)]) -> Drafted {
     let mut text = String::from("Every subtask has been gone through:\n");
     for subtask in &work.subtasks {
         let how = match subtask.state() {
@@ -116,6 +139,12 @@ pub fn execute_gate(work: &ExecuteWork) -> Drafted {
         let why =
             if needs.is_empty() { String::new() } else { format!(", as it needs {}", needs.join(" and ")) };
         let _ = writeln!(text, "- {} {}: {how}{why}", subtask.task.id, subtask.task.title);
+    }
+    for (task, queue) in not_merged {
+        let _ = writeln!(
+            text,
+            "{task} is not merged: it is in {queue}. See baton task show {task}, baton accept {task}."
+        );
     }
     if work.subtasks.is_empty() {
         "There was no open subtask to execute.\n".clone_into(&mut text);

@@ -26,7 +26,7 @@ pub fn text(recipe: &Recipe) -> String {
             let _ = writeln!(text, "  {name:width$} → {}", leads_to(recipe, transition));
         }
         if let Some(gate) = step.gate() {
-            let no = gate.no().map_or("stays here".to_owned(), ToString::to_string);
+            let no = gate.no().map_or("stays here".to_owned(), |no| format!("is {no}"));
             let _ = writeln!(text, "  gate \"{}\": YES is {}, NO {no}", gate.question(), gate.yes());
         }
     }

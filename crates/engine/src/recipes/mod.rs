@@ -178,18 +178,30 @@ impl RecipeLibrary {
 
 /// The recipe in a file, or everything that is wrong with it.
 pub fn load(file: &Path) -> Result<Recipe, Vec<FileFault>> {
-    let unreadable = |error: io::Error| {
-        let message = format!("it cannot be read: {error}");
-        vec![FileFault { file: file.to_owned(), line: 1, column: 1, message, kind: None }]
-    };
-    read(&fs::read_to_string(file).map_err(unreadable)?, file)
+    let fault =
+        |line, column, message| vec![FileFault { file: file.to_owned(), line, column, message, kind: None }];
+    let unreadable = |error: io::Error| fault(1, 1, format!("it cannot be read: {error}"));
+    let bytes = fs::read(file).map_err(unreadable)?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => read(text, file),
+        Err(error) => {
+            let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+            let (line, column) = (
+                before.matches('\n').count() + 1,
+                before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+            );
+            Err(fault(line, column, "this is not UTF-8; save the file in that encoding".to_owned()))
+        }
+    }
 }
 
 /// A folder that is not there has no recipes, and that is how most repositories are.
 fn recipe_files(folder: &Path) -> BTreeMap<PathBuf, Stamp> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path()).filter(|path| {
-        path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") && path.is_file()
+        // A link that leads nowhere was meant to be a recipe.
+        let is_file = path.is_file() || (path.is_symlink() && !path.is_dir());
+        path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") && is_file
     });
     let stamped: BTreeMap<PathBuf, Stamp> = files
         .map(|path| {

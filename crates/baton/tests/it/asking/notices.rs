@@ -75,7 +75,12 @@ fn the_end_of_every_run_is_told_however_it_ends() {
     up.end();
     ended.sort();
     insta::assert_snapshot!(
-        ended.iter().map(|(session, text)| format!("{session}: {text}")).collect::<Vec<_>>().join("\n"), @"");
+        ended.iter().map(|(session, text)| format!("{session}: {text}")).collect::<Vec<_>>().join("\n"), @"
+        badly: The recipe one has ended. The agent did not report a usable outcome
+        loop: The recipe plan-execute-review has ended. No tasks available to implement
+        soon: The recipe one has ended. Recipe stopped on request
+        well: The recipe one has ended. Completed: stopped
+        ");
 }
 
 /// Takes one POST and answers it with this status.

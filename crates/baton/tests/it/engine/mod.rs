@@ -5,6 +5,7 @@ mod breaking_down;
 mod checks;
 mod keeping;
 mod recycling;
+mod resting;
 mod retention;
 pub mod shop;
 mod sleeping;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::round::{ONE_ROUND, Round, talk};
+use super::round::{ONE_ROUND, Round, script, talk};
 
 #[test]
 fn no_at_a_gate_stays_in_the_phase_and_nothing_is_created() {
@@ -63,4 +63,21 @@ fn an_empty_queue_ends_the_loop_and_is_no_failure() {
     let output = round.answered(&[], &[]);
     assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
     assert!(talk(&output).contains("No tasks available"), "{}", talk(&output));
+}
+
+#[test]
+fn a_subtask_with_nothing_to_show_is_told_as_that_and_not_merged_silently() {
+    let mut script = script();
+    script["otherwise"] = json!([{ "result": { "status": "COMPLETE", "output": "Trust me." } }]);
+    let round = Round::with(&script, "");
+    round.add("Build it");
+    let output = round.answered(&[], &["YES", "YES", "YES", "NO"]);
+    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
+    let said = talk(&output);
+    assert!(said.contains("Baton counted 0 commits in 0 files"), "{said}");
+    assert!(said.contains("It was tried too often without a result."), "{said}");
+    let first = round.titled("First part");
+    assert_eq!(first["queue"], "provisional", "neither merged nor recycled: {first}");
+    let id = first["task_id"].as_str().unwrap();
+    assert!(said.contains(&format!("{id} is not merged: it is in provisional.")), "{said}");
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use serde_json::json;
+
 use super::round::{ONE_ROUND, Round, talk};
 
 #[test]
@@ -34,8 +36,9 @@ fn unattended_fail_goes_back_to_the_hub_at_the_first_question() {
     let round = Round::new();
     let task = round.add("Build it");
     let output = round.shop.output(&["loop", "--unattended", "fail"]);
-    assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
+    assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
     assert!(talk(&output).contains("— iteration 1: hub —"), "{}", talk(&output));
+    assert!(talk(&output).contains("nobody answered, so the loop was broken off"), "{}", talk(&output));
     assert!(round.questions().is_empty());
     assert_eq!(round.shop.queue(&task), "incoming", "nothing was created and nothing is lost");
 }
@@ -56,6 +59,28 @@ fn unattended_escalate_calls_the_human_and_waits() {
     let output = round.shop.output(&["loop", "--unattended", "escalate"]);
     assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
     assert_eq!(round.questions().len(), 1);
+}
+
+#[test]
+fn without_an_agent_it_says_so_instead_of_waiting() {
+    let round = Round::new();
+    round.add("Build it");
+    fs::write(round.shop.folder.join(".agent/baton.toml"), "").unwrap();
+    let output = round.shop.output(&["loop"]);
+    assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
+    assert!(talk(&output).contains("no agent is set up for the role plan"), "{}", talk(&output));
+}
+
+#[test]
+fn agents_that_hand_in_no_plan_end_the_loop_as_a_failure() {
+    let script = json!({ "scripts": [], "otherwise": [{ "say": "I would rather not." }] });
+    let round = Round::with(&script, "");
+    let task = round.add("Build it");
+    let output = round.shop.output(&["loop"]);
+    assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
+    assert!(talk(&output).contains("handed in no rubric or no plan"), "{}", talk(&output));
+    assert_eq!(round.tasks().iter().filter(|task| task["title"] == "Plan: Build it").count(), 3);
+    assert_eq!(round.shop.queue(&task), "incoming");
 }
 
 /// A terminal with a person at it, in a server of tmux's own.

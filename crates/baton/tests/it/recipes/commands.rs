@@ -68,12 +68,9 @@ fn recipes_are_listed_drawn_and_described() {
         state "review" as review
         plan --> execute: planned (gate)
         plan --> [*]: no-tasks / no-tasks-available
-        plan --> [*]: other / user-provided-other
         execute --> review: executed (gate)
-        execute --> [*]: other / user-provided-other
         review --> plan: continue (gate)
         review --> [*]: stop (gate) / loop-complete
-        review --> [*]: other / user-provided-other
     "#);
     insta::assert_snapshot!(says(&world, &["recipe", "show", "implement-and-revue"]), @"
     exit 2
@@ -132,4 +129,25 @@ fn a_check_names_every_fault_with_its_place() {
     let json = world.run(&["--json", "recipe", "check"]);
     let value: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json.status.code(), value["files"].as_array().unwrap().len()), (Some(1), 2));
+}
+
+#[test]
+fn a_check_finds_the_place_in_every_kind_of_file() {
+    let world = World::scripted(&script(&good_agent()));
+    world.recipe("alias.yml", "id: &a x\nlabel: *b\n");
+    world.recipe("empty.yml", "");
+    world.recipe("list.yml", "- a\n- b\n");
+    world.recipe("tabs.yml", "id: tabs\nsteps:\n\tone: x\n");
+    world.recipe("two.yml", "id: two\n---\nid: three\n");
+    let recipes = world.folder.join(".agent/recipes");
+    std::fs::write(recipes.join("latin.yml"), b"id: latin\nlabel: caf\xe9\n").unwrap();
+    std::os::unix::fs::symlink("nowhere.yml", recipes.join("link.yml")).unwrap();
+    // yes, no, on and off are words; true is not, and neither is a number.
+    world.recipe(
+        "words.yml",
+        "id: words\nlabel: Words\ndescription: d\ninitial_step: one\nsteps:\n  one:\n    prompt: p\n    \
+         outcomes: [yes, no, on, off, true, 3]\n    on_outcome:\n      yes: { exit: a }\n      no: { exit: b }\n      \
+         on: { exit: c }\n      off: { exit: d }\n    gate: { question: q, Yes: yes, no: no }\n",
+    );
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
 }
