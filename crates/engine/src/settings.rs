@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::agent_settings;
 use crate::asking::PATIENCE;
+use crate::budgets::Budgets;
 use crate::checks::Checks;
 use crate::notifier::Webhook;
 use crate::permissions::{PermissionSettings, Policy};
@@ -51,6 +52,8 @@ pub struct Settings {
     pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+    /// How much a task, a project or a day may use before a person is asked.
+    pub budgets: Budgets,
     /// How the commands of `.agent/Taskfile.yml` are run.
     pub user_tasks: UserTaskSettings,
 }
@@ -175,6 +178,7 @@ impl Default for Settings {
             retention: Retention::default(),
             store: None,
             recycle: RecyclePolicy::Automatic,
+            budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
         }
     }
@@ -198,7 +202,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "default_agent",
     "agents",
     "roles",
@@ -213,6 +217,7 @@ const TOP: [&str; 14] = [
     "retention",
     "store",
     "user_tasks",
+    "budgets",
 ];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
@@ -236,7 +241,9 @@ impl Settings {
         };
         let table: toml::Table = toml::from_str(text).map_err(malformed)?;
         check_keys(&table, "the file", &TOP, path)?;
-        for (name, known) in [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..])] {
+        let of_entries =
+            [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
+        for (name, known) in of_entries {
             for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
                 if let Some(inner) = value.as_table() {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
@@ -249,6 +256,7 @@ impl Settings {
             ("retention", &Retention::KEYS[..]),
             ("worktree", &WORKTREE[..]),
             ("user_tasks", &UserTaskSettings::KEYS[..]),
+            ("budgets", &Budgets::SCOPES[..]),
         ];
         for (name, known) in tables {
             if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {

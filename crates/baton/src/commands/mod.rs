@@ -3,6 +3,8 @@
 mod accept;
 mod breakdown;
 mod demo;
+mod doctor;
+mod hold;
 mod loop_command;
 mod mcp;
 mod question;
@@ -36,6 +38,9 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
                 code: FAILED,
             },
         )?;
+    if let Command::Doctor = command {
+        return runtime.block_on(doctor::run(&common));
+    }
     if let Command::Demo { headless, folder } = command {
         return runtime.block_on(demo::run(headless, folder));
     }
@@ -68,10 +73,11 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         Command::Recipe(command) => recipe::run(office, command).await,
+        Command::Hold(command) => hold::run(office, command).await,
         Command::Explain { topic } => Ok(explain::text(topic)),
         Command::Mcp { token, .. } => Box::pin(mcp::run(office, token)).await,
         // Never get here: some need no store, others are their own program from `main` on.
-        Command::Demo { .. } | Command::ScriptedAgent { .. } | Command::Tasks { .. } | Command::Do { .. } => {
+        Command::Demo { .. } | Command::Doctor | Command::ScriptedAgent { .. } | Command::Tasks { .. } | Command::Do { .. } => {
             Ok(String::new())
         }
     }

@@ -15,6 +15,7 @@ use baton_store::Store;
 
 use super::shift::Shift;
 use crate::asking::Secret;
+use crate::budgets::Room;
 use crate::error::EngineError;
 use crate::mailbox::Bench;
 use crate::permissions::SERVER_NAME;
@@ -38,10 +39,12 @@ impl<S: Store> Shift<'_, S> {
         self.shop.program.to_string_lossy().into_owned()
     }
 
-    pub(super) fn limits(&self, agent: &AgentSettings, turns_max: u32) -> Limits {
+    /// The agent's own limits, or what is left of the task's budget where that is less.
+    pub(super) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> Limits {
+        let timeout = Duration::from_secs(agent.timeout);
         Limits {
-            turns_max,
-            timeout: Some(Duration::from_secs(agent.timeout)),
+            turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
+            timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
             answer_wait: self.shop.settings.asking.patience(),
             ..Limits::default()
@@ -85,7 +88,7 @@ impl<S: Store> Shift<'_, S> {
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
         let site = Site {
             root: self.shop.repository_path(self.task).await?,
-            folder: self.worktree.to_owned(),
+            folder: self.checkout.folder.clone(),
             environment: Some(variables.collect()),
         };
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
@@ -113,7 +116,7 @@ impl<S: Store> Shift<'_, S> {
                 agent_session: earlier.id,
                 prompt_without: self.prompt.clone(),
             }),
-            git_folders: self.git_folders.clone(),
+            git_folders: self.worktrees.git_folders(self.checkout),
             model: self.model.clone().or_else(|| agent.model.clone()),
         })
     }
@@ -126,7 +129,8 @@ impl<S: Store> Shift<'_, S> {
         while let Some(current) = attempt {
             if let Some(session) = current.agent_session {
                 let is_of_now = self.session_since.is_none_or(|since: Timestamp| session.since >= since);
-                return Ok((session.agent == *name && is_of_now).then_some(session));
+                let is_usable = session.agent == *name && is_of_now && !session.is_full;
+                return Ok(is_usable.then_some(session));
             }
             attempt = match current.resumes {
                 Some(earlier) => self.shop.desk.store.attempt(earlier).await?.map(|record| record.attempt),

@@ -5,6 +5,7 @@ pub mod chat;
 pub mod events;
 pub mod groups;
 pub mod health;
+pub mod holds;
 pub mod projects;
 pub mod questions;
 pub mod recipes;
@@ -29,6 +30,7 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         user_tasks::routes(),
         tools::routes(),
         events::routes(),
+        holds::routes(),
         health::routes(),
     ]
     .into_iter()
