@@ -24,6 +24,21 @@ pub struct Remembered {
 #[serde(transparent)]
 pub struct AnswerMemory(Vec<Remembered>);
 
+impl Remembered {
+    pub fn new(question: &Question, answer: &NonBlank, answered_by: &AnsweredBy) -> Self {
+        Self {
+            text: question.text().clone(),
+            options: question.draft.options.clone(),
+            answer: answer.clone(),
+            answered_by: answered_by.clone(),
+        }
+    }
+
+    pub fn is_to(&self, question: &Question) -> bool {
+        self.text == *question.text() && self.options == question.draft.options
+    }
+}
+
 impl AnswerMemory {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -36,17 +51,11 @@ impl AnswerMemory {
         if self.0.len() >= REMEMBERED_MAX {
             self.0.remove(0);
         }
-        self.0.push(Remembered {
-            text: question.text().clone(),
-            options: question.draft.options.clone(),
-            answer: answer.clone(),
-            answered_by: answered_by.clone(),
-        });
+        self.0.push(Remembered::new(question, answer, answered_by));
     }
 
     pub fn recall(&self, question: &Question) -> Option<&Remembered> {
-        let same =
-            |known: &&Remembered| known.text == *question.text() && known.options == question.draft.options;
+        let same = |known: &&Remembered| known.is_to(question);
         if is_information(question.kind()) { self.0.iter().rev().find(same) } else { None }
     }
 }

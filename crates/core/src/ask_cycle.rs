@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer_memory::AnswerMemory;
+use crate::answer_memory::{AnswerMemory, Remembered};
 use crate::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy, fitting, fitting_from_human};
 use crate::ask_refusal::{AnswerRefusal, AskRefusal};
 use crate::choice::YesNo;
@@ -79,6 +79,12 @@ pub struct AskCycle {
     /// The last answer came after the owner's last word; whoever goes on has to be told it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_unheard: bool,
+    /// That answer, whatever it was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_answer: Option<(QuestionKind, Remembered)>,
+    /// What a human allowed after the agent that asked was gone. Whoever took its place may do that much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    consent: Option<Remembered>,
 }
 
 /// What came of asking.
@@ -116,6 +122,8 @@ impl AskCycle {
             answered: BTreeSet::new(),
             remembered: AnswerMemory::default(),
             is_unheard: false,
+            last_answer: None,
+            consent: None,
         }
     }
 
@@ -161,6 +169,8 @@ impl AskCycle {
         let mut cycle = self.clone();
         cycle.asked_count += 1;
         cycle.is_unheard = false;
+        cycle.last_answer = None;
+        cycle.consent = None;
         cycle.state = CycleState::Open { pending: Some(question) };
         Ok(cycle)
     }
@@ -183,9 +193,17 @@ impl AskCycle {
         Ok(())
     }
 
-    /// What the human said to the very same question before, where it was information.
+    /// What the human said to the very same question before: where it was information, or where the agent that
+    /// wanted a permission was gone before it had the answer.
     pub fn recall(&self, question: &Question) -> Option<(NonBlank, AnsweredBy)> {
-        self.remembered.recall(question).map(|known| (known.answer.clone(), known.answered_by.clone()))
+        let consent = self.consent.as_ref().filter(|known| known.is_to(question));
+        let known = self.remembered.recall(question).or(consent)?;
+        Some((known.answer.clone(), known.answered_by.clone()))
+    }
+
+    /// Whether the human's last word was the answer to this, and nobody has gone on with it.
+    pub fn has_just_answered(&self, question: &Question) -> bool {
+        self.is_unheard && self.last_answer.as_ref().is_some_and(|(_, known)| known.is_to(question))
     }
 
     pub fn answer(
@@ -217,6 +235,7 @@ impl AskCycle {
         cycle.answered.insert(id);
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
         cycle.is_unheard = true;
+        cycle.last_answer = Some((question.kind(), Remembered::new(&question, &answer, &answered_by)));
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
             Some(_) | None => CycleState::Open { pending: None },
@@ -238,7 +257,15 @@ impl AskCycle {
     /// any more, and the pending question stays.
     pub fn taken_over_by(&self, owner: OwnerToken) -> Result<Self, AskRefusal> {
         match &self.state {
-            CycleState::Open { .. } => Ok(Self { owner, is_unheard: false, ..self.clone() }),
+            CycleState::Open { .. } => {
+                // Only a permission: what was decided otherwise, the new agent is told, and asks anew if it must.
+                let permission = match &self.last_answer {
+                    Some((QuestionKind::Permission, known)) => Some(known.clone()),
+                    Some(_) | None => None,
+                };
+                let consent = permission.or_else(|| self.consent.clone());
+                Ok(Self { owner, is_unheard: false, consent, ..self.clone() })
+            }
             CycleState::GatePassed => Err(AskRefusal::GatePassed { cycle: self.id }),
             CycleState::Closed { .. } => Err(AskRefusal::CycleClosed { cycle: self.id }),
         }

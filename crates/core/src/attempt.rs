@@ -22,6 +22,21 @@ pub struct Attempt {
     /// The attempt whose worktree and agent session this one goes on with, where they still exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<AttemptId>,
+    /// The agent's own session, once it has named it. An attempt that goes on from this one goes on in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
+}
+
+/// A conversation that an agent keeps itself, by the name it has for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSession {
+    /// Whose it is. Another agent cannot load it.
+    pub agent: AgentName,
+    pub id: String,
+    pub since: Timestamp,
+    /// It is longer than its model can read: nobody goes on in it, whatever is told has to be told anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_full: bool,
 }
 
 /// How the agent says it went, already brought into our few words at the door.

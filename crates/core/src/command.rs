@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
 use crate::answer_source::AnsweredBy;
-use crate::attempt::AttemptEnd;
+use crate::attempt::{AgentSession, AttemptEnd};
 use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::owner_token::OwnerToken;
 use crate::question::Draft;
@@ -25,6 +25,11 @@ pub enum Command {
         attempt: AttemptId,
         cycle: CycleId,
         owner: OwnerToken,
+    },
+    /// The agent named the session it works in, or it is known now that nobody can go on in it.
+    NoteSession {
+        attempt: AttemptId,
+        session: AgentSession,
     },
     /// The agent asks the human. I6: only the owner of the open cycle may, and one question at a time.
     Ask {
@@ -105,10 +110,11 @@ pub enum CommandName {
     Replace,
     Retry,
     Cancel,
+    NoteSession,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -127,6 +133,7 @@ impl CommandName {
         Self::Replace,
         Self::Retry,
         Self::Cancel,
+        Self::NoteSession,
     ];
 
     /// As a person would say it; used in refusals and on diagrams.
@@ -134,6 +141,7 @@ impl CommandName {
         match self {
             Self::Claim => "claim",
             Self::Start => "start",
+            Self::NoteSession => "note session",
             Self::Ask => "ask",
             Self::Settle => "settle",
             Self::ExpireLease => "expire lease",
@@ -165,6 +173,7 @@ impl Command {
         match self {
             Self::Claim { .. } => CommandName::Claim,
             Self::Start { .. } => CommandName::Start,
+            Self::NoteSession { .. } => CommandName::NoteSession,
             Self::Ask { .. } => CommandName::Ask,
             Self::Settle { .. } => CommandName::Settle,
             Self::ExpireLease { .. } => CommandName::ExpireLease,

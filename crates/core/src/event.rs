@@ -225,7 +225,8 @@ pub enum EventBody {
     },
     IntakePaused {
         agent: AgentName,
-        until: Timestamp,
+        /// None until a person releases it.
+        until: Option<Timestamp>,
         reason: NonBlank,
     },
     IntakeResumed {

@@ -38,6 +38,8 @@ pub(crate) const DECISIONS_MAX: u32 = 50;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
+/// Questions of one task that go into its prompt.
+const QUESTIONS_OF_TASK_MAX: u32 = 50;
 /// Events read at once.
 const EVENTS_PAGE: u32 = 500;
 
@@ -319,6 +321,13 @@ impl<S: Store> Desk<S> {
     ) -> Answer<Page<Stored<QuestionRecord>>> {
         let cursor = cursor.map(str::parse::<Cursor>).transpose()?;
         Ok(self.store.questions(&QuestionFilter::pending(), cursor, limit).await?)
+    }
+
+    /// What a task asked so far, oldest first.
+    pub async fn questions_of(&self, task: TaskId) -> Answer<Vec<QuestionRecord>> {
+        let filter = QuestionFilter { task: Some(task), ..QuestionFilter::default() };
+        let page = self.store.questions(&filter, None, QUESTIONS_OF_TASK_MAX).await?;
+        Ok(page.items.into_iter().map(|stored| stored.value).collect())
     }
 
     pub async fn question(&self, id: QuestionId) -> Answer<Option<QuestionRecord>> {

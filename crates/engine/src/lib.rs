@@ -1,23 +1,28 @@
 //! The only loop: claim, run, settle. Rules are core's; here they happen.
 
 pub mod acceptor;
+pub mod agent_settings;
 pub mod asking;
+pub mod budgets;
 pub mod checks;
 pub mod courier;
 pub mod desk;
 pub mod dispatcher;
+pub mod doctor;
 pub mod engine;
 pub mod error;
 pub mod executor;
 pub mod foresight;
 pub mod gate;
 pub mod graph_view;
+pub mod holds;
 pub mod ids;
 pub mod intakes;
 pub mod looping;
 pub mod mailbox;
 pub mod new_project;
 pub mod notifier;
+pub mod permissions;
 pub mod place;
 pub mod posting;
 pub mod prompt;

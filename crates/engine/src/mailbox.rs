@@ -42,6 +42,8 @@ pub struct Letters {
     pub plan: Option<PlanDraft>,
     /// The question the agent was told to end its turn over.
     pub left_at: Option<Draft>,
+    /// The agent has seen what tools it has.
+    pub has_looked: bool,
 }
 
 impl Mailbox {
@@ -71,6 +73,11 @@ impl Mailbox {
     /// What the agent waits for when it ends its turn; none once it has its answer.
     pub fn put_left_at(&self, attempt: AttemptId, question: Option<Draft>) -> bool {
         self.put(attempt, |letters| letters.left_at = question)
+    }
+
+    /// The agent is shown its tools.
+    pub fn note_looked(&self, attempt: AttemptId) -> bool {
+        self.put(attempt, |letters| letters.has_looked = true)
     }
 
     /// False when the attempt is not at work in this process.

@@ -24,6 +24,9 @@ use crate::error::EngineError;
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, Worktrees};
 
+/// How a prompt begins that goes on with an earlier one.
+const GOING_ON: &str = "You go on where you stopped, in the same session; your changes are still here.\n";
+
 /// Everything the prompt of one step is made of.
 pub struct StepPrompt<'a> {
     pub task: &'a Task,
@@ -54,6 +57,21 @@ impl StepPrompt<'_> {
         self.notes(&mut text);
         self.handed_over(&mut text);
         self.conversation(&mut text);
+        let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
+        self.messages(&mut text);
+        if let Some(told) = self.run.memory().told() {
+            let _ = write!(text, "\n## Your last answer\n\n{told}");
+        }
+        let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
+        text
+    }
+
+    /// The same for an agent that goes on in the session it had before: only what it does not know yet.
+    pub fn going_on(&self) -> String {
+        let mut text = format!("# {}\n\n{GOING_ON}", self.task.spec().title);
+        self.notes(&mut text);
+        self.handed_over(&mut text);
+        text.push_str(&last_exchange(self.questions));
         let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
         self.messages(&mut text);
         if let Some(told) = self.run.memory().told() {
@@ -144,6 +162,12 @@ pub struct BreakdownPrompt<'a, S> {
 const SIBLINGS_MAX: u32 = 500;
 
 impl<S: Store> BreakdownPrompt<'_, S> {
+    /// For an agent that goes on in the session it had before.
+    pub fn going_on(&self, questions: &[QuestionRecord]) -> String {
+        let title = &self.task.spec().title;
+        format!("# {title}\n\n{GOING_ON}{}\nGo on with the plan, and hand it in.\n", last_exchange(questions))
+    }
+
     pub async fn text(&self, worktrees: &Worktrees, checkout: &Checkout) -> Result<String, EngineError> {
         let (replaced, reason) = match self.task.spec().purpose {
             Purpose::Breakdown { replaces_task_id: Some(replaced), reason, .. } => {
@@ -231,6 +255,12 @@ fn note_text(note: &Note) -> Option<String> {
         // Nobody's fault, so nothing to do differently.
         Note::Requeued { reason: RequeueReason::Systemic { .. } | RequeueReason::LeaseExpired, .. } => None,
     }
+}
+
+/// The human's last answer, which may be news: only one question waits at a time.
+fn last_exchange(questions: &[QuestionRecord]) -> String {
+    let last = questions.iter().rev().find_map(exchange_text);
+    last.map(|exchange| format!("\n## The answer to your question\n\n{exchange}")).unwrap_or_default()
 }
 
 fn exchange_text(record: &QuestionRecord) -> Option<String> {

@@ -76,6 +76,9 @@ impl<S: Store> Runner<S> {
         attempt: AttemptId,
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
+        if let Some(end) = self.shop.over_budget(task).await? {
+            return self.settle(task, attempt, end).await;
+        }
         let (worktrees, branch) = self.shop.repository(task).await?;
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
@@ -123,14 +126,20 @@ impl<S: Store> Runner<S> {
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
+        let prompt = BreakdownPrompt { shop: &self.shop, task };
+        let questions = self.shop.desk.questions_of(task.id()).await?;
         let shift = Shift {
             shop: &self.shop,
             task,
             attempt,
-            worktree: &checkout.folder,
+            worktrees,
+            checkout,
             role: &task.spec().role,
             name: "breakdown".to_owned(),
-            prompt: BreakdownPrompt { shop: &self.shop, task }.text(worktrees, checkout).await?,
+            going_on: prompt.going_on(&questions),
+            prompt: prompt.text(worktrees, checkout).await?,
+            session_since: None,
+            model: None,
             outcomes: Vec::new(),
             variables: Vec::new(),
         };

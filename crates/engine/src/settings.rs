@@ -10,18 +10,26 @@ use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::{Deserialize, Serialize};
 
+use crate::agent_settings;
+use crate::asking::PATIENCE;
+use crate::budgets::Budgets;
 use crate::checks::Checks;
 use crate::notifier::Webhook;
+use crate::permissions::{PermissionSettings, Policy};
 use crate::retention::Retention;
 use crate::settings_layers::Layers;
 use crate::store_address::StoreAddress;
 use crate::user_tasks::UserTaskSettings;
+
+pub use crate::agent_settings::AgentSettings;
+pub use baton_agents::kind::AgentKind;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub default_agent: AgentName,
+    #[serde(deserialize_with = "agent_settings::all")]
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
     /// Commands run in the worktree after each attempt; their exit codes are evidence.
@@ -46,6 +54,9 @@ pub struct Settings {
     pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+    /// How much a task, a project or a day may use before a person is asked.
+    #[serde(skip_serializing)]
+    pub budgets: Budgets,
     /// How the commands of `.agent/Taskfile.yml` are run.
     pub user_tasks: UserTaskSettings,
     /// Where `baton up` listens, where the command line does not say.
@@ -108,6 +119,8 @@ pub struct AskingSettings {
     pub unattended: Unattended,
     /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
     pub expires_after: Option<u32>,
+    /// Seconds an agent is kept waiting for an answer before it is let go; it goes on with the answer when that comes.
+    pub patience: Option<u32>,
 }
 
 /// What stands in for a human who is away.
@@ -141,6 +154,10 @@ impl AskingSettings {
         self.unattended.policy()
     }
 
+    pub fn patience(&self) -> Duration {
+        self.patience.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()).min(PATIENCE))
+    }
+
     pub fn expires_after(&self) -> Option<Duration> {
         self.expires_after.map(|seconds| Duration::from_secs(seconds.into()))
     }
@@ -151,58 +168,15 @@ fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<W
     address.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentSettings {
-    pub kind: AgentKind,
-    #[serde(default)]
-    pub command: Vec<String>,
-    #[serde(default = "turns_max")]
-    pub max_turns: u32,
-    /// Names of variables the agent may see beside the usual ones.
-    #[serde(default)]
-    pub env: Vec<String>,
-    #[serde(default = "timeout_seconds")]
-    pub timeout: u64,
-    #[serde(default = "idle_timeout_seconds")]
-    pub idle_timeout: u64,
-    /// Of this agent, at once.
-    #[serde(default = "parallel_max")]
-    pub max: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AgentKind {
-    /// Any program, by the protocol of lines on standard output.
-    Command,
-    /// The built-in agent that follows a script; `command` names the script.
-    Scripted,
-}
-
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleSettings {
     pub agent: Option<AgentName>,
     pub max: Option<u32>,
     pub max_turns: Option<u32>,
-}
-
-const fn turns_max() -> u32 {
-    50
-}
-
-/// An hour: longer than any attempt that still makes progress, shorter than a night.
-const fn timeout_seconds() -> u64 {
-    3_600
-}
-
-/// Ten minutes without a line: a long build is quiet for a while, a hung agent for ever.
-const fn idle_timeout_seconds() -> u64 {
-    600
-}
-
-const fn parallel_max() -> u32 {
-    16
+    /// What its agents may do unasked; else what the agent's own settings say.
+    #[serde(skip_serializing)]
+    pub permissions: PermissionSettings,
 }
 
 impl Default for Settings {
@@ -222,6 +196,7 @@ impl Default for Settings {
             retention: Retention::default(),
             store: None,
             recycle: RecyclePolicy::Automatic,
+            budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
             telemetry: TelemetrySettings::default(),
@@ -243,11 +218,11 @@ pub enum SettingsError {
     Malformed { path: PathBuf, message: String },
     #[error("{path}: {table} has no setting \"{key}\"{}", hint.as_deref().map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default())]
     UnknownKey { path: PathBuf, table: String, key: String, hint: Option<String> },
-    #[error("{path}: {what} names the agent \"{agent}\", which is not among [agents]")]
-    UnknownAgent { path: PathBuf, what: String, agent: AgentName },
+    #[error("{path}: {what} names the agent \"{agent}\", which is neither among [agents] nor known{}", hint.map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default())]
+    UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 17] = [
     "default_agent",
     "agents",
     "roles",
@@ -262,18 +237,18 @@ const TOP: [&str; 16] = [
     "retention",
     "store",
     "user_tasks",
+    "budgets",
     "listen",
     "telemetry",
 ];
-const AGENT: [&str; 7] = ["kind", "command", "max_turns", "env", "timeout", "idle_timeout", "max"];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
-const ASKING: [&str; 2] = ["unattended", "expires_after"];
+const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
 const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
 const TELEMETRY: [&str; 1] = ["otlp"];
-const ROLE: [&str; 3] = ["agent", "max", "max_turns"];
+const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 
 /// The tables of a fixed set of keys.
-fn tables() -> [(&'static str, &'static [&'static str]); 6] {
+fn tables() -> [(&'static str, &'static [&'static str]); 7] {
     [
         ("notify", &NOTIFY),
         ("asking", &ASKING),
@@ -281,6 +256,7 @@ fn tables() -> [(&'static str, &'static [&'static str]); 6] {
         ("worktree", &WORKTREE),
         ("user_tasks", &UserTaskSettings::KEYS),
         ("telemetry", &TELEMETRY),
+        ("budgets", &Budgets::SCOPES),
     ]
 }
 
@@ -289,8 +265,10 @@ pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
     let is_named = |key: &&&str| ["agents", "roles", "checks"].contains(*key);
     let is_table = |key: &&&str| tables().iter().any(|(name, _)| name == *key);
     let top = TOP.iter().filter(|key| !is_named(key) && !is_table(key)).map(|key| vec![*key]);
-    let inner = tables().into_iter().flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
-    top.chain(inner).collect()
+    let plain = tables().into_iter().filter(|(name, _)| *name != "budgets");
+    let inner = plain.flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
+    let of_scope = |scope: &'static str| Budgets::KEYS.iter().map(move |key| vec!["budgets", scope, *key]);
+    top.chain(inner).chain(Budgets::SCOPES.into_iter().flat_map(of_scope)).collect()
 }
 
 impl Settings {
@@ -308,7 +286,9 @@ impl Settings {
 
     pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
         check_keys(table, "the file", &TOP, path)?;
-        for (name, known) in [("agents", &AGENT[..]), ("roles", &ROLE[..])] {
+        let of_entries =
+            [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
+        for (name, known) in of_entries {
             for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
                 if let Some(inner) = value.as_table() {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
@@ -323,18 +303,22 @@ impl Settings {
         Ok(())
     }
 
-    pub(crate) fn check_agents(&self, path: &Path) -> Result<(), SettingsError> {
-        let named =
-            self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.as_ref()?)));
-        let default = (!self.agents.is_empty()).then(|| ("default_agent".to_owned(), &self.default_agent));
-        for (what, agent) in named.chain(default) {
-            if !self.agents.contains_key(agent) {
-                return Err(SettingsError::UnknownAgent {
-                    path: path.to_owned(),
-                    what,
-                    agent: agent.clone(),
-                });
+    /// Every agent that is named is set up, or known well enough to need no setting.
+    pub(crate) fn find_agents(&mut self, names_default: bool, path: &Path) -> Result<(), SettingsError> {
+        let of_roles =
+            self.roles.iter().filter_map(|(role, of)| Some((format!("[roles.{role}]"), of.agent.clone()?)));
+        let is_default_needed = names_default || !self.agents.is_empty();
+        let default = is_default_needed.then(|| ("default_agent".to_owned(), self.default_agent.clone()));
+        let named: Vec<(String, AgentName)> = of_roles.chain(default).collect();
+        for (what, agent) in named {
+            if self.agents.contains_key(&agent) {
+                continue;
             }
+            let Some(known) = AgentSettings::known(agent.as_str()) else {
+                let hint = agent_settings::nearest_known(agent.as_str());
+                return Err(SettingsError::UnknownAgent { path: path.to_owned(), what, agent, hint });
+            };
+            self.agents.insert(agent, known);
         }
         Ok(())
     }
@@ -343,6 +327,14 @@ impl Settings {
     pub fn agent_for(&self, role: &Role) -> Option<(&AgentName, &AgentSettings)> {
         let name = self.roles.get(role).and_then(|of| of.agent.as_ref()).unwrap_or(&self.default_agent);
         self.agents.get_key_value(name)
+    }
+
+    /// What the agent of a role may do unasked.
+    pub fn permissions(&self, role: &Role, agent: &AgentSettings) -> Policy {
+        match self.roles.get(role) {
+            Some(of) => of.permissions.or(&agent.permissions).policy(),
+            None => agent.permissions.policy(),
+        }
     }
 
     pub fn turns_max(&self, role: &Role, agent: &AgentSettings) -> u32 {
@@ -426,7 +418,7 @@ mod tests {
         let error = read("[roles.review]\nagent = \"ghost\"").unwrap_err();
         assert_eq!(
             error,
-            "baton.toml: [roles.review] names the agent \"ghost\", which is not among [agents]"
+            "baton.toml: [roles.review] names the agent \"ghost\", which is neither among [agents] nor known"
         );
     }
 

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on says so by ending"
 )]
 
+mod agents;
 mod arrows;
 mod asking;
 mod beside;

@@ -78,7 +78,7 @@ impl Step<'_> {
             return false;
         };
         let question = question.clone().with_id(self.context.fresh.question);
-        cycle.is_unheard() && cycle.recall(&question).is_some()
+        cycle.has_just_answered(&question)
     }
 
     fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {

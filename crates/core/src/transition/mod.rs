@@ -39,6 +39,10 @@ impl Task {
                 step.fence(attempt, Some(live.id))?;
                 step.start(attempt, cycle, owner)?;
             }
+            (State::Claimed { attempt: live }, Command::NoteSession { attempt, session }) => {
+                step.fence(attempt, Some(live.id))?;
+                step.note_session(live.clone(), session);
+            }
             (State::Claimed { .. }, Command::Ask { owner, question }) => {
                 step.ask_for_agent(&owner, question)?;
             }
@@ -57,6 +61,7 @@ impl Task {
             (
                 _,
                 Command::Start { attempt, .. }
+                | Command::NoteSession { attempt, .. }
                 | Command::Settle { attempt, .. }
                 | Command::ExpireLease { attempt },
             ) => {

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::ask_cycle::AskCycle;
-use crate::attempt::Attempt;
+use crate::attempt::{AgentSession, Attempt};
 use crate::attempt_record::{AttemptRecord, Closing};
 use crate::command::Context;
 use crate::effect::{Effect, Notice, Timer};
@@ -207,6 +207,7 @@ impl<'a> Step<'a> {
             agent,
             started_at: self.task.updated_at,
             resumes: self.task.ledger.resumes.take(),
+            agent_session: None,
         };
         self.attempts.push(AttemptRecord {
             task_id: self.task.id(),
@@ -220,6 +221,17 @@ impl<'a> Step<'a> {
             resumes: attempt.resumes,
         });
         self.effect(Effect::StartAgent { task: self.task.id(), attempt: id });
+        self.task.state = TaskState::Claimed { attempt };
+    }
+
+    /// Written at once, not with the end: an attempt that dies has no end, and its session is still there.
+    pub(super) fn note_session(&mut self, mut attempt: Attempt, session: AgentSession) {
+        attempt.agent_session = Some(session);
+        self.attempts.push(AttemptRecord {
+            task_id: self.task.id(),
+            attempt: attempt.clone(),
+            closing: None,
+        });
         self.task.state = TaskState::Claimed { attempt };
     }
 

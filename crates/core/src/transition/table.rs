@@ -16,7 +16,7 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
         (S::Breakdown, C::SubmitPlan) => &[S::Provisional],
 
         // The agent asks while it works, and may be answered then.
-        (S::Claimed, C::Start | C::Ask | C::Reply) => &[S::Claimed],
+        (S::Claimed, C::Start | C::NoteSession | C::Ask | C::Reply) => &[S::Claimed],
         (S::Claimed, C::FailClosed) => &[S::Failed],
         (S::Claimed, C::Settle) => &[
             S::Done,

@@ -3,7 +3,7 @@
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::attempt::{
-    AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
+    AgentSession, AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
 };
 use baton_core::command::{Command, CommandName, Context, Fresh};
 use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
@@ -148,6 +148,12 @@ pub fn owner(number: u8) -> OwnerToken {
 pub fn start(number: u8) -> Command {
     let attempt = AttemptId::from_bits(u64::from(number));
     Command::Start { attempt, cycle: CycleId::from_bits(u64::from(number)), owner: owner(number) }
+}
+
+pub fn note_session(number: u32) -> Command {
+    let agent = "scripted".parse().unwrap();
+    let session = AgentSession { agent, id: format!("session-{number}"), since: Timestamp::from_ms(1), is_full: false };
+    Command::NoteSession { attempt: AttemptId::from_bits(u64::from(number)), session }
 }
 
 pub fn ask(number: u8) -> Command {
@@ -307,6 +313,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
             vec![claim(7), waiting]
         }
         CommandName::Start => vec![start(1), start(2)],
+        CommandName::NoteSession => vec![note_session(1), note_session(2)],
         CommandName::Ask => vec![ask(1), ask(2)],
         CommandName::Settle => {
             let mine = ends().into_iter().map(|end| Command::Settle { attempt: live, end });

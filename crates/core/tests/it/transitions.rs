@@ -83,6 +83,7 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Replace => 15,
             CommandName::Retry => 16,
             CommandName::Cancel => 17,
+            CommandName::NoteSession => 18,
         };
         assert_eq!(place, expected);
     }

@@ -8,5 +8,5 @@ mod door;
 mod secret;
 
 pub use attendant::{Attendant, Attended};
-pub use door::{Asked, Door, Waited};
+pub use door::{Asked, Door, PATIENCE, Waited};
 pub use secret::{BadSecret, Secret};

@@ -8,7 +8,10 @@
 mod book;
 mod ending;
 mod evidence;
+mod inquiry;
 mod moving;
+mod outfit;
+mod progress;
 mod settlement;
 pub mod shift;
 
@@ -26,7 +29,6 @@ use baton_core::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_store::Store;
-use baton_store::query::QuestionFilter;
 use tokio::sync::watch;
 
 pub use book::DEFAULT_RECIPE;
@@ -41,9 +43,6 @@ use book::{Book, told};
 use ending::{Ending, Then};
 use moving::said;
 use shift::{Shift, Worked};
-
-/// Questions of one task that go into its prompt.
-const QUESTIONS_MAX: u32 = 50;
 
 pub struct Executor<'a, S> {
     pub shop: &'a Workshop<S>,
@@ -183,10 +182,14 @@ impl<S: Store> Executor<'_, S> {
             shop: self.shop,
             task: self.task,
             attempt: self.attempt,
-            worktree: &self.checkout.folder,
+            worktrees: self.worktrees,
+            checkout: self.checkout,
             role: step.role().unwrap_or(&self.task.spec().role),
             name: step.name().to_string(),
             prompt: prompt.text(),
+            going_on: prompt.going_on(),
+            session_since: run.memory().since(),
+            model: step.model().map(str::to_owned),
             outcomes: step.outcomes(),
             variables,
         };
@@ -199,9 +202,7 @@ impl<S: Store> Executor<'_, S> {
 
     /// The conversation of the run's agent session with the human, so far.
     async fn questions(&self, run: &Run) -> Result<Vec<QuestionRecord>, EngineError> {
-        let filter = QuestionFilter { task: Some(self.task.id()), ..QuestionFilter::default() };
-        let page = self.shop.desk.store.questions(&filter, None, QUESTIONS_MAX).await?;
-        let questions = page.items.into_iter().map(|stored| stored.value);
+        let questions = self.shop.desk.questions_of(self.task.id()).await?.into_iter();
         // What was asked before is another session's: of the phase before, or of the agent before this one (I7).
         let since = run.memory().since();
         Ok(questions.filter(|record| since.is_none_or(|since| record.asked_at >= since)).collect())

@@ -53,6 +53,11 @@ impl Checkout {
 }
 
 impl Worktrees {
+    /// Where git writes when an agent commits in this worktree: outside of it, so a sandbox has to be told.
+    pub fn git_folders(&self, checkout: &Checkout) -> Vec<PathBuf> {
+        vec![checkout.git_dir.clone(), self.repository.git_dir().to_owned()]
+    }
+
     /// The attempt's worktree, made or found. No other attempt at the same task may be alive.
     pub async fn create(&self, spec: &CheckoutSpec) -> Result<Checkout, GitError> {
         spec.setup.check()?;

@@ -1,7 +1,6 @@
 //! What only the agent of a live attempt has: asking, reporting, planning, and the context of its step.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use baton_core::ask_refusal::AskRefusal;
 use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
@@ -18,8 +17,6 @@ use super::arguments::Arguments;
 use super::toolbox::refused;
 use super::{Caller, ToolAnswer, Toolbox};
 
-/// How long an agent is kept waiting for an answer: clients give up on a tool after a minute.
-const PATIENCE: Duration = Duration::from_secs(45);
 /// Answers to choose from; more are no choice a person makes.
 const OPTIONS_MAX: usize = 20;
 /// Ready tasks that are told.
@@ -44,7 +41,7 @@ pub async fn ask<S: Store>(
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, PATIENCE).await.map_err(refused)?;
+    let waited = toolbox.door.answer_within(question, toolbox.door.patience()).await.map_err(refused)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),

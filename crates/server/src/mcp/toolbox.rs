@@ -70,6 +70,9 @@ impl<S: Store> Toolbox<S> {
 
     /// What the caller is offered now.
     pub fn offered(&self, caller: &Caller) -> Vec<ToolSpec> {
+        if let Some(attempt) = caller.attempt() {
+            self.mailbox.note_looked(attempt);
+        }
         let names = tools_for(caller.client(), self.has_taskfile(caller));
         names.into_iter().filter_map(ToolSpec::of).collect()
     }

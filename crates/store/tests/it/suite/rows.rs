@@ -58,6 +58,7 @@ fn attempt() -> AttemptRecord {
         agent: agent("codex"),
         started_at: at(1),
         resumes: None,
+        agent_session: None,
     };
     AttemptRecord { task_id: task_id(7), attempt, closing: None }
 }

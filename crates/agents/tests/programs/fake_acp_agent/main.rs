@@ -6,11 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "a test program that cannot go on shows it by its end")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its streams are what it is for")]
 
+mod mcp;
+
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 
+use mcp::Mcp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -32,9 +35,11 @@ struct Script {
     /// Answers `session/new` with this error.
     refuse_new: Option<Value>,
     refuse_load: bool,
+    /// Uses the tools it is told of.
+    mcp: bool,
     /// Stays when its standard input is closed.
     stays: bool,
-    /// The steps of each prompt of this process; the last list serves all that follow.
+    /// The steps of each prompt of a session; the last list serves all that follow.
     turns: Vec<Vec<Step>>,
 }
 
@@ -56,7 +61,14 @@ enum Step {
     Elicit(Value),
     Usage(Value),
     Cost(f64),
+    /// Calls one of the tools it was told of, and says what came of it.
+    Mcp {
+        tool: String,
+        arguments: Value,
+    },
     Commit(String),
+    /// Writes a file and commits nothing.
+    Write(String),
     Stderr(String),
     /// Until it is cancelled.
     Hang,
@@ -75,9 +87,9 @@ struct Agent {
     sessions: PathBuf,
     incoming: Receiver<Value>,
     requests: u64,
-    prompts: usize,
     is_cancelled: bool,
     calls: u32,
+    mcp: Option<Mcp>,
 }
 
 fn main() {
@@ -104,7 +116,7 @@ fn main() {
     let sessions = path.with_extension("sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     let mut agent =
-        Agent { script, sessions, incoming, requests: 0, prompts: 0, is_cancelled: false, calls: 0 };
+        Agent { script, sessions, incoming, requests: 0, is_cancelled: false, calls: 0, mcp: None };
     while let Ok(message) = agent.incoming.recv() {
         agent.take(&message);
     }
@@ -146,6 +158,7 @@ impl Agent {
                 }
                 let session = format!("session-{}", std::process::id());
                 self.keep(&session, "opened", params);
+                self.connect(params);
                 answer(self.opened(Some(&session)));
             }
             Some("session/load") => {
@@ -156,6 +169,7 @@ impl Agent {
                 }
                 replay(session, &path);
                 self.keep(session, "loaded", params);
+                self.connect(params);
                 answer(self.opened(None));
             }
             Some("session/set_mode" | "session/set_config_option") => {
@@ -165,6 +179,12 @@ impl Agent {
             Some("session/prompt") => self.prompt(id, params),
             Some("session/cancel") => self.is_cancelled = true,
             Some(_) | None => {}
+        }
+    }
+
+    fn connect(&mut self, params: &Value) {
+        if self.script.mcp {
+            self.mcp = Mcp::connect(params);
         }
     }
 
@@ -192,12 +212,17 @@ impl Agent {
         writeln!(file, "{}", json!({what: value})).unwrap();
     }
 
+    /// How often the session was prompted so far, in this process or in another.
+    fn prompts_of(&self, session: &str) -> usize {
+        let text = std::fs::read_to_string(self.sessions.join(session)).unwrap_or_default();
+        text.lines().filter(|line| line.starts_with(r#"{"prompt""#)).count()
+    }
+
     fn prompt(&mut self, id: &Value, params: &Value) {
         let session = params["sessionId"].as_str().unwrap().to_owned();
+        let number = self.prompts_of(&session).min(self.script.turns.len().saturating_sub(1));
         self.keep(&session, "prompt", &params["prompt"][0]["text"]);
-        let number = self.prompts.min(self.script.turns.len().saturating_sub(1));
         let steps = self.script.turns.get(number).cloned().unwrap_or_default();
-        self.prompts += 1;
         self.is_cancelled = false;
         let mut response = json!({"stopReason": "end_turn"});
         for step in steps {
@@ -253,6 +278,12 @@ impl Agent {
                     &json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost}),
                 );
             }
+            Step::Mcp { tool, arguments } => {
+                self.tool(session, &format!("baton: {tool}"));
+                let said = self.mcp.as_mut().and_then(|mcp| mcp.call(&tool, &arguments));
+                tell(session, &format!("{tool}: {}\n", said.as_deref().unwrap_or("there is no such tool")));
+            }
+            Step::Write(text) => std::fs::write("work.txt", text).unwrap(),
             Step::Commit(message) => {
                 std::fs::write("work.txt", &message).unwrap();
                 for words in [vec!["add", "."], vec!["commit", "-q", "-m", &message]] {

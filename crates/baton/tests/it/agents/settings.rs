@@ -1,0 +1,68 @@
+//! Agents in the settings: a known name alone, a mistake that is named, and what reaches the agent of what is set.
+
+use serde_json::json;
+
+use super::fake::{self, outcome, sessions, turns};
+use crate::engine::shop::Shop;
+
+/// What `baton up` says to these settings when it cannot use them.
+fn complaint(settings: &str) -> String {
+    let shop = Shop::of(|_| settings.to_owned());
+    let output = shop.output(&["up", "--listen", "127.0.0.1:0"]);
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap().replace(shop.folder.to_str().unwrap(), "FOLDER")
+}
+
+#[test]
+fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
+    insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @"");
+    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\nkind = \"acpp\"\ncommand = [\"x\"]\n"), @"");
+    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\ncommand = [\"x\"]\n"), @"");
+    insta::assert_snapshot!(complaint("default_agent = \"goose\"\n[agents.goose]\nidle_timeot = 3\n"), @"");
+    insta::assert_snapshot!(
+        complaint("default_agent = \"goose\"\n[roles.review]\npermissions = { alow = [\"git \"] }\n"),
+        @""
+    );
+}
+
+#[test]
+fn the_name_of_a_known_agent_is_enough() {
+    let shop = Shop::of(|home| {
+        // A program of that name, found by its own name alone.
+        std::fs::create_dir(home.join("bin")).unwrap();
+        std::os::unix::fs::symlink(fake::program("fake-acp-agent"), home.join("bin/fake")).unwrap();
+        let script = home.join("acp.json");
+        let steps = turns(json!([[{ "commit": "by the known agent" }, outcome("complete")]]));
+        std::fs::write(&script, steps.to_string()).unwrap();
+        let launcher =
+            format!("#!/bin/sh\n[ \"$1\" = acp ] && exec \"$(dirname \"$0\")/fake\" {}\n", script.display());
+        std::fs::write(home.join("bin/goose"), launcher).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(home.join("bin/goose"), mode).unwrap();
+        "default_agent = \"goose\"\n".to_owned()
+    });
+    let mut shop = shop;
+    let path = format!("{}:{}", shop.home.join("bin").display(), std::env::var("PATH").unwrap());
+    shop.variables.push(("PATH".to_owned(), path));
+    let task = shop.add("Something", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    assert_eq!(shop.attempts(&task)[0]["attempt"]["agent"], "goose");
+}
+
+#[test]
+fn a_session_is_opened_with_the_tools_the_model_and_the_worktree() {
+    let mut script = turns(json!([[{ "commit": "done" }, outcome("complete")]]));
+    script["models"] = json!(true);
+    let shop = fake::shop(&script, "model = \"large\"\nmax_turns = 7", "");
+    let task = shop.add("Something", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    let session = &sessions(&shop)[0];
+    let opened = &session[0]["opened"];
+    assert!(opened["cwd"].as_str().unwrap().contains("/worktrees/"), "{opened}");
+    let server = &opened["mcpServers"][0];
+    assert_eq!((server["name"].as_str(), server["args"][0].as_str()), (Some("baton"), Some("mcp")));
+    assert_eq!(session[1]["set"]["value"], "large");
+    let attempt = &shop.attempts(&task)[0];
+    assert_eq!(attempt["closing"]["end"]["verified"]["turns_max"], 7);
+    assert_eq!(attempt["attempt"]["agent_session"]["agent"], "fake");
+}
