@@ -169,6 +169,11 @@ pub enum Command {
     /// Workflows of steps: list, look at, check, start and stop them
     #[command(subcommand)]
     Recipe(RecipeCommand),
+    /// Agents that are given no work for now: a limit, a login that has expired, a budget
+    #[command(subcommand)]
+    Hold(HoldCommand),
+    /// What is installed, which agents work, what is wrong and how to mend it
+    Doctor,
     /// The project's own commands, from .agent/Taskfile.yml
     #[command(after_help = "They run with your rights. Run one: baton do NAME")]
     Tasks {
@@ -412,6 +417,17 @@ pub enum TaskCommand {
         attempt: String,
         /// A folder that does not exist yet
         into: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HoldCommand {
+    /// List what is held, why, and until when
+    List,
+    /// Give the agent work again
+    Release {
+        /// The agent, as the settings name it
+        agent: String,
     },
 }
 

@@ -34,6 +34,9 @@ pub struct AgentSession {
     pub agent: AgentName,
     pub id: String,
     pub since: Timestamp,
+    /// It is longer than its model can read: nobody goes on in it, whatever is told has to be told anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_full: bool,
 }
 
 /// How the agent says it went, already brought into our few words at the door.

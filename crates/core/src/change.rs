@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::attempt_record::AttemptRecord;
 use crate::effect::Effect;
 use crate::event::Event;
+use crate::hold::Hold;
 use crate::id::TaskId;
 use crate::phase_loop::PhaseLoop;
 use crate::plan_record::PlanRecord;
@@ -16,6 +17,7 @@ use crate::question_record::QuestionRecord;
 use crate::receipt::Receipt;
 use crate::run::Run;
 use crate::session::{Message, Posted, Session};
+use crate::spending::Spending;
 use crate::task::Task;
 use crate::transition::Transition;
 
@@ -39,6 +41,8 @@ pub enum Record {
     Run(Box<Run>),
     Loop(Box<PhaseLoop>),
     Receipt(Receipt),
+    Hold(Hold),
+    Spending(Spending),
 }
 
 /// What must be true of the stored row for the whole change to go through.

@@ -27,10 +27,10 @@ pub enum Command {
         cycle: CycleId,
         owner: OwnerToken,
     },
-    /// The agent named the session it works in, or can go on in none.
+    /// The agent named the session it works in, or it is known now that nobody can go on in it.
     NoteSession {
         attempt: AttemptId,
-        session: Option<AgentSession>,
+        session: AgentSession,
     },
     /// The agent asks the human. I6: only the owner of the open cycle may, and one question at a time.
     Ask {

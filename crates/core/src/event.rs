@@ -233,7 +233,8 @@ pub enum EventBody {
     },
     IntakePaused {
         agent: AgentName,
-        until: Timestamp,
+        /// None until a person releases it.
+        until: Option<Timestamp>,
         reason: NonBlank,
     },
     IntakeResumed {

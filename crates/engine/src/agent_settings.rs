@@ -42,6 +42,7 @@ pub struct AgentSettings {
     /// Of this agent, at once.
     pub max: u32,
     /// What it may do unasked, where its role does not say.
+    #[serde(skip)]
     pub permissions: PermissionSettings,
 }
 

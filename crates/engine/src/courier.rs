@@ -163,7 +163,7 @@ impl<S: Store> Courier<S> {
                     self.attendant.attend(question).await?;
                 }
                 Timer::IntakeResumes(agent) => {
-                    self.say(EventBody::IntakeResumed { agent }).await?;
+                    self.shop.desk.end_hold(&agent).await?;
                 }
             }
             self.shop.desk.store.finish_effects(&[id]).await?;

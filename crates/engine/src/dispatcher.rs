@@ -77,7 +77,7 @@ impl<S: Store> Dispatcher<S> {
             attempt_ids: (0..free).map(|_| self.shop.desk.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
             capacity: settings.capacity(),
-            intakes: self.shop.intakes.all(),
+            intakes: self.shop.desk.held_intakes(&self.shop.intakes).await?,
             actor: Actor::Baton,
         };
         Ok(self.shop.desk.store.claim(request).await?)

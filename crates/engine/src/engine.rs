@@ -79,28 +79,11 @@ impl<S: Store> Engine<S> {
                 self.end_orphans_of(lease.attempt).await;
             }
         }
-        self.restore_intakes().await?;
         let taken = self.rescuer().take_back_own().await?;
         for attempt in &taken {
             (self.shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
         }
         Ok(taken)
-    }
-
-    /// An agent that was resting when Baton ended rests on: the timer that ends its pause is still set.
-    async fn restore_intakes(&self) -> Result<(), EngineError> {
-        let mut after = None;
-        loop {
-            let pending = self.shop.desk.store.pending_effects(after, EFFECTS_PAGE).await?;
-            let Some(last) = pending.last() else { return Ok(()) };
-            after = Some(last.id);
-            for PendingEffect { effect, .. } in pending {
-                if let Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at } = effect {
-                    (self.shop.say)(&format!("agent {agent} still rests until {at}"));
-                    self.shop.intakes.restore(agent, at);
-                }
-            }
-        }
     }
 
     async fn end_orphans_of(&self, attempt: AttemptId) {

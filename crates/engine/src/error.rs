@@ -116,6 +116,7 @@ impl EngineError {
                 "hand one in: baton breakdown edit, or have one made: baton breakdown run".to_owned()
             }
             Self::NotFound { kind: "project", .. } => "see what there is: baton project list".to_owned(),
+            Self::NotFound { kind: "hold", .. } => "see what is held: baton hold list".to_owned(),
             Self::NotFound { kind: "recipe", .. } => "see what there is: baton recipe list".to_owned(),
             Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
             Self::Refused(refusal) => refusal.hint(),

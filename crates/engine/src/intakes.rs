@@ -1,4 +1,5 @@
-//! Which agents rest. Two failures in a row that were no task's fault pause an agent's intake; core says for how long.
+//! How agents fare. Two failures in a row that were no task's fault pause an agent's intake; core says for how long. The
+//! pause itself is a hold, in the store; only the counting is here.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,18 +13,9 @@ use baton_core::time::Timestamp;
 pub struct Intakes(Arc<Mutex<BTreeMap<AgentName, Intake>>>);
 
 impl Intakes {
-    pub fn all(&self) -> BTreeMap<AgentName, Intake> {
-        self.map().clone()
-    }
-
-    /// The agent did its part, whatever became of the task. True when a pause ends by it.
-    pub fn success(&self, agent: &AgentName, now: Timestamp) -> bool {
-        self.map().remove(agent).is_some_and(|intake| intake.paused_until(now).is_some())
-    }
-
-    /// A pause that was begun before Baton came up.
-    pub fn restore(&self, agent: AgentName, until: Timestamp) {
-        self.map().insert(agent, Intake::resting(until));
+    /// The agent did its part, whatever became of the task.
+    pub fn success(&self, agent: &AgentName) {
+        self.map().remove(agent);
     }
 
     /// Returns when the pause this starts is over, if it starts one.
@@ -32,6 +24,14 @@ impl Intakes {
         let intake = map.get(agent).copied().unwrap_or_default().after_systemic_failure(now);
         map.insert(agent.clone(), intake);
         intake.paused_until(now)
+    }
+
+    /// A person let the agent go on while it rested: all is forgotten.
+    pub fn forgive(&self, agent: &AgentName, released_at: Timestamp) {
+        let mut map = self.map();
+        if map.get(agent).is_some_and(|intake| intake.paused_until(released_at).is_some()) {
+            map.remove(agent);
+        }
     }
 
     fn map(&self) -> MutexGuard<'_, BTreeMap<AgentName, Intake>> {
@@ -48,13 +48,10 @@ mod tests {
         let intakes = Intakes::default();
         let (agent, now) = ("mine".parse().unwrap(), Timestamp::from_ms(1_000));
         assert_eq!(intakes.systemic_failure(&agent, now), None);
-        assert!(!intakes.success(&agent, now), "there was no pause to end");
+        intakes.success(&agent);
         assert_eq!(intakes.systemic_failure(&agent, now), None);
         assert!(intakes.systemic_failure(&agent, now) > Some(now));
-        assert!(intakes.all()[&agent].paused_until(now).is_some());
-        let anew = Intakes::default();
-        anew.restore(agent.clone(), Timestamp::from_ms(9_000));
-        assert!(anew.all()[&agent].paused_until(now).is_some());
-        assert!(anew.success(&agent, now) && anew.all().is_empty());
+        intakes.forgive(&agent, now);
+        assert_eq!(intakes.systemic_failure(&agent, now), None);
     }
 }

@@ -85,6 +85,9 @@ impl<S: Store> Runner<S> {
         attempt: AttemptId,
         stop: watch::Receiver<bool>,
     ) -> Result<Executed, EngineError> {
+        if let Some(end) = self.shop.over_budget(task).await? {
+            return self.settle(task, attempt, end).await;
+        }
         let (worktrees, branch) = self.shop.repository(task).await?;
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
@@ -187,9 +190,9 @@ impl<S: Store> Runner<S> {
             shop: &self.shop,
             task,
             attempt,
-            worktree: &checkout.folder,
+            worktrees,
+            checkout,
             role: &task.spec().role,
-            git_folders: worktrees.git_folders(checkout),
             name: "breakdown".to_owned(),
             going_on: prompt.going_on(&questions),
             prompt: prompt.text(worktrees, checkout).await?,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent_settings;
 use crate::asking::PATIENCE;
+use crate::budgets::Budgets;
 use crate::checks::Checks;
 use crate::notifier::Webhook;
 use crate::permissions::{PermissionSettings, Policy};
@@ -53,6 +54,9 @@ pub struct Settings {
     pub store: Option<StoreAddress>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
+    /// How much a task, a project or a day may use before a person is asked.
+    #[serde(skip_serializing)]
+    pub budgets: Budgets,
     /// How the commands of `.agent/Taskfile.yml` are run.
     pub user_tasks: UserTaskSettings,
     /// Where `baton up` listens, where the command line does not say.
@@ -173,6 +177,7 @@ pub struct RoleSettings {
     pub max: Option<u32>,
     pub max_turns: Option<u32>,
     /// What its agents may do unasked; else what the agent's own settings say.
+    #[serde(skip_serializing)]
     pub permissions: PermissionSettings,
 }
 
@@ -193,6 +198,7 @@ impl Default for Settings {
             retention: Retention::default(),
             store: None,
             recycle: RecyclePolicy::Automatic,
+            budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
             telemetry: TelemetrySettings::default(),
@@ -218,7 +224,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 17] = [
     "default_agent",
     "agents",
     "roles",
@@ -233,6 +239,7 @@ const TOP: [&str; 16] = [
     "retention",
     "store",
     "user_tasks",
+    "budgets",
     "listen",
     "telemetry",
 ];
@@ -243,7 +250,7 @@ const TELEMETRY: [&str; 1] = ["otlp"];
 const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 
 /// The tables of a fixed set of keys.
-fn tables() -> [(&'static str, &'static [&'static str]); 6] {
+fn tables() -> [(&'static str, &'static [&'static str]); 7] {
     [
         ("notify", &NOTIFY),
         ("asking", &ASKING),
@@ -251,6 +258,7 @@ fn tables() -> [(&'static str, &'static [&'static str]); 6] {
         ("worktree", &WORKTREE),
         ("user_tasks", &UserTaskSettings::KEYS),
         ("telemetry", &TELEMETRY),
+        ("budgets", &Budgets::SCOPES),
     ]
 }
 
@@ -259,8 +267,10 @@ pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
     let is_named = |key: &&&str| ["agents", "roles", "checks"].contains(*key);
     let is_table = |key: &&&str| tables().iter().any(|(name, _)| name == *key);
     let top = TOP.iter().filter(|key| !is_named(key) && !is_table(key)).map(|key| vec![*key]);
-    let inner = tables().into_iter().flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
-    top.chain(inner).collect()
+    let plain = tables().into_iter().filter(|(name, _)| *name != "budgets");
+    let inner = plain.flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
+    let of_scope = |scope: &'static str| Budgets::KEYS.iter().map(move |key| vec!["budgets", scope, *key]);
+    top.chain(inner).chain(Budgets::SCOPES.into_iter().flat_map(of_scope)).collect()
 }
 
 impl Settings {
@@ -278,7 +288,9 @@ impl Settings {
 
     pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
         check_keys(table, "the file", &TOP, path)?;
-        for (name, known) in [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..])] {
+        let of_entries =
+            [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
+        for (name, known) in of_entries {
             for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
                 if let Some(inner) = value.as_table() {
                     check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;

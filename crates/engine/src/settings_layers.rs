@@ -133,6 +133,14 @@ impl Layers {
         let mut standings = Vec::new();
         let all = serde_json::to_value(settings).unwrap_or_default();
         self.flatten(&all, &mut Vec::new(), &mut standings);
+        // What has a form of its own, such as permissions, is shown as it was written.
+        for layer in &self.0 {
+            let written = serde_json::to_value(&layer.table).unwrap_or_default();
+            let mut more = Vec::new();
+            self.flatten(&written, &mut Vec::new(), &mut more);
+            more.retain(|one| !standings.iter().any(|known| covers(&known.key, &one.key)));
+            standings.extend(more);
+        }
         standings
     }
 
@@ -163,6 +171,11 @@ impl Layers {
         let said_by = self.0.iter().find(|layer| says(layer).is_some());
         said_by.map_or(Origin::Default, |layer| layer.origin.clone())
     }
+}
+
+/// Whether one key is the other, or a part of it.
+fn covers(known: &str, key: &str) -> bool {
+    key.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// `["asking", "unattended"]` → `BATON_ASKING_UNATTENDED`
@@ -230,8 +243,8 @@ mod tests {
     #[test]
     fn the_stronger_source_wins_and_each_value_knows_its_own() {
         let standings = read(
-            &[("BATON_MAX_AGENTS", "7"), ("BATON_ASKING_UNATTENDED", "fail")],
-            "max_agents = 6\nmax_unaccepted = 9\n[agents.mine]\nmax_turns = 10\n",
+            &[("BATON_MAX_AGENTS", "7"), ("BATON_ASKING_UNATTENDED", "fail"), ("BATON_BUDGETS_DAY_USD", "5")],
+            "max_agents = 6\nmax_unaccepted = 9\n[agents.mine]\nmax_turns = 10\npermissions = \"ask\"\n",
             "max_unaccepted = 8\nlease_seconds = 60\ndefault_agent = \"mine\"\n\
              [agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
         )
@@ -242,6 +255,8 @@ mod tests {
         assert_eq!(find(&standings, "asking.unattended").1, "BATON_ASKING_UNATTENDED");
         assert_eq!(find(&standings, "agents.mine.max_turns"), (&10.into(), "baton.toml".to_owned()));
         assert_eq!(find(&standings, "agents.mine.kind").1, "config.toml");
+        assert_eq!(find(&standings, "agents.mine.permissions"), (&"ask".into(), "baton.toml".to_owned()));
+        assert_eq!(find(&standings, "budgets.day.usd"), (&5.into(), "BATON_BUDGETS_DAY_USD".to_owned()));
         assert_eq!(find(&standings, "worktree.spares"), (&1.into(), "default".to_owned()));
     }
 

@@ -7,22 +7,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
 use baton_agents::environment::{ATTEMPT_ID, Environment};
-use baton_core::actor::Actor;
+use baton_agents::failure::Failure;
 use baton_core::attempt::{AttemptResult, ErrorCause};
-use baton_core::change::Change;
-use baton_core::effect::{Effect, Timer};
-use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
+use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::project::Project;
 use baton_core::task::{Purpose, Task};
-use baton_core::text::{AgentName, NonBlank};
+use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
 use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::holds::hold_for;
 use crate::intakes::Intakes;
 use crate::mailbox::Mailbox;
 use crate::place::Place;
@@ -217,9 +216,14 @@ impl<S: Store> Workshop<S> {
         match result {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
                 let now = self.desk.store.now().await?;
+                let known = self.desk.hold_of(&live.agent).await?;
+                // What is known already needs no counting.
+                if known.is_some_and(|stored| stored.value.is_on(now)) {
+                    return Ok(());
+                }
                 if let Some(until) = self.intakes.systemic_failure(&live.agent, now) {
-                    self.desk.write(rests(&live.agent, now, until, message)).await?;
-                    (self.say)(&format!("agent {} rests until {until}: {message}", live.agent));
+                    let why = HoldReason::Failures;
+                    self.hold(&Hold::new(live.agent.clone(), why, message, now, Some(until))).await?;
                 }
             }
             AttemptResult::Complete
@@ -229,12 +233,27 @@ impl<S: Store> Workshop<S> {
             | AttemptResult::Asked { .. }
             | AttemptResult::Blocked { .. }
             | AttemptResult::Error { cause: ErrorCause::Own, .. }
-            | AttemptResult::TurnLimit => {
-                let now = self.desk.store.now().await?;
-                if self.intakes.success(&live.agent, now) {
-                    self.desk.write(works_again(&live.agent, now)).await?;
-                }
-            }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
+        }
+        Ok(())
+    }
+
+    /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
+    pub async fn note_failure(&self, agent: &AgentName, failure: &Failure) -> Result<(), EngineError> {
+        let now = self.desk.store.now().await?;
+        match hold_for(agent, failure, now) {
+            Some(hold) => self.hold(&hold).await,
+            None => Ok(()),
+        }
+    }
+
+    pub async fn hold(&self, hold: &Hold) -> Result<(), EngineError> {
+        if self.desk.place_hold(hold).await? {
+            let until = match hold.until {
+                Some(until) => format!("rests until {until}"),
+                None => format!("is held until you release it (baton hold release {})", hold.agent),
+            };
+            (self.say)(&format!("agent {} {until}: {}", hold.agent, hold.reason));
         }
         Ok(())
     }
@@ -257,27 +276,6 @@ impl<S: Store> Workshop<S> {
         let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
         Ok(self.worktrees_of(record.task_id).await?.restore(attempt, into).await?)
     }
-}
-
-/// The agent takes no more work until then; a timer brings it back.
-fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> Change {
-    let agent = agent.clone();
-    let mut change = Change::new();
-    if let Ok(reason) = NonBlank::new(message) {
-        let body = EventBody::IntakePaused { agent: agent.clone(), until, reason };
-        change.events.push(Event { at: now, by: Actor::Baton, body });
-    }
-    change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
-    change
-}
-
-/// It worked after all, before its pause was over: the timer must not bring the pause back after a restart.
-fn works_again(agent: &AgentName, now: Timestamp) -> Change {
-    let mut change = Change::new();
-    let body = EventBody::IntakeResumed { agent: agent.clone() };
-    change.events.push(Event { at: now, by: Actor::Baton, body });
-    change.effects.push(Effect::CancelTimer { timer: Timer::IntakeResumes(agent.clone()) });
-    change
 }
 
 /// Which machine this is, as far as it matters for telling workers apart.

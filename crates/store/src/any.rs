@@ -6,6 +6,7 @@ use std::path::Path;
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
+use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
@@ -14,6 +15,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
+use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::watch;
@@ -96,6 +98,8 @@ handed_on! {
     fn run(id: RunId) -> Option<Stored<Run>>;
     fn open_runs() -> Vec<Stored<Run>>;
     fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
+    fn holds() -> Vec<Stored<Hold>>;
+    fn spending(account: Account) -> Option<Stored<Spending>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;

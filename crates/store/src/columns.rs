@@ -91,6 +91,8 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::Run(run) => ("run", run.id().to_string()),
         Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
         Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
+        Record::Hold(hold) => ("hold", hold.agent.to_string()),
+        Record::Spending(spending) => ("spending", spending.account.key()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
+use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
@@ -13,6 +14,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
+use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::watch;
@@ -114,6 +116,11 @@ pub trait Store: Clone + Send + Sync + 'static {
         &self,
         session: &SessionId,
     ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
+
+    /// The last hold of every agent that ever had one, released or not, by the agent's name.
+    fn holds(&self) -> impl Future<Output = Answer<Vec<Stored<Hold>>>> + Send;
+    /// What an account has used so far; none before its first.
+    fn spending(&self, account: Account) -> impl Future<Output = Answer<Option<Stored<Spending>>>> + Send;
 
     /// What came of the message that carried this key, if one did.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;

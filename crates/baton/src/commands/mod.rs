@@ -6,7 +6,9 @@ mod breakdown;
 mod chat;
 mod config;
 mod demo;
+mod doctor;
 mod export;
+mod hold;
 mod import;
 mod init;
 mod loop_command;
@@ -64,6 +66,7 @@ fn runtime() -> Result<Runtime, Fault> {
 async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
     match command {
         Command::Demo { headless, folder } => Box::pin(demo::run(headless, folder)).await,
+        Command::Doctor => doctor::run(common).await,
         // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
         Command::Mcp { token, url: None } => mcp::run(common, token).await,
@@ -106,6 +109,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         Command::Questions(asked) => question::list(api, &asked).await,
         Command::Answer(answer) => question::answer(api, answer).await,
         Command::Recipe(command) => recipe::run(api, command).await,
+        Command::Hold(command) => hold::run(api, command).await,
         Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
         Command::Plan(asked) => project::plan(api, asked).await,
         Command::Project(command) => project::run(api, command).await,
@@ -121,6 +125,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Backup(_)
         | Command::Restore(_)
         | Command::Demo { .. }
+        | Command::Doctor
         | Command::Up(_)
         | Command::Loop(_)
         | Command::Ask { .. }

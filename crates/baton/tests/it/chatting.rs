@@ -81,6 +81,8 @@ fn a_question_nobody_is_there_for_is_exit_code_10_and_its_answer_is_taken_later(
 #[test]
 fn an_answer_laid_down_ahead_is_taken() {
     in_both(|place| {
+        // The session is the project's from its first message on.
+        assert_eq!(chat(place, &["--type", "READ_INFO", "--session", "paint", "Why paint?"]).0, Some(0));
         let laid =
             place.command().args(["answer", "--queue", "blue", "--session", "paint"]).output().unwrap();
         assert!(laid.status.success());

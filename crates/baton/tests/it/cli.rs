@@ -116,7 +116,7 @@ fn mistakes_are_answered_with_what_to_do() {
     Hint: write at least one visible character
     ");
     let unknown = folder.says(&["task", "add", "x", "--after", "TASK-ffffffff"]);
-    assert!(unknown.contains("exit 4") && unknown.contains("there is no such task"), "{unknown}");
+    assert!(unknown.contains("exit 2") && unknown.contains("there is no such task"), "{unknown}");
     insta::assert_snapshot!(folder.says(&["task", "show", "zzz"]), @r"
     exit 2
     --- stderr

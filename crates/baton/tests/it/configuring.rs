@@ -13,7 +13,7 @@ impl Desk {
         desk.write("home/.config/baton/config.toml", "max_agents = 2\nmax_unaccepted = 7\n");
         desk.write(
             "app/.agent/baton.toml",
-            "max_agents = 3\n[agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
+            "max_agents = 3\ndefault_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"true\"]\n",
         );
         desk.write("app/.git/HEAD", "ref: refs/heads/main\n");
         desk

@@ -21,6 +21,11 @@ pub struct Intake {
 }
 
 impl Intake {
+    /// One that takes nothing before then, whatever came before.
+    pub const fn held_until(until: Timestamp) -> Self {
+        Self { failures_in_row: 0, paused_until: Some(until) }
+    }
+
     /// When the pause ends, if there is one now.
     pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.paused_until.filter(|until| now < *until)

@@ -236,8 +236,8 @@ impl<'a> Step<'a> {
     }
 
     /// Written at once, not with the end: an attempt that dies has no end, and its session is still there.
-    pub(super) fn note_session(&mut self, mut attempt: Attempt, session: Option<AgentSession>) {
-        attempt.agent_session = session;
+    pub(super) fn note_session(&mut self, mut attempt: Attempt, session: AgentSession) {
+        attempt.agent_session = Some(session);
         self.attempts.push(AttemptRecord {
             task_id: self.task.id(),
             attempt: attempt.clone(),

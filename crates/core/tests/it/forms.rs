@@ -110,7 +110,7 @@ fn other_events() -> Vec<EventBody> {
         EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
         EventBody::IntakePaused {
             agent: "claude".parse().unwrap(),
-            until: Timestamp::from_ms(60_000),
+            until: Some(Timestamp::from_ms(60_000)),
             reason: text("rate limit"),
         },
         EventBody::IntakeResumed { agent: "claude".parse().unwrap() },

@@ -87,10 +87,15 @@ impl<S: Store> Executor<'_, S> {
             let mut change = Change::transition(stored.version, transition);
             let (of_run, events) = self.of_run(book, &ending, &state, session.clone()).await?;
             change = change.and(of_run);
+            change = change.and(self.shop.spent(self.task, &end.verified, context.now).await?);
             stamp(&mut change, events, context.now, &Actor::Baton);
             match self.shop.desk.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(Then::End(Executed::Settled)),
-                Commit::Conflict(Conflict::Moved { kind: "task", .. }) => {}
+                Commit::Written { .. } => {
+                    self.shop.note_day().await?;
+                    return Ok(Then::End(Executed::Settled));
+                }
+                // Another attempt's end was written on the same account just now.
+                Commit::Conflict(Conflict::Moved { kind: "task" | "spending", .. }) => {}
                 Commit::Conflict(Conflict::Moved { .. }) => {
                     return Ok(overtaken(book).await?.unwrap_or(Then::Listen));
                 }

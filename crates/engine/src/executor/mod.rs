@@ -11,6 +11,7 @@ mod evidence;
 mod inquiry;
 mod moving;
 mod outfit;
+mod progress;
 mod settlement;
 pub mod shift;
 
@@ -181,9 +182,9 @@ impl<S: Store> Executor<'_, S> {
             shop: self.shop,
             task: self.task,
             attempt: self.attempt,
-            worktree: &self.checkout.folder,
+            worktrees: self.worktrees,
+            checkout: self.checkout,
             role: step.role().unwrap_or(&self.task.spec().role),
-            git_folders: self.worktrees.git_folders(self.checkout),
             name: step.name().to_string(),
             prompt: prompt.text(),
             going_on: prompt.going_on(),

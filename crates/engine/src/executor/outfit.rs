@@ -15,6 +15,7 @@ use baton_store::Store;
 
 use super::shift::Shift;
 use crate::asking::Secret;
+use crate::budgets::Room;
 use crate::error::EngineError;
 use crate::mailbox::Bench;
 use crate::permissions::SERVER_NAME;
@@ -37,10 +38,12 @@ impl<S: Store> Shift<'_, S> {
         self.shop.program.to_string_lossy().into_owned()
     }
 
-    pub(super) fn limits(&self, agent: &AgentSettings, turns_max: u32) -> Limits {
+    /// The agent's own limits, or what is left of the task's budget where that is less.
+    pub(super) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> Limits {
+        let timeout = Duration::from_secs(agent.timeout);
         Limits {
-            turns_max,
-            timeout: Some(Duration::from_secs(agent.timeout)),
+            turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
+            timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
             answer_wait: self.shop.settings.asking.patience(),
             ..Limits::default()
@@ -77,7 +80,7 @@ impl<S: Store> Shift<'_, S> {
     /// What the agent's tools need to know of where it works.
     pub(super) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
         let root = self.shop.repository_path(self.task).await?;
-        let site = self.shop.site(&root, self.worktree, self.attempt, &agent.env);
+        let site = self.shop.site(&root, &self.checkout.folder, self.attempt, &agent.env);
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 
@@ -103,7 +106,7 @@ impl<S: Store> Shift<'_, S> {
                 agent_session: earlier.id,
                 prompt_without: self.prompt.clone(),
             }),
-            git_folders: self.git_folders.clone(),
+            git_folders: self.worktrees.git_folders(self.checkout),
             model: self.model.clone().or_else(|| agent.model.clone()),
         })
     }
@@ -116,7 +119,8 @@ impl<S: Store> Shift<'_, S> {
         while let Some(current) = attempt {
             if let Some(session) = current.agent_session {
                 let is_of_now = self.session_since.is_none_or(|since: Timestamp| session.since >= since);
-                return Ok((session.agent == *name && is_of_now).then_some(session));
+                let is_usable = session.agent == *name && is_of_now && !session.is_full;
+                return Ok(is_usable.then_some(session));
             }
             attempt = match current.resumes {
                 Some(earlier) => self.shop.desk.store.attempt(earlier).await?.map(|record| record.attempt),

@@ -1,17 +1,21 @@
 //! A shift: one agent put to work once, in a worktree that stands already.
 
+use std::convert::Infallible;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch};
 use baton_agents::drivers;
 use baton_agents::ended::{Ended, How};
+use baton_agents::failure::FailureKind;
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::setup::Setup;
 use baton_core::actor::Actor;
 use baton_core::ask_cycle::AskCycle;
 use baton_core::attempt::{AgentSession, AttemptResult, ErrorCause};
+use baton_core::budget::{Measure, Reached, Scope};
 use baton_core::command::Command;
 use baton_core::id::AttemptId;
 use baton_core::question::Draft;
@@ -23,12 +27,15 @@ use baton_store::Store;
 use tokio::sync::{mpsc, watch};
 
 use super::inquiry::Inquiry;
+use super::progress::Progress;
 use crate::asking::{Door, Secret};
+use crate::budgets::Room;
 use crate::error::EngineError;
 use crate::mailbox::Letters;
 use crate::redaction::{self, redacted};
 use crate::settings::AgentSettings;
 use crate::workshop::Workshop;
+use crate::worktree::{Checkout, Worktrees};
 
 /// Where the identity of an attempt's process is written, in the attempt's folder.
 pub const PROCESS_FILE: &str = "process.json";
@@ -41,9 +48,8 @@ pub struct Shift<'a, S> {
     pub shop: &'a Workshop<S>,
     pub task: &'a Task,
     pub attempt: AttemptId,
-    pub worktree: &'a Path,
-    /// Folders outside the worktree that commits are written to.
-    pub git_folders: Vec<PathBuf>,
+    pub worktrees: &'a Worktrees,
+    pub checkout: &'a Checkout,
     pub role: &'a Role,
     /// What this is a shift at, for the name of its prompt's file.
     pub name: String,
@@ -80,20 +86,30 @@ impl<S: Store> Shift<'_, S> {
         let session = self.session(name, agent, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
         self.record_prompt(&folder.join(PROMPTS_FOLDER), prompt)?;
+        let room = self.shop.room(self.task).await?;
+        let started = Instant::now();
         let has_tools = session.tools.is_some() && self.shop.mcp_url.is_some();
         let launch = Launch {
             attempt: self.attempt,
             command: self.command(agent),
-            worktree: self.worktree.to_owned(),
+            worktree: self.checkout.folder.clone(),
             environment: self.environment(agent, &secret),
             prompt: prompt.clone(),
-            limits: self.limits(agent, turns_max),
+            limits: self.limits(agent, turns_max, &room),
             session,
             log_path: folder.join(LOG_FILE),
         };
         self.shop.mailbox.open(self.attempt, bench);
         let driver = self.driver(agent, &door, &secret);
-        let mut ended = self.drive(driver.as_ref(), launch, name, stop).await?;
+        let mut ended = self.drive(driver.as_ref(), launch, name, &room, stop).await?;
+        ask_about_budget(&mut ended, &room, started.elapsed());
+        if let Some(failure) = &ended.failure {
+            self.shop.note_failure(name, failure).await?;
+            if failure.kind == FailureKind::ContextOverflow {
+                // It does not fit any more; the next attempt is told in a new one.
+                self.note_session(name, ended.agent_session.as_deref().unwrap_or_default(), true).await?;
+            }
+        }
         let letters = self.shop.mailbox.close(self.attempt);
         if has_tools && !letters.has_looked {
             without_tools(&mut ended);
@@ -130,18 +146,26 @@ impl<S: Store> Shift<'_, S> {
         driver: &dyn Driver,
         launch: Launch,
         name: &AgentName,
+        room: &Room,
         stop: watch::Receiver<bool>,
     ) -> Result<Ended, EngineError> {
         let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let mut noted = None;
+        let mut progress = Progress::begin(self.worktrees, self.checkout, room.idle_turns).await;
+        let mut idle_since = None;
+        let (quit, quitting) = watch::channel(*stop.borrow());
         let listening = async {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
                 match event {
                     Event::Started(identity) => record_process(&process_file, &identity),
+                    Event::Turn(turn) if idle_since.is_none() && progress.is_missing(turn).await => {
+                        idle_since = Some(turn);
+                        let _ = quit.send(true);
+                    }
                     Event::Session(id) if heard.is_ok() => {
-                        heard = self.note_session(name, Some(&id)).await;
+                        heard = self.note_session(name, &id, false).await;
                         noted = Some(id);
                     }
                     _ => {}
@@ -149,20 +173,35 @@ impl<S: Store> Shift<'_, S> {
             }
             heard
         };
-        let (ended, heard) = tokio::join!(driver.run(launch, sender, stop), listening);
+        let stopping = pass_on(stop.clone(), &quit);
+        let running = async {
+            tokio::select! {
+                ended = driver.run(launch, sender, quitting) => ended,
+                never = stopping => match never {},
+            }
+        };
+        let (mut ended, heard) = tokio::join!(running, listening);
+        if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
+            // Nobody stopped it but its own standstill, and that is for a person to judge.
+            let (scope, measure) = (Scope::Task, Measure::Progress);
+            let allowed = room.idle_turns.unwrap_or(turn).into();
+            let question = Reached { scope, measure, used: turn.into(), allowed }.question();
+            ended.how = How::Finished;
+            ended.reported.result = AttemptResult::Asked { question };
+        }
         // Nothing of it runs any more, so nobody has to look for it after a crash.
         let _ = fs::remove_file(&process_file);
         heard?;
         // Events may be dropped on the way; the end has the last word.
-        if ended.agent_session.is_some() && ended.agent_session != noted {
-            self.note_session(name, ended.agent_session.as_deref()).await?;
+        if let Some(id) = ended.agent_session.as_ref().filter(|id| noted.as_ref() != Some(*id)) {
+            self.note_session(name, id, false).await?;
         }
         Ok(ended)
     }
 
-    async fn note_session(&self, agent: &AgentName, id: Option<&str>) -> Result<(), EngineError> {
+    async fn note_session(&self, agent: &AgentName, id: &str, is_full: bool) -> Result<(), EngineError> {
         let since = self.shop.desk.store.now().await?;
-        let session = id.map(|id| AgentSession { agent: agent.clone(), id: id.to_owned(), since });
+        let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full };
         let note = Command::NoteSession { attempt: self.attempt, session };
         match self.shop.desk.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
@@ -206,6 +245,24 @@ impl<S: Store> Shift<'_, S> {
         let task = self.shop.desk.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
+    }
+}
+
+/// Hands a stop on to an agent that may be stopped for other reasons too. Never comes back.
+async fn pass_on(mut stop: watch::Receiver<bool>, quit: &watch::Sender<bool>) -> Infallible {
+    if stop.wait_for(|is_stopped| *is_stopped).await.is_ok() {
+        let _ = quit.send(true);
+    }
+    std::future::pending().await
+}
+
+/// What ended it was the end of its task's budget, not a limit of its own: a person decides whether it goes on.
+fn ask_about_budget(ended: &mut Ended, room: &Room, elapsed: Duration) {
+    if !matches!(ended.how, How::TurnLimit | How::TimedOut) {
+        return;
+    }
+    if let Some(reached) = room.reached(ended.turns, elapsed) {
+        ended.reported.result = AttemptResult::Asked { question: reached.question() };
     }
 }
 

@@ -3,9 +3,12 @@
 //! Measuring only looks. Counted are the commits from the recorded base to a head, without those that came
 //! in from the project's branch or from other tasks: merging or resetting to someone else's work is not work.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use baton_core::git_name::{BranchName, CommitId};
 
@@ -33,6 +36,13 @@ pub struct Measured {
     pub deletions: u32,
     /// Paths with changes that are in no commit: tracked ones, and untracked ones that are not ignored.
     pub uncommitted: u32,
+}
+
+/// HEAD, and every path with changes that are in no commit: its size and its time, where it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    head: Option<CommitId>,
+    uncommitted: BTreeMap<PathBuf, Option<(u64, Option<SystemTime>)>>,
 }
 
 /// The beginning of a text that may be long.
@@ -98,8 +108,22 @@ impl Worktrees {
     }
 
     async fn uncommitted(&self, checkout: &Checkout) -> Result<u32, GitError> {
+        Ok(count(self.uncommitted_paths(checkout).await?.iter()))
+    }
+
+    /// Where the work stands, cheaply: two of these differ when anything was committed or written in between.
+    pub async fn trace(&self, checkout: &Checkout) -> Result<Trace, GitError> {
+        let head = self.head(checkout).await?;
+        let paths = self.uncommitted_paths(checkout).await?.into_iter().map(|path| {
+            let of_file = fs::symlink_metadata(checkout.folder.join(&path)).ok();
+            (path, of_file.map(|of| (of.len(), of.modified().ok())))
+        });
+        Ok(Trace { head, uncommitted: paths.collect() })
+    }
+
+    async fn uncommitted_paths(&self, checkout: &Checkout) -> Result<Vec<PathBuf>, GitError> {
         if !checkout.folder.is_dir() {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         let status = self.repository.call_at("look for uncommitted changes", checkout.at());
         let out = status
@@ -109,7 +133,7 @@ impl Worktrees {
         let copied = copied(&checkout.git_dir);
         let paths =
             out.split(|byte| *byte == 0).filter_map(|line| line.split_at_checked(3)).map(|(_, path)| path);
-        Ok(count(paths.filter(|path| !copied.contains(path_of(path)))))
+        Ok(paths.map(path_of).filter(|path| !copied.contains(*path)).map(Path::to_owned).collect())
     }
 }
 

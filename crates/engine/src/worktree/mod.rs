@@ -46,7 +46,7 @@ pub use contents::FILE_BYTES_MAX;
 pub use error::GitError;
 pub use git::Git;
 pub use ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
-pub use measure::{Excerpt, Measured};
+pub use measure::{Excerpt, Measured, Trace};
 pub use merge::{MergeSpec, Merged};
 pub use remove::Retired;
 pub use repository::{BranchMade, Repository};

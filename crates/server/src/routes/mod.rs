@@ -5,6 +5,7 @@ pub mod chat;
 pub mod events;
 pub mod groups;
 pub mod health;
+pub mod holds;
 pub mod login;
 pub mod projects;
 pub mod questions;
@@ -32,6 +33,7 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         user_tasks::routes(),
         tools::routes(),
         events::routes(),
+        holds::routes(),
         health::routes(),
         login::routes(),
     ]

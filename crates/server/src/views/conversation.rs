@@ -158,7 +158,9 @@ async fn questions<S: Store>(
             if excerpt.is_past(stored.value.asked_at) {
                 return Ok(());
             }
-            of_question(&stored.value).into_iter().for_each(|entry| excerpt.add(entry));
+            for entry in of_question(&stored.value) {
+                excerpt.add(entry);
+            }
         }
         cursor = page.next;
         if cursor.is_none() {
@@ -185,7 +187,9 @@ async fn results<S: Store>(
             }
             if task.ledger().started > 0 {
                 let attempts = desk.store.attempts(task.id()).await?;
-                attempts.iter().filter_map(of_attempt).for_each(|entry| excerpt.add(entry));
+                for entry in attempts.iter().filter_map(of_attempt) {
+                    excerpt.add(entry);
+                }
             }
         }
         cursor = page.next;

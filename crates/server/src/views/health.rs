@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_core::change::Change;
+use baton_core::hold::Hold;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 use baton_engine::Store;
@@ -29,6 +30,8 @@ pub struct Health {
     pub version: &'static str,
     pub store: StoreHealth,
     pub agents: Vec<AgentHealth>,
+    /// What keeps agents from being given work now.
+    pub holds: Vec<Hold>,
     pub disk: DiskHealth,
     pub counts: Counts,
     pub last_seq: u64,
@@ -48,7 +51,7 @@ pub struct AgentHealth {
     pub name: AgentName,
     pub program: String,
     pub is_found: bool,
-    /// It failed to start and rests.
+    /// When it takes work again by itself; see `holds`.
     pub paused_until: Option<Timestamp>,
 }
 
@@ -68,9 +71,9 @@ pub struct Counts {
 
 pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
     let store = store_health(shop).await;
-    let now = shop.desk.store.now().await.ok();
+    let holds = shop.desk.holds().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
-        shop.settings.agents.iter().map(|(name, agent)| agent_health(shop, name, agent, now)).collect();
+        shop.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
     let disk = DiskHealth { free_bytes: free_bytes(&shop.place.state_dir) };
     let counts = counts(shop).await.unwrap_or_default();
     let mut problems = Vec::new();
@@ -84,9 +87,13 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
         if !agent.is_found {
             problems.push(format!("agent {}: {} is not installed or not on PATH", agent.name, agent.program));
         }
-        if let Some(until) = agent.paused_until {
-            problems.push(format!("agent {} failed to work twice and rests until {until}", agent.name));
-        }
+    }
+    for hold in &holds {
+        let until = match hold.until {
+            Some(until) => format!("rests until {until}"),
+            None => format!("is held; see to it, then: baton hold release {}", hold.agent),
+        };
+        problems.push(format!("agent {} {until} ({})", hold.agent, hold.why.as_str()));
     }
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the disk of the state directory is nearly full".to_owned());
@@ -97,6 +104,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
         version: env!("CARGO_PKG_VERSION"),
         store,
         agents,
+        holds,
         disk,
         counts,
         last_seq: *shop.desk.changes().borrow(),
@@ -115,19 +123,14 @@ async fn store_health<S: Store>(shop: &Workshop<S>) -> StoreHealth {
     StoreHealth { is_writable: detail.is_none(), detail }
 }
 
-fn agent_health<S: Store>(
-    shop: &Workshop<S>,
-    name: &AgentName,
-    agent: &AgentSettings,
-    now: Option<Timestamp>,
-) -> AgentHealth {
+fn agent_health(name: &AgentName, agent: &AgentSettings, holds: &[Hold]) -> AgentHealth {
     let first = agent.command.first().cloned().unwrap_or_default();
     let is_found = match agent.kind {
         // Its program is Baton itself; what it needs is the script.
         AgentKind::Scripted => Path::new(&first).is_file(),
         AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => is_program(&first),
     };
-    let paused_until = now.and_then(|now| shop.intakes.all().get(name)?.paused_until(now));
+    let paused_until = holds.iter().find(|hold| hold.agent == *name).and_then(|hold| hold.until);
     AgentHealth { name: name.clone(), program: first, is_found, paused_until }
 }
 

@@ -175,7 +175,9 @@ impl Batch {
                 | Record::Plan(_)
                 | Record::Run(_)
                 | Record::Loop(_)
-                | Record::Receipt(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::Receipt(_)
+                | Record::Hold(_)
+                | Record::Spending(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);

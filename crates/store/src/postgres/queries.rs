@@ -4,6 +4,7 @@ use std::path::Path;
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
+use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
@@ -12,6 +13,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
+use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use serde::de::DeserializeOwned;
@@ -232,6 +234,15 @@ impl Store for PostgresStore {
 
     async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
         self.record("loop", session.as_str()).await
+    }
+
+    async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
+        let sql = "SELECT key, version, body FROM records WHERE kind = 'hold' ORDER BY key";
+        all_stored("hold", &self.query("listing holds", sql, &[]).await?)
+    }
+
+    async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
+        self.record("spending", &account.key()).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {

@@ -69,6 +69,10 @@ impl RecordColumns {
             },
             Record::Loop(_) => Self::default(),
             Record::Receipt(receipt) => Self { place: receipt.at.ms(), ..Self::default() },
+            Record::Hold(hold) => {
+                Self { place: hold.since.ms(), is_open: hold.released.is_none(), ..Self::default() }
+            }
+            Record::Spending(_) => Self::default(),
         }
     }
 }
@@ -86,5 +90,7 @@ pub(super) fn body(record: &Record) -> Result<String, StoreError> {
         Record::Run(run) => columns::body("run", run),
         Record::Loop(phase_loop) => columns::body("loop", phase_loop),
         Record::Receipt(receipt) => columns::body("receipt", receipt),
+        Record::Hold(hold) => columns::body("hold", hold),
+        Record::Spending(spending) => columns::body("spending", spending),
     }
 }

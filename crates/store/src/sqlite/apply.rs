@@ -97,6 +97,20 @@ fn put_one(
                 ON CONFLICT (session) DO UPDATE SET version = ?2, body = ?3";
             batch.run(sql, params![id, next, put.body])?;
         }
+        Record::Hold(hold) => {
+            let agent = hold.agent.as_str();
+            let next = guarded(batch, put, "SELECT version FROM holds WHERE agent = ?1", [agent])?;
+            let sql = "INSERT INTO holds (agent, version, is_open, body) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (agent) DO UPDATE SET version = ?2, is_open = ?3, body = ?4";
+            run(batch, sql, params![agent, next, hold.released.is_none(), put.body])
+        }
+        Record::Spending(spending) => {
+            let key = spending.account.key();
+            let next = guarded(batch, put, "SELECT version FROM spendings WHERE account = ?1", [&key])?;
+            let sql = "INSERT INTO spendings (account, version, body) VALUES (?1, ?2, ?3)
+                ON CONFLICT (account) DO UPDATE SET version = ?2, body = ?3";
+            run(batch, sql, params![key, next, put.body])
+        }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
             let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;

@@ -52,6 +52,8 @@ fn render(put: Put) -> Result<RenderedPut, StoreError> {
         Record::Run(run) => body("run", run),
         Record::Loop(phase_loop) => body("loop", phase_loop),
         Record::Receipt(receipt) => body("receipt", receipt),
+        Record::Hold(hold) => body("hold", hold),
+        Record::Spending(spending) => body("spending", spending),
     };
     Ok(RenderedPut { record, guard, body: body? })
 }

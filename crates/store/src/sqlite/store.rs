@@ -4,6 +4,7 @@ use std::path::Path;
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
+use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
@@ -12,6 +13,7 @@ use baton_core::question_record::QuestionRecord;
 use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
+use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::watch;
@@ -219,6 +221,26 @@ impl Store for SqliteStore {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
         self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], "loop", &id)).await
+    }
+
+    async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
+        let read = |conn: &rusqlite::Connection| {
+            let mut statement = conn.prepare_cached("SELECT version, body FROM holds ORDER BY agent")?;
+            let mut rows = statement.query([])?;
+            let mut holds = Vec::new();
+            while let Some(row) = rows.next()? {
+                holds.push(stored(row, "hold", "")?);
+            }
+            Ok(holds)
+        };
+        self.0.readers.read("reading holds", read).await
+    }
+
+    async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
+        let key = account.key();
+        let sql = "SELECT version, body FROM spendings WHERE account = ?1";
+        let read = move |conn: &_| find(conn, sql, [&key], "spending", &key);
+        self.0.readers.read("reading what was used", read).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {

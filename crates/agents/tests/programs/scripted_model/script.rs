@@ -1,5 +1,7 @@
 //! What the model says next, in no agent's words: which tool is the shell is found in what the agent offers.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -23,13 +25,16 @@ enum Step {
         tool: String,
         arguments: Value,
     },
-    /// An answer of HTTP, for ever or so many times; after that the next step is taken in its place.
+    /// An answer of HTTP: for ever, so many times, or until a file is there; after that the next step is taken in its
+    /// place.
     Status {
         status: u16,
         #[serde(default)]
         headers: Vec<(String, String)>,
         #[serde(default)]
         times: Option<u32>,
+        #[serde(default)]
+        until: Option<PathBuf>,
     },
     Hang,
 }
@@ -82,8 +87,9 @@ impl Script {
         while number < self.steps.len() {
             match &self.steps[number] {
                 Step::Status { times: Some(times), .. } if self.taken[number] >= *times => number += 1,
+                Step::Status { until: Some(file), .. } if file.exists() => number += 1,
                 _ if left == 0 => break,
-                Step::Status { times: Some(_), .. } => number += 1,
+                Step::Status { times: Some(_), .. } | Step::Status { until: Some(_), .. } => number += 1,
                 _ => {
                     left -= 1;
                     number += 1;

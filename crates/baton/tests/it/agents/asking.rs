@@ -29,7 +29,9 @@ fn answer(shop: &Shop, text: &str) {
 
 #[test]
 fn the_answer_goes_on_in_the_same_session_in_a_new_process() {
-    let script = turns(json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]));
+    let script = turns(
+        json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]),
+    );
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
@@ -46,13 +48,16 @@ fn the_answer_goes_on_in_the_same_session_in_a_new_process() {
     assert_eq!(prompts.len(), 2);
     assert!(prompts[1].contains("Blue or green?") && prompts[1].contains("Green, please"), "{}", prompts[1]);
     let attempts = shop.attempts(&task);
-    let ids: Vec<&Value> = attempts.iter().map(|attempt| &attempt["attempt"]["agent_session"]["id"]).collect();
+    let ids: Vec<&Value> =
+        attempts.iter().map(|attempt| &attempt["attempt"]["agent_session"]["id"]).collect();
     assert_eq!((ids.len(), ids[0]), (2, ids[1]));
 }
 
 #[test]
 fn a_question_outlives_a_kill_of_baton_and_its_answer_finds_the_session_again() {
-    let script = turns(json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]));
+    let script = turns(
+        json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]),
+    );
     // The agent still waits for its answer when Baton dies.
     let shop = fake::shop(&script, "", "");
     let task = shop.add("Paint it", &[]);
@@ -115,7 +120,9 @@ fn a_permission_is_a_question_and_covers_one_use_after_the_agent_was_gone() {
     assert!(asked["question"]["text"].as_str().unwrap().contains("git push"));
     answer(&shop, "Allow");
     // The first use of the second process is covered by that answer; the next is asked again.
-    shop.until("it asks again", || shop.attempts(&task).len() == 2 && shop.status(&task) == "AWAITING_RESPONSE");
+    shop.until("it asks again", || {
+        shop.attempts(&task).len() == 2 && shop.status(&task) == "AWAITING_RESPONSE"
+    });
     answer(&shop, "Deny");
     shop.until("it ends", || shop.attempts(&task).len() == 3 && shop.status(&task) != "RUNNING");
     up.end();
@@ -136,7 +143,10 @@ fn permissions_are_decided_by_the_settings_of_the_role() {
     let task = shop.add("Something", &[]);
     shop.work_until(&[(&task, "provisional")]);
     let log = shop.says(&["task", "log", &task]);
-    assert!(log.contains("permission for cargo test: Allow") && log.contains("permission for git push: Deny"), "{log}");
+    assert!(
+        log.contains("permission for cargo test: Allow") && log.contains("permission for git push: Deny"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Agents of every kind as `baton up` runs them: set up by the settings, asked about, resumed, held and measured.
 
 mod asking;
+mod budgets;
+mod doctor;
 mod fake;
+mod holds;
 mod outcomes;
+mod real;
 mod settings;
+mod soak;

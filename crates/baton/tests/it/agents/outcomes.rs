@@ -18,7 +18,10 @@ fn an_agent_that_never_looked_at_its_tools_is_an_error_and_not_the_tasks_fault()
     shop.until("it ended once", || shop.attempts(&task).iter().any(|attempt| !attempt["closing"].is_null()));
     up.end();
     let end = shop.attempts(&task)[0]["closing"]["end"].clone();
-    assert_eq!((&end["reported"]["result"], &end["reported"]["cause"]), (&json!("ERROR"), &json!("systemic")));
+    assert_eq!(
+        (&end["reported"]["result"], &end["reported"]["cause"]),
+        (&json!("ERROR"), &json!("systemic"))
+    );
     assert!(end["reported"]["message"].as_str().unwrap().contains("never looked at Baton's tools"), "{end}");
     assert_eq!(shop.show(&task)["queue"], "incoming");
 }
@@ -66,7 +69,8 @@ fn everything_refused_is_a_question_and_no_success() {
 
 #[test]
 fn the_turn_limit_ends_it_and_commits_are_gone_on_from() {
-    let script = turns(json!([[{ "commit": "a part" }, { "calls": 9 }, outcome("complete")], [outcome("complete")]]));
+    let script =
+        turns(json!([[{ "commit": "a part" }, { "calls": 9 }, outcome("complete")], [outcome("complete")]]));
     let shop = fake::shop(&script, "max_turns = 4", "");
     let task = shop.add("Something", &[]);
     shop.work_until(&[(&task, "provisional")]);

@@ -19,6 +19,8 @@ pub struct Shop {
     pub home: PathBuf,
     pub folder: PathBuf,
     pub variables: Vec<(String, String)>,
+    /// How long anything may take here.
+    pub patience: Duration,
 }
 
 impl Shop {
@@ -64,7 +66,7 @@ impl Shop {
         let home = scratch.path().canonicalize().unwrap();
         let folder = home.join("repository");
         std::fs::create_dir(&folder).unwrap();
-        Self { _scratch: scratch, home, folder, variables: Vec::new() }
+        Self { _scratch: scratch, home, folder, variables: Vec::new(), patience: PATIENCE }
     }
 
     fn with_settings(self, settings: &str) -> Self {
@@ -153,7 +155,7 @@ impl Shop {
     pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let started = Instant::now();
         while !is_so() {
-            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.json(&["task", "list"]));
+            assert!(started.elapsed() < self.patience, "{what}: {:#}", self.json(&["task", "list"]));
             std::thread::sleep(LOOK_EVERY);
         }
     }
@@ -209,6 +211,10 @@ impl Up {
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits for a line that contains this.

@@ -1,5 +1,7 @@
 //! Errors, events, recipes and health.
 
+use baton_core::hold::HoldReason;
+
 use super::{Shapes, count, flag, id, list, object, one_of, open, or_null, page, refer, said, text, time};
 
 pub fn shapes() -> Shapes {
@@ -57,6 +59,18 @@ pub fn shapes() -> Shapes {
                 ("state", one_of(&["working", "at_gate", "leaving", "exited"])),
             ]),
         ),
+        ("HoldList", object(&[("holds", list(&refer("Hold")))])),
+        (
+            "Hold",
+            object(&[
+                ("agent", refer("Name")),
+                ("why", one_of(&HoldReason::ALL.map(HoldReason::as_str))),
+                ("reason", said()),
+                ("since", time()),
+                ("until?", time()),
+                ("released?", object(&[("at", time()), ("by", refer("Actor"))])),
+            ]),
+        ),
         ("Event", event),
         ("EventPage", page("events", "Event")),
         (
@@ -67,6 +81,7 @@ pub fn shapes() -> Shapes {
                 ("version", text()),
                 ("store", object(&[("is_writable", flag()), ("detail", or_null(&text()))])),
                 ("agents", list(&agent)),
+                ("holds", list(&refer("Hold"))),
                 ("disk", object(&[("free_bytes", or_null(&count()))])),
                 (
                     "counts",

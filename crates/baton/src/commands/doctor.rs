@@ -1,0 +1,75 @@
+//! `baton doctor`: what is here, which agents work, what is wrong and how to mend it.
+
+use std::env;
+use std::fmt::Write;
+
+use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
+use baton_engine::place::PlaceOptions;
+
+use crate::cli::Common;
+use crate::fault::{FAILED, Fault};
+use crate::output;
+
+pub async fn run(common: &Common) -> Result<String, Fault> {
+    let folder = env::current_dir().map_err(|error| {
+        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+    })?;
+    let options = PlaceOptions {
+        state_dir: common.state_dir.clone(),
+        namespace: common.namespace.clone(),
+        store: common.store.clone(),
+    };
+    let report = examine(&folder, &options).await;
+    let text = if common.json { output::json(&report)? } else { told(&report) };
+    if report.is_well {
+        return Ok(text);
+    }
+    // What was found is data, whatever the exit code says of it.
+    output::line(text.trim_end());
+    Err(Fault {
+        message: "something that is needed does not work".to_owned(),
+        hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
+        code: FAILED,
+    })
+}
+
+fn mark(condition: Condition) -> char {
+    match condition {
+        Condition::Ok => '✓',
+        Condition::Note => '·',
+        Condition::Broken => '✗',
+    }
+}
+
+fn told(report: &Report) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        let _ = writeln!(text, "{} {:<11} {}", mark(finding.condition), finding.what, finding.detail);
+        if let Some(mend) = &finding.mend {
+            let _ = writeln!(text, "  {:<11} → {mend}", "");
+        }
+    }
+    text.push_str("\nAgents\n");
+    let (here, missing): (Vec<&AgentFinding>, Vec<&AgentFinding>) =
+        report.agents.iter().partition(|agent| agent.is_installed || agent.is_set_up);
+    for agent in here {
+        let version = agent.version.as_deref().unwrap_or("");
+        let greeting =
+            agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
+        let set_up = if agent.is_set_up { ", set up" } else { "" };
+        let kind = agent.kind.as_str();
+        let _ =
+            writeln!(text, "{} {:<14} {kind}{set_up} {version}{greeting}", mark(agent.condition), agent.name);
+        for line in agent.problem.iter().flat_map(|problem| problem.lines()) {
+            let _ = writeln!(text, "    {line}");
+        }
+        if let Some(mend) = &agent.mend {
+            let _ = writeln!(text, "    → {mend}");
+        }
+    }
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|agent| agent.name.as_str()).collect();
+        let _ = writeln!(text, "· not installed: {}", names.join(", "));
+    }
+    text
+}

@@ -1,0 +1,53 @@
+//! `baton hold`: agents on which nothing is started for now, and letting one go on.
+
+use std::fmt::Write;
+
+use baton_core::hold::Hold;
+use baton_core::text::AgentName;
+use serde_json::{Value, json};
+
+use crate::api::{self, Api};
+use crate::cli::HoldCommand;
+use crate::fault::Fault;
+use crate::output;
+
+pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
+    match command {
+        HoldCommand::List => {
+            let mut answer: Value = api.get("/api/holds").await?;
+            let holds: Vec<Hold> = api::read(answer["holds"].take())?;
+            if api.is_json {
+                return output::json(&json!({ "holds": holds }));
+            }
+            Ok(told(&holds))
+        }
+        HoldCommand::Release { agent } => {
+            let agent: AgentName = agent.parse().map_err(|error: baton_core::text::BadName| {
+                Fault::usage(error.to_string(), "see what is held: baton hold list")
+            })?;
+            let released: Hold = api.post(&format!("/api/holds/{agent}/release"), &json!({})).await?;
+            if api.is_json {
+                return output::json(&released);
+            }
+            Ok(format!("{agent} takes work again.\n"))
+        }
+    }
+}
+
+fn told(holds: &[Hold]) -> String {
+    if holds.is_empty() {
+        return "Nothing is held.\n".to_owned();
+    }
+    let mut text = String::new();
+    for hold in holds {
+        let until = match hold.until {
+            Some(until) => format!("until {until}, by itself"),
+            None => format!("until you say so: baton hold release {}", hold.agent),
+        };
+        let _ = writeln!(text, "{} ({}) since {}, {until}", hold.agent, hold.why.as_str(), hold.since);
+        for line in hold.reason.as_str().lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    text
+}

@@ -1,0 +1,60 @@
+//! `baton doctor`: what is here, which agents work, and how to mend what does not.
+
+use serde_json::{Value, json};
+
+use super::fake;
+use crate::engine::shop::Shop;
+
+fn report(shop: &Shop) -> (bool, Value) {
+    let output = shop.output(&["--json", "doctor"]);
+    (output.status.success(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+fn of<'a>(report: &'a Value, list: &str, key: &str, name: &str) -> &'a Value {
+    report[list].as_array().unwrap().iter().find(|one| one[key] == name).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn an_agent_that_greets_is_well_and_one_that_does_not_says_why() {
+    let shop = fake::shop(&json!({ "turns": [] }), "", "");
+    let (is_well, found) = report(&shop);
+    assert!(is_well, "{found:#}");
+    let agent = of(&found, "agents", "name", "fake");
+    assert_eq!((&agent["condition"], &agent["greeting"]), (&json!("ok"), &json!("fake 1")));
+    assert_eq!(of(&found, "findings", "what", "git")["condition"], "ok");
+    assert_eq!(of(&found, "findings", "what", "store")["condition"], "ok");
+
+    let script = json!({ "stderr": "error: libfoo.so.3 is missing", "exit": 127 });
+    std::fs::write(shop.home.join("acp.json"), script.to_string()).unwrap();
+    let (is_well, found) = report(&shop);
+    let agent = of(&found, "agents", "name", "fake");
+    assert!(!is_well && agent["problem"].as_str().unwrap().contains("libfoo.so.3 is missing"), "{agent:#}");
+    assert!(agent["mend"].is_string());
+}
+
+#[test]
+fn a_known_agent_that_is_not_here_is_named_with_what_to_do() {
+    let shop = Shop::of(|_| "default_agent = \"kimi\"\n".to_owned());
+    let output = shop.output(&["doctor"]);
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("✗ kimi") && said.contains("install kimi, and see that `kimi` is on PATH"),
+        "{said}"
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
+    let shop = Shop::of(|_| "max_agent = 3\n".to_owned());
+    std::fs::write(shop.folder.join(".agent/Taskfile.yml"), "version: '3'\ntasks: {}\n").unwrap();
+    let (is_well, found) = report(&shop);
+    assert!(!is_well);
+    assert!(of(&found, "findings", "what", "settings")["detail"].as_str().unwrap().contains("max_agents"));
+    assert!(
+        of(&found, "findings", "what", "user tasks")["detail"]
+            .as_str()
+            .unwrap()
+            .ends_with("runs with your rights")
+    );
+}

@@ -1,0 +1,193 @@
+//! The same cases for every real agent, each through the whole of Baton.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::agents::{CLAUDE, CLAUDE_NATIVE, CODEX, CODEX_NATIVE, GOOSE, OPENCODE};
+use super::{Real, Stage, Wishes};
+use crate::engine::shop::{Shop, processes};
+
+const COMMIT: &str = "echo hello > hello.txt && git add hello.txt && git commit -q -m 'by the agent'";
+const IMPATIENT: &str = "[asking]\npatience = 1\n";
+
+fn report() -> Value {
+    json!({ "mcp": { "tool": "report_outcome", "arguments": { "outcome": "complete", "description": "as scripted" } } })
+}
+
+fn ask() -> Value {
+    json!({ "mcp": { "tool": "ask_user", "arguments": { "question": "Blue or green?" } } })
+}
+
+/// Everything that tells what went on, for a test that did not go well.
+fn story(stage: &Stage, task: &str) -> String {
+    let log = String::from_utf8_lossy(&stage.shop.output(&["task", "log", task]).stdout).into_owned();
+    format!("{:#}\n{log}", stage.shop.show(task))
+}
+
+fn last_end(shop: &Shop, task: &str) -> Value {
+    let ended = shop.attempts(task).into_iter().filter(|attempt| !attempt["closing"].is_null());
+    ended.last().map(|attempt| attempt["closing"]["end"].clone()).unwrap_or_default()
+}
+
+fn until_ended(stage: &Stage, task: &str) -> Value {
+    stage.shop.until(&format!("{task} ended once"), || !last_end(&stage.shop, task).is_null());
+    last_end(&stage.shop, task)
+}
+
+/// In a worktree that is linked to its repository, as all of Baton's are.
+fn commits_and_tools(real: &Real) {
+    let steps = |_: &Path| json!([{ "shell": COMMIT }, report(), { "text": "All is done." }]);
+    let Some(stage) = real.stage(steps, &Wishes::default()) else { return };
+    let task = stage.shop.add("Say hello", &[]);
+    stage.shop.work_until(&[(&task, "provisional")]);
+    let end = last_end(&stage.shop, &task);
+    assert_eq!(end["verified"]["commits"], 1, "{}", story(&stage, &task));
+    assert_eq!(end["verified"]["uncommitted_changes"], false, "{}", story(&stage, &task));
+    assert!(end["verified"]["turns"].as_u64().unwrap() >= 2, "{end}");
+    let log = stage.shop.git(&["log", "--format=%s", "-1", &format!("baton/{task}")]);
+    assert_eq!(log, "by the agent");
+    assert!(stage.shop.attempts(&task)[0]["attempt"]["agent_session"]["id"].is_string());
+    let offered = stage.model.turns()[0]["tools"].to_string();
+    assert!(offered.contains("report_outcome"), "{offered}");
+    assert_eq!(processes(&stage.shop.last_attempt(&task)), [] as [&str; 0]);
+}
+
+fn turn_limit(real: &Real) {
+    let steps = |_: &Path| {
+        let steps: Vec<Value> = (0..30).map(|number| json!({ "shell": format!("echo {number}") })).collect();
+        json!(steps)
+    };
+    let Some(stage) = real.stage(steps, &Wishes { agent: "max_turns = 3", ..Wishes::default() }) else {
+        return;
+    };
+    let task = stage.shop.add("Count", &[]);
+    let up = stage.shop.up();
+    let end = until_ended(&stage, &task);
+    up.end();
+    assert_eq!(end["reported"]["result"], "TURN_LIMIT", "{}", story(&stage, &task));
+    assert_eq!(end["verified"]["turns"], 3);
+}
+
+fn denied(real: &Real) {
+    let steps =
+        |_: &Path| json!([{ "shell": "touch denied.txt" }, { "text": "I could not." }, { "text": "No." }]);
+    let wishes = Wishes { asks: true, agent: "permissions = \"deny\"", ..Wishes::default() };
+    let Some(stage) = real.stage(steps, &wishes) else { return };
+    let task = stage.shop.add("Touch it", &[]);
+    let up = stage.shop.up();
+    let end = until_ended(&stage, &task);
+    up.end();
+    assert_eq!(end["reported"]["result"], "BLOCKED", "{}", story(&stage, &task));
+    assert_eq!(end["verified"]["uncommitted_changes"], false);
+}
+
+fn asked_and_resumed(real: &Real) {
+    asked(real, |stage, up| {
+        answer(&stage.shop, "Green, please");
+        up
+    });
+}
+
+fn killed_and_resumed(real: &Real) {
+    asked(real, |stage, up| {
+        up.kill();
+        answer(&stage.shop, "Green, please");
+        stage.shop.up()
+    });
+}
+
+fn asked(real: &Real, between: impl FnOnce(&Stage, crate::engine::shop::Up) -> crate::engine::shop::Up) {
+    let steps =
+        |_: &Path| json!([ask(), { "text": "I wait." }, { "shell": COMMIT }, report(), { "text": "Done." }]);
+    let Some(stage) = real.stage(steps, &Wishes { settings: IMPATIENT, ..Wishes::default() }) else { return };
+    let task = stage.shop.add("Paint it", &[]);
+    let up = stage.shop.up();
+    stage.shop.until("it waits", || stage.shop.status(&task) == "AWAITING_RESPONSE");
+    let first = stage.shop.last_attempt(&task);
+    assert_eq!(processes(&first), [] as [&str; 0], "nobody is kept alive for an answer");
+    let up = between(&stage, up);
+    stage.shop.until_queue(&task, "provisional");
+    up.end();
+    let attempts = stage.shop.attempts(&task);
+    assert_eq!(attempts.len(), 2, "{}", story(&stage, &task));
+    let session = |attempt: &Value| attempt["attempt"]["agent_session"]["id"].clone();
+    assert_eq!(session(&attempts[0]), session(&attempts[1]), "{}", story(&stage, &task));
+    let last = stage.model.turns().pop().unwrap()["body"].to_string();
+    assert!(last.contains("Paint it") && last.contains("Green, please"), "the history is not whole: {last}");
+}
+
+fn answer(shop: &Shop, text: &str) {
+    let id = shop.json(&["questions"])["questions"][0]["question"]["id"].as_str().unwrap().to_owned();
+    shop.says(&["answer", &id, text]);
+}
+
+fn cut_off(real: &Real) {
+    let steps = |_: &Path| json!([{ "shell": COMMIT }, { "text": "All is done." }]);
+    let Some(stage) = real.stage(steps, &Wishes { is_cut_off: true, ..Wishes::default() }) else { return };
+    let task = stage.shop.add("Say hello", &[]);
+    let up = stage.shop.up();
+    let end = until_ended(&stage, &task);
+    up.end();
+    let reported = &end["reported"];
+    assert_eq!(
+        (&reported["result"], &reported["cause"]),
+        (&json!("ERROR"), &json!("systemic")),
+        "{}",
+        story(&stage, &task)
+    );
+}
+
+/// The account is held, everything on it waits, and it goes on when it is over.
+fn held(real: &Real, status: u16, why: &str) {
+    let steps = |scratch: &Path| {
+        let mended = scratch.join("mended");
+        json!([{ "status": { "status": status, "until": mended } }, { "shell": COMMIT }, report(), { "text": "Done." }])
+    };
+    let Some(stage) = real.stage(steps, &Wishes::default()) else { return };
+    let task = stage.shop.add("Say hello", &[]);
+    let up = stage.shop.up();
+    stage.shop.until("a hold", || stage.shop.json(&["hold", "list"])["holds"][0]["why"] == why);
+    let end = until_ended(&stage, &task);
+    assert_eq!(end["reported"]["cause"], "systemic", "{}", story(&stage, &task));
+    std::fs::write(stage.shop.home.join("mended"), "").unwrap();
+    stage.shop.says(&["hold", "release", "real"]);
+    stage.shop.until_queue(&task, "provisional");
+    up.end();
+    assert_eq!(last_end(&stage.shop, &task)["verified"]["commits"], 1, "{}", story(&stage, &task));
+}
+
+macro_rules! cases {
+    ($agent:ident as $name:ident: $($case:ident),+) => {
+        mod $name {
+            use super::*;
+            $(cases!(@case $agent $case);)+
+        }
+    };
+    (@case $agent:ident overloaded) => {
+        #[test]
+        fn a_model_that_answers_500_holds_the_account() {
+            held(&$agent, 500, "overload");
+        }
+    };
+    (@case $agent:ident limited) => {
+        #[test]
+        fn a_model_that_answers_429_holds_the_account() {
+            held(&$agent, 429, "rate_limit");
+        }
+    };
+    (@case $agent:ident $case:ident) => {
+        #[test]
+        fn $case() {
+            super::$case(&$agent);
+        }
+    };
+}
+
+cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
+cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
+cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
+cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited);
+// Their tools are on the command line, not in the stream, so they cannot be cut off in between.
+cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited);
+cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited);
