@@ -6,10 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
-use baton_core::effect::{Effect, Timer};
 use baton_core::id::AttemptId;
 use baton_store::Store;
-use baton_store::outbox::PendingEffect;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -30,8 +28,6 @@ use crate::worktree::Git;
 
 /// Between TERM and KILL for what an earlier run left behind.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
-/// Effects read at once when the timers of before are looked for.
-const EFFECTS_PAGE: u32 = 500;
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
 
@@ -78,6 +74,10 @@ impl<S: Store> Engine<S> {
             if lease.worker == self.shop.worker {
                 self.end_orphans_of(lease.attempt).await;
             }
+        }
+        for hold in self.shop.desk.holds().await? {
+            let until = hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
+            (self.shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
         }
         let taken = self.rescuer().take_back_own().await?;
         for attempt in &taken {

@@ -102,14 +102,14 @@ fn put_one(
             let next = guarded(batch, put, "SELECT version FROM holds WHERE agent = ?1", [agent])?;
             let sql = "INSERT INTO holds (agent, version, is_open, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (agent) DO UPDATE SET version = ?2, is_open = ?3, body = ?4";
-            run(batch, sql, params![agent, next, hold.released.is_none(), put.body])
+            batch.run(sql, params![agent, next, hold.released.is_none(), put.body])?;
         }
         Record::Spending(spending) => {
             let key = spending.account.key();
             let next = guarded(batch, put, "SELECT version FROM spendings WHERE account = ?1", [&key])?;
             let sql = "INSERT INTO spendings (account, version, body) VALUES (?1, ?2, ?3)
                 ON CONFLICT (account) DO UPDATE SET version = ?2, body = ?3";
-            run(batch, sql, params![key, next, put.body])
+            batch.run(sql, params![key, next, put.body])?;
         }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
