@@ -119,7 +119,9 @@ fn notice(body: &EventBody) -> Option<Notice> {
         | EventBody::TaskConflicted { .. }
         | EventBody::TaskRecycled { .. }
         | EventBody::TaskReplaced { .. }
+        | EventBody::TaskHeldBack { .. }
         | EventBody::TaskLetGo { .. }
+        | EventBody::TaskRevised { .. }
         | EventBody::TaskRetried { .. }
         | EventBody::TaskCancelled { .. }
         | EventBody::DependentsRewired { .. }

@@ -108,7 +108,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
         disk,
         counts,
         last_seq: *shop.desk.changes().borrow(),
-        now,
+        now: shop.desk.store.now().await.ok(),
         problems,
     }
 }

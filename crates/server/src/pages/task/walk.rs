@@ -91,7 +91,9 @@ impl Way {
             | EventBody::MessagePosted { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::TaskReplaced { .. }
+            | EventBody::TaskHeldBack { .. }
             | EventBody::TaskLetGo { .. }
+            | EventBody::TaskRevised { .. }
             | EventBody::DependentsRewired { .. }
             | EventBody::BreakdownReleased { .. }
             | EventBody::PlanSubmitted { .. }
