@@ -80,19 +80,18 @@ pub async fn badge(Path(name): Path<String>) -> Response {
 
 /// A baton and its arc; a dot with the count where there is one.
 fn icon(count: u32) -> String {
-    let badge = match count {
-        0 => String::new(),
-        _ => {
-            let text = if count > 99 { "99".to_owned() } else { count.to_string() };
-            let size = if text.len() > 1 { 26 } else { 32 };
-            format!(
-                r##"<circle cx="44" cy="44" r="20" fill="#c2410c"/><text x="44" y="{}" font-family="sans-serif" font-weight="700" font-size="{size}" fill="#fff" text-anchor="middle">{text}</text>"##,
-                44 + size * 36 / 100,
-            )
-        }
-    };
+    let badge = if count == 0 { String::new() } else { dot(count) };
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#2f5fd0"/><path d="M14 46 A26 26 0 0 1 46 14" fill="none" stroke="#fff" stroke-opacity=".45" stroke-width="4" stroke-linecap="round"/><path d="M18 50 L48 20" stroke="#fff" stroke-width="7" stroke-linecap="round"/><circle cx="18" cy="50" r="7" fill="#fff"/>{badge}</svg>"##
+    )
+}
+
+fn dot(count: u32) -> String {
+    let text = count.min(99).to_string();
+    let size = if text.len() > 1 { 26 } else { 32 };
+    let y = 44 + size * 36 / 100;
+    format!(
+        r##"<circle cx="44" cy="44" r="20" fill="#c2410c"/><text x="44" y="{y}" font-family="sans-serif" font-weight="700" font-size="{size}" fill="#fff" text-anchor="middle">{text}</text>"##
     )
 }
 

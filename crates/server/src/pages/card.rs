@@ -59,7 +59,7 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
         TaskState::Provisional(provisional) => match provisional.mark {
             Mark::Plan => verbs.extend([("plan", "Review plan")]),
             Mark::Ready | Mark::NoChanges { .. } => {
-                verbs.extend([("accept", "Accept"), ("reject", "Reject")])
+                verbs.extend([("accept", "Accept"), ("reject", "Reject")]);
             }
             Mark::BurnedOut | Mark::NotConverging => {
                 verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);

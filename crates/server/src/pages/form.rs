@@ -2,7 +2,7 @@
 //! without being asked.
 
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use baton_core::text::NonBlank;
 
 use super::answer::PageError;
@@ -31,7 +31,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
 /// The door has looked at Origin; a browser that leaves it out still says this.
 fn own_page(headers: &HeaderMap) -> Result<(), PageError> {
-    match headers.get(FETCH_SITE).map(|value| value.as_bytes()) {
+    match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(()),
         Some(_) => Err(ApiError::new(
             Code::Forbidden,

@@ -1,5 +1,6 @@
 //! `/graph`: what waits on what, drawn. Each edge says whether it is met, pending or dead, and why.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
@@ -113,8 +114,8 @@ async fn load<S: Store>(app: &App<S>, project: Option<ProjectId>) -> Result<Draw
     for id in tasks.keys().copied().collect::<Vec<_>>() {
         for edge in app.desk().store.dependencies(id).await? {
             edges.insert((id, edge.on));
-            if !tasks.contains_key(&edge.on) {
-                tasks.insert(edge.on, app.desk().task(edge.on).await?.value);
+            if let Entry::Vacant(place) = tasks.entry(edge.on) {
+                place.insert(app.desk().task(edge.on).await?.value);
             }
         }
     }
@@ -191,7 +192,7 @@ fn edge(
         g class={ "tone-" (sign.tone) } {
             path class={ "edge " (sign.word) @if is_critical { " critical" } } d={ "M" (x1) " " (y1) " C" (middle) " " (y1) " " (middle) " " (y2) " " (x2) " " (y2) } {}
             path.head d={ "M" (x2) " " (y2) " l-8 -4 v8 z" } {}
-            text.verdict x=(middle) y=(usize::midpoint(y1, y2) - 4) text-anchor="middle" { (sign.sign) " " (sign.word) title { (why(&verdict)) } }
+            text.verdict x=(middle) y=(usize::midpoint(y1, y2) - 4) text-anchor="middle" { (sign.glyph) " " (sign.word) title { (why(&verdict)) } }
         }
     }
 }
@@ -224,7 +225,7 @@ fn node(drawn: &Drawn, critical: &[TaskId], task: &Task, (x, y): (usize, usize))
                 title { (task.spec().title) }
                 rect.box x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="8" {}
                 text x=(x + 10) y=(y + 21) { (short(task.spec().title.as_str(), CHARS_MAX)) }
-                text.state x=(x + 10) y=(y + 40) { (sign.sign) " " (sign.word) @if is_ready { " · ready" } }
+                text.state x=(x + 10) y=(y + 40) { (sign.glyph) " " (sign.word) @if is_ready { " · ready" } }
             }
         }
     }

@@ -40,10 +40,8 @@ pub fn places(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
 fn tied(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool) -> Option<usize> {
     let others: Vec<usize> = edges
         .iter()
-        .filter_map(|(from, to)| match before {
-            true => (*to == node).then_some(*from),
-            false => (*from == node).then_some(*to),
-        })
+        .map(|(from, to)| if before { (*to, *from) } else { (*from, *to) })
+        .filter_map(|(own, other)| (own == node).then_some(other))
         .collect();
     let sum: usize = others.iter().map(|other| rows[*other] * 16).sum();
     (!others.is_empty()).then(|| sum / others.len())

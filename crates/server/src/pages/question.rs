@@ -1,6 +1,7 @@
 //! A question: its card in the inbox and on its task, its own page, and the form that answers it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -34,8 +35,8 @@ pub async fn tasks_of<S: Store>(
 ) -> Result<BTreeMap<TaskId, Task>, PageError> {
     let mut tasks = BTreeMap::new();
     for id in records.iter().filter_map(|record| record.task_id) {
-        if !tasks.contains_key(&id) {
-            tasks.insert(id, app.desk().task(id).await?.value);
+        if let Entry::Vacant(place) = tasks.entry(id) {
+            place.insert(app.desk().task(id).await?.value);
         }
     }
     Ok(tasks)
@@ -133,7 +134,7 @@ fn placeholder(record: &QuestionRecord) -> &'static str {
 pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let record = record(&app, id).await?;
-    Ok(whole(&app, &frame, StatusCode::OK, &record, None).await?)
+    whole(&app, &frame, StatusCode::OK, &record, None).await
 }
 
 async fn record<S: Store>(app: &App<S>, id: QuestionId) -> Result<QuestionRecord, PageError> {

@@ -170,7 +170,7 @@ fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], (x, y): (usize, usize))
         Node::Step(step) => {
             let sign = Sign {
                 word: "",
-                sign: if *step == recipe.initial_step() { "●" } else { "" },
+                glyph: if *step == recipe.initial_step() { "●" } else { "" },
                 tone: "queued",
             };
             (step.to_string(), sign, runs.iter().any(|run| run.step() == *step))
@@ -180,7 +180,7 @@ fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], (x, y): (usize, usize))
     html! {
         g class={ "tone-" (sign.tone) @if is_lit { " lit" } } {
             rect.box x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx=(if matches!(node, Node::Exit(_)) { 20 } else { 8 }) {}
-            text x=(x + WIDTH / 2) y=(y + HEIGHT / 2 + 4) text-anchor="middle" { (sign.sign) " " (text) @if is_lit { " ◀" } }
+            text x=(x + WIDTH / 2) y=(y + HEIGHT / 2 + 4) text-anchor="middle" { (sign.glyph) " " (text) @if is_lit { " ◀" } }
         }
     }
 }

@@ -44,7 +44,7 @@ pub async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answ
         let (task, sign) = (&stored.value, of_state(stored.value.state()));
         Entry {
             text: task.spec().title.to_string(),
-            hint: format!("{} {} · {}", sign.sign, sign.word, task.id()),
+            hint: format!("{} {} · {}", sign.glyph, sign.word, task.id()),
             address: format!("/tasks/{}", task.id()),
         }
     });

@@ -13,12 +13,12 @@ use maud::{Markup, html};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sign {
     pub word: &'static str,
-    pub sign: &'static str,
+    pub glyph: &'static str,
     pub tone: &'static str,
 }
 
-const fn sign(word: &'static str, sign: &'static str, tone: &'static str) -> Sign {
-    Sign { word, sign, tone }
+const fn sign(word: &'static str, glyph: &'static str, tone: &'static str) -> Sign {
+    Sign { word, glyph, tone }
 }
 
 pub const fn of_state_name(state: StateName) -> Sign {
@@ -95,7 +95,7 @@ impl Sign {
     pub fn chip(self) -> Markup {
         html! {
             span class={ "chip tone-" (self.tone) } {
-                span.sign aria-hidden="true" { (self.sign) }
+                span.sign aria-hidden="true" { (self.glyph) }
                 (self.word)
             }
         }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn no_two_states_look_alike() {
         let mut signs: Vec<Sign> = StateName::ALL.into_iter().map(of_state_name).collect();
-        signs.sort_by_key(|sign| (sign.word, sign.sign));
+        signs.sort_by_key(|sign| (sign.word, sign.glyph));
         signs.dedup_by_key(|sign| sign.word);
         assert_eq!(signs.len(), StateName::ALL.len());
     }

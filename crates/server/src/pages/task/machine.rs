@@ -82,7 +82,7 @@ fn edge(from: StateName, to: StateName, class: &str) -> Markup {
     let (dx, dy) = (x2 - x1, y2 - y1);
     let (sx, sy) = border(dx, dy);
     let (ax, ay, bx, by) = (x1 + sx, y1 + sy, x2 - sx, y2 - sy);
-    let (cx, cy) = ((ax + bx) / 2 - dy / 9, (ay + by) / 2 + dx / 9);
+    let (cx, cy) = (ax.midpoint(bx) - dy / 9, ay.midpoint(by) + dx / 9);
     html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } {} }
 }
 
@@ -106,7 +106,7 @@ fn node(state: StateName, stays: &[Stay], is_current: bool, now: Timestamp) -> M
     html! {
         g class={ "node tone-" (sign.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
             rect x=(x - WIDTH / 2) y=(y - HEIGHT / 2) width=(WIDTH) height=(HEIGHT) rx="8" {}
-            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (sign.sign) " " (sign.word) }
+            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (sign.glyph) " " (sign.word) }
             @if visits > 0 {
                 text.time x=(x) y=(y + 14) {
                     @if is_final(state) { "after " (total(stays)) } @else { (took(ms)) @if visits > 1 { " · " (visits) "×" } }

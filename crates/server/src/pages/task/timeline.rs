@@ -71,7 +71,7 @@ fn bars(stays: &[Stay], now: Timestamp) -> Markup {
             @for stay in stays {
                 @let (sign, from, until) = (of_state_name(stay.state), at(stay.from), at(stay.until.unwrap_or(end).min(end)));
                 li class={ "tone-" (sign.tone) } {
-                    span.what { (sign.sign) " " (sign.word) }
+                    span.what { (sign.glyph) " " (sign.word) }
                     svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
                         rect.track x="0" y="0" width="1000" height="10" {}
                         rect.bar x=(from.min(SCALE - BAR_MIN)) y="0" width=((until - from).max(BAR_MIN)) height="10" {}
