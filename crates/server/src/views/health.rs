@@ -98,6 +98,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the disk of the state directory is nearly full".to_owned());
     }
+    let now = shop.desk.store.now().await.ok();
     Health {
         status: if problems.is_empty() { "ok" } else { "degraded" },
         namespace: shop.place.namespace.clone(),
@@ -108,7 +109,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
         disk,
         counts,
         last_seq: *shop.desk.changes().borrow(),
-        now: shop.desk.store.now().await.ok(),
+        now,
         problems,
     }
 }
