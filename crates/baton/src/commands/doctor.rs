@@ -54,10 +54,12 @@ fn told(report: &Report) -> String {
         report.agents.iter().partition(|agent| agent.is_installed || agent.is_set_up);
     for agent in here {
         let version = agent.version.as_deref().unwrap_or("");
-        let greeting = agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
+        let greeting =
+            agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
         let set_up = if agent.is_set_up { ", set up" } else { "" };
         let kind = agent.kind.as_str();
-        let _ = writeln!(text, "{} {:<14} {kind}{set_up} {version}{greeting}", mark(agent.condition), agent.name);
+        let _ =
+            writeln!(text, "{} {:<14} {kind}{set_up} {version}{greeting}", mark(agent.condition), agent.name);
         for line in agent.problem.iter().flat_map(|problem| problem.lines()) {
             let _ = writeln!(text, "    {line}");
         }

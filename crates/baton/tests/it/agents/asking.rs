@@ -22,18 +22,25 @@ fn question(shop: &Shop) -> Value {
     found
 }
 
+/// Its agent was let go, and only the answer brings it back.
+fn until_waiting(shop: &Shop, task: &str) {
+    shop.until("it waits", || shop.status(task) == "AWAITING_RESPONSE");
+}
+
 fn answer(shop: &Shop, text: &str) {
-    let id = question(shop)["question"]["id"].as_str().unwrap().to_owned();
+    let id = question(shop)["id"].as_str().unwrap().to_owned();
     shop.says(&["answer", &id, text]);
 }
 
 #[test]
 fn the_answer_goes_on_in_the_same_session_in_a_new_process() {
-    let script = turns(json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]));
+    let script = turns(
+        json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]),
+    );
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
+    until_waiting(&shop, &task);
     assert_eq!(processes(&shop.last_attempt(&task)), [] as [&str; 0], "nobody is kept alive for an answer");
     answer(&shop, "Green, please");
     shop.until_queue(&task, "provisional");
@@ -46,13 +53,16 @@ fn the_answer_goes_on_in_the_same_session_in_a_new_process() {
     assert_eq!(prompts.len(), 2);
     assert!(prompts[1].contains("Blue or green?") && prompts[1].contains("Green, please"), "{}", prompts[1]);
     let attempts = shop.attempts(&task);
-    let ids: Vec<&Value> = attempts.iter().map(|attempt| &attempt["attempt"]["agent_session"]["id"]).collect();
+    let ids: Vec<&Value> =
+        attempts.iter().map(|attempt| &attempt["attempt"]["agent_session"]["id"]).collect();
     assert_eq!((ids.len(), ids[0]), (2, ids[1]));
 }
 
 #[test]
 fn a_question_outlives_a_kill_of_baton_and_its_answer_finds_the_session_again() {
-    let script = turns(json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]));
+    let script = turns(
+        json!([[asks("ask_user"), { "text": "I wait." }], [{ "commit": "green" }, outcome("complete")]]),
+    );
     // The agent still waits for its answer when Baton dies.
     let shop = fake::shop(&script, "", "");
     let task = shop.add("Paint it", &[]);
@@ -77,6 +87,7 @@ fn the_same_question_asked_again_gets_the_stored_answer() {
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
+    until_waiting(&shop, &task);
     answer(&shop, "Green");
     shop.until_queue(&task, "provisional");
     up.end();
@@ -90,7 +101,7 @@ fn a_session_that_cannot_be_loaded_is_followed_by_one_that_is_told_everything() 
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
+    until_waiting(&shop, &task);
     script["refuse_load"] = json!(true);
     script["turns"] = json!([[{ "commit": "green" }, outcome("complete")]]);
     std::fs::write(shop.home.join("acp.json"), script.to_string()).unwrap();
@@ -110,12 +121,15 @@ fn a_permission_is_a_question_and_covers_one_use_after_the_agent_was_gone() {
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Push it", &[]);
     let up = shop.up();
+    until_waiting(&shop, &task);
     let asked = question(&shop);
-    assert_eq!(asked["question"]["kind"], "permission");
-    assert!(asked["question"]["text"].as_str().unwrap().contains("git push"));
+    assert_eq!(asked["kind"], "permission");
+    assert!(asked["text"].as_str().unwrap().contains("git push"));
     answer(&shop, "Allow");
     // The first use of the second process is covered by that answer; the next is asked again.
-    shop.until("it asks again", || shop.attempts(&task).len() == 2 && shop.status(&task) == "AWAITING_RESPONSE");
+    shop.until("it asks again", || {
+        shop.attempts(&task).len() == 2 && shop.status(&task) == "AWAITING_RESPONSE"
+    });
     answer(&shop, "Deny");
     shop.until("it ends", || shop.attempts(&task).len() == 3 && shop.status(&task) != "RUNNING");
     up.end();
@@ -136,7 +150,10 @@ fn permissions_are_decided_by_the_settings_of_the_role() {
     let task = shop.add("Something", &[]);
     shop.work_until(&[(&task, "provisional")]);
     let log = shop.says(&["task", "log", &task]);
-    assert!(log.contains("permission for cargo test: Allow") && log.contains("permission for git push: Deny"), "{log}");
+    assert!(
+        log.contains("permission for cargo test: Allow") && log.contains("permission for git push: Deny"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -148,7 +165,7 @@ fn a_form_of_the_agents_is_a_question_like_any_other() {
     let task = shop.add("Something", &[]);
     let up = shop.up();
     let asked = question(&shop);
-    assert!(asked["question"]["text"].as_str().unwrap().contains("Which colour?"), "{asked}");
+    assert!(asked["text"].as_str().unwrap().contains("Which colour?"), "{asked}");
     answer(&shop, "green");
     shop.until_queue(&task, "provisional");
     up.end();

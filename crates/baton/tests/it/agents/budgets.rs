@@ -13,9 +13,9 @@ fn until_asked(shop: &Shop, about: &str) -> String {
     let mut found = Value::Null;
     shop.until(about, || {
         found = pending(shop);
-        found["question"]["text"].as_str().is_some_and(|text| text.contains(about))
+        found["text"].as_str().is_some_and(|text| text.contains(about))
     });
-    found["question"]["id"].as_str().unwrap().to_owned()
+    found["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -29,7 +29,11 @@ fn a_task_that_used_up_its_turns_asks_and_a_yes_grants_as_much_again() {
     let up = shop.up();
     let question = until_asked(&shop, "of 4 turns");
     assert_eq!(shop.status(&task), "AWAITING_RESPONSE");
-    let used: u64 = shop.attempts(&task).iter().map(|one| one["closing"]["end"]["verified"]["turns"].as_u64().unwrap()).sum();
+    let used: u64 = shop
+        .attempts(&task)
+        .iter()
+        .map(|one| one["closing"]["end"]["verified"]["turns"].as_u64().unwrap())
+        .sum();
     assert_eq!(used, 4, "the budget bounds what the last attempt may use");
     shop.says(&["answer", &question, "YES"]);
     shop.until_queue(&task, "provisional");

@@ -38,7 +38,10 @@ fn a_known_agent_that_is_not_here_is_named_with_what_to_do() {
     let output = shop.output(&["doctor"]);
     assert!(!output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("✗ kimi") && said.contains("install kimi, and see that `kimi` is on PATH"), "{said}");
+    assert!(
+        said.contains("✗ kimi") && said.contains("install kimi, and see that `kimi` is on PATH"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -48,5 +51,10 @@ fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
     let (is_well, found) = report(&shop);
     assert!(!is_well);
     assert!(of(&found, "findings", "what", "settings")["detail"].as_str().unwrap().contains("max_agents"));
-    assert!(of(&found, "findings", "what", "user tasks")["detail"].as_str().unwrap().ends_with("runs with your rights"));
+    assert!(
+        of(&found, "findings", "what", "user tasks")["detail"]
+            .as_str()
+            .unwrap()
+            .ends_with("runs with your rights")
+    );
 }

@@ -34,8 +34,9 @@ pub fn outcome(name: &str) -> Value {
 /// What the agent wrote down of its sessions: each line of each, oldest session first.
 pub fn sessions(shop: &Shop) -> Vec<Vec<Value>> {
     let folder = shop.home.join("acp.sessions");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).map(|all| all.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|all| all.map(|entry| entry.unwrap().path()).collect())
+        .unwrap_or_default();
     files.sort_by_key(|path| path.metadata().unwrap().created().unwrap_or(SystemTime::UNIX_EPOCH));
     let lines = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
@@ -73,6 +74,7 @@ fn is_current(program: &Path) -> bool {
 }
 
 fn newest(folder: &Path) -> Option<SystemTime> {
-    let of = |path: PathBuf| if path.is_dir() { newest(&path) } else { path.metadata().ok()?.modified().ok() };
+    let of =
+        |path: PathBuf| if path.is_dir() { newest(&path) } else { path.metadata().ok()?.modified().ok() };
     std::fs::read_dir(folder).ok()?.filter_map(|entry| of(entry.ok()?.path())).max()
 }

@@ -25,7 +25,9 @@ fn until_held(shop: &Shop) -> Value {
 
 #[test]
 fn a_limit_holds_everything_on_the_agent_and_goes_on_by_itself() {
-    let script = turns(json!([[fails("429 Too Many Requests: rate limit, try again in 4s")], [{ "commit": "done" }, outcome("complete")]]));
+    let script = turns(
+        json!([[fails("429 Too Many Requests: rate limit, try again in 4s")], [{ "commit": "done" }, outcome("complete")]]),
+    );
     let shop = fake::shop(&script, "", "max_agents = 1\n");
     let first = shop.add("First", &[]);
     let second = shop.add("Second", &[]);
@@ -50,7 +52,9 @@ fn a_limit_holds_everything_on_the_agent_and_goes_on_by_itself() {
 
 #[test]
 fn a_hold_that_waits_for_a_person_survives_a_kill_and_ends_when_they_say_so() {
-    let script = turns(json!([[fails("401 Unauthorized: invalid api key")], [{ "commit": "done" }, outcome("complete")]]));
+    let script = turns(
+        json!([[fails("401 Unauthorized: invalid api key")], [{ "commit": "done" }, outcome("complete")]]),
+    );
     let shop = fake::shop(&script, "", "");
     let task = shop.add("Something", &[]);
     let up = shop.up();
@@ -60,8 +64,11 @@ fn a_hold_that_waits_for_a_person_survives_a_kill_and_ends_when_they_say_so() {
     let up = shop.up();
     assert_eq!(holds(&shop).len(), 1);
     let listed = shop.says(&["hold", "list"]);
-    assert!(listed.contains("fake (authentication)") && listed.contains("baton hold release fake"), "{listed}");
-    assert_eq!(shop.queue(&task), "incoming");
+    assert!(
+        listed.contains("fake (authentication)") && listed.contains("baton hold release fake"),
+        "{listed}"
+    );
+    shop.until_queue(&task, "incoming");
     assert_eq!(shop.says(&["hold", "release", "fake"]), "fake takes work again.\n");
     shop.until_queue(&task, "provisional");
     up.end();

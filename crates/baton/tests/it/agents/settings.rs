@@ -34,7 +34,8 @@ fn the_name_of_a_known_agent_is_enough() {
         let script = home.join("acp.json");
         let steps = turns(json!([[{ "commit": "by the known agent" }, outcome("complete")]]));
         std::fs::write(&script, steps.to_string()).unwrap();
-        let launcher = format!("#!/bin/sh\n[ \"$1\" = acp ] && exec \"$(dirname \"$0\")/fake\" {}\n", script.display());
+        let launcher =
+            format!("#!/bin/sh\n[ \"$1\" = acp ] && exec \"$(dirname \"$0\")/fake\" {}\n", script.display());
         std::fs::write(home.join("bin/goose"), launcher).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(home.join("bin/goose"), mode).unwrap();

@@ -38,7 +38,8 @@ fn size(up: &Up) -> Size {
 
 /// Puts so many tasks in, and waits until all of them are done.
 fn round(shop: &Shop, number: usize) -> Vec<String> {
-    let tasks: Vec<String> = (0..AGENTS).map(|task| shop.add(&format!("Round {number}, task {task}"), &[])).collect();
+    let tasks: Vec<String> =
+        (0..AGENTS).map(|task| shop.add(&format!("Round {number}, task {task}"), &[])).collect();
     for task in &tasks {
         shop.until_queue(task, "provisional");
     }
@@ -47,8 +48,11 @@ fn round(shop: &Shop, number: usize) -> Vec<String> {
 
 #[test]
 fn soak_six_agents_leave_no_process_no_file_and_no_memory_behind() {
-    let seconds = std::env::var("BATON_SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
-    let script = turns(json!([[{ "calls": 5 }, { "text": "working\n" }, { "commit": "work" }, "spawn", outcome("complete")]]));
+    let seconds =
+        std::env::var("BATON_SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
+    let script = turns(
+        json!([[{ "calls": 5 }, { "text": "working\n" }, { "commit": "work" }, "spawn", outcome("complete")]]),
+    );
     let shop = fake::shop(&script, "", "max_agents = 6\nmax_unaccepted = 100000\n");
     let up = shop.up();
     round(&shop, 0);
@@ -66,7 +70,17 @@ fn soak_six_agents_leave_no_process_no_file_and_no_memory_behind() {
         assert_eq!(processes(&shop.last_attempt(task)), [] as [&str; 0]);
     }
     let grown = after.memory_kib.saturating_sub(before.memory_kib);
-    assert!(grown <= GROWTH_KIB_MAX, "{} KiB before, {} after {rounds} rounds", before.memory_kib, after.memory_kib);
-    assert!(after.files <= before.files + FILES_GROWTH_MAX, "{} files before, {} after", before.files, after.files);
+    assert!(
+        grown <= GROWTH_KIB_MAX,
+        "{} KiB before, {} after {rounds} rounds",
+        before.memory_kib,
+        after.memory_kib
+    );
+    assert!(
+        after.files <= before.files + FILES_GROWTH_MAX,
+        "{} files before, {} after",
+        before.files,
+        after.files
+    );
     up.end();
 }

@@ -58,7 +58,9 @@ fn turn_limit(real: &Real) {
         let steps: Vec<Value> = (0..30).map(|number| json!({ "shell": format!("echo {number}") })).collect();
         json!(steps)
     };
-    let Some(stage) = real.stage(steps, &Wishes { agent: "max_turns = 3", ..Wishes::default() }) else { return };
+    let Some(stage) = real.stage(steps, &Wishes { agent: "max_turns = 3", ..Wishes::default() }) else {
+        return;
+    };
     let task = stage.shop.add("Count", &[]);
     let up = stage.shop.up();
     let end = until_ended(&stage, &task);
@@ -68,7 +70,8 @@ fn turn_limit(real: &Real) {
 }
 
 fn denied(real: &Real) {
-    let steps = |_: &Path| json!([{ "shell": "touch denied.txt" }, { "text": "I could not." }, { "text": "No." }]);
+    let steps =
+        |_: &Path| json!([{ "shell": "touch denied.txt" }, { "text": "I could not." }, { "text": "No." }]);
     let wishes = Wishes { asks: true, agent: "permissions = \"deny\"", ..Wishes::default() };
     let Some(stage) = real.stage(steps, &wishes) else { return };
     let task = stage.shop.add("Touch it", &[]);
@@ -95,7 +98,8 @@ fn killed_and_resumed(real: &Real) {
 }
 
 fn asked(real: &Real, between: impl FnOnce(&Stage, crate::engine::shop::Up) -> crate::engine::shop::Up) {
-    let steps = |_: &Path| json!([ask(), { "text": "I wait." }, { "shell": COMMIT }, report(), { "text": "Done." }]);
+    let steps =
+        |_: &Path| json!([ask(), { "text": "I wait." }, { "shell": COMMIT }, report(), { "text": "Done." }]);
     let Some(stage) = real.stage(steps, &Wishes { settings: IMPATIENT, ..Wishes::default() }) else { return };
     let task = stage.shop.add("Paint it", &[]);
     let up = stage.shop.up();
@@ -114,7 +118,7 @@ fn asked(real: &Real, between: impl FnOnce(&Stage, crate::engine::shop::Up) -> c
 }
 
 fn answer(shop: &Shop, text: &str) {
-    let id = shop.json(&["questions"])["questions"][0]["question"]["id"].as_str().unwrap().to_owned();
+    let id = shop.json(&["questions"])["questions"][0]["id"].as_str().unwrap().to_owned();
     shop.says(&["answer", &id, text]);
 }
 
@@ -126,7 +130,12 @@ fn cut_off(real: &Real) {
     let end = until_ended(&stage, &task);
     up.end();
     let reported = &end["reported"];
-    assert_eq!((&reported["result"], &reported["cause"]), (&json!("ERROR"), &json!("systemic")), "{}", story(&stage, &task));
+    assert_eq!(
+        (&reported["result"], &reported["cause"]),
+        (&json!("ERROR"), &json!("systemic")),
+        "{}",
+        story(&stage, &task)
+    );
 }
 
 /// The account is held, everything on it waits, and it goes on when it is over.

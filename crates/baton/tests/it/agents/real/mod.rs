@@ -88,9 +88,11 @@ impl Real {
             ("XDG_STATE_HOME", home.join(".local/state").display().to_string()),
             ("XDG_CACHE_HOME", home.join(".cache").display().to_string()),
         ];
-        shop.variables = usual.into_iter().chain(variables).map(|(name, value)| (name.to_owned(), value)).collect();
+        shop.variables =
+            usual.into_iter().chain(variables).map(|(name, value)| (name.to_owned(), value)).collect();
         shop.patience = PATIENCE;
-        std::fs::write(home.join(".gitconfig"), "[user]\nname = Real Agent\nemail = real@baton.invalid\n").unwrap();
+        std::fs::write(home.join(".gitconfig"), "[user]\nname = Real Agent\nemail = real@baton.invalid\n")
+            .unwrap();
         Some(Stage { shop, model: model.unwrap(), home })
     }
 
@@ -111,7 +113,8 @@ impl Real {
             command = vec!["sh".to_owned(), wrapper.display().to_string()];
         }
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
-        let kind = if self.preset.ends_with("-native") { self.preset.trim_end_matches("-native") } else { "acp" };
+        let kind =
+            if self.preset.ends_with("-native") { self.preset.trim_end_matches("-native") } else { "acp" };
         format!(
             "default_agent = \"real\"\n{}\n[agents.real]\nkind = \"{kind}\"\ncommand = {command:?}\nenv = {names:?}\n{}\n{}\n",
             wishes.settings,
