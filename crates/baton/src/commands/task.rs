@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use baton_core::attempt::AttemptResult;
 use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::state::Queue;
 use baton_core::text::{BadName, RecipeId, nearest};
@@ -217,6 +218,10 @@ fn description(view: &TaskView) -> String {
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
         let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());
+        // What an agent that never came to work wrote, or its provider said, is here and nowhere else.
+        if let AttemptResult::Error { message, .. } = &reported.result {
+            let _ = writeln!(text, "{}", message.trim_end());
+        }
         let _ = writeln!(
             text,
             "Verified: {} commit(s), {} of {} turns",

@@ -22,8 +22,13 @@ fn question(shop: &Shop) -> Value {
     found
 }
 
+/// Its agent was let go, and only the answer brings it back.
+fn until_waiting(shop: &Shop, task: &str) {
+    shop.until("it waits", || shop.status(task) == "AWAITING_RESPONSE");
+}
+
 fn answer(shop: &Shop, text: &str) {
-    let id = question(shop)["question"]["id"].as_str().unwrap().to_owned();
+    let id = question(shop)["id"].as_str().unwrap().to_owned();
     shop.says(&["answer", &id, text]);
 }
 
@@ -35,7 +40,7 @@ fn the_answer_goes_on_in_the_same_session_in_a_new_process() {
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
+    until_waiting(&shop, &task);
     assert_eq!(processes(&shop.last_attempt(&task)), [] as [&str; 0], "nobody is kept alive for an answer");
     answer(&shop, "Green, please");
     shop.until_queue(&task, "provisional");
@@ -82,6 +87,7 @@ fn the_same_question_asked_again_gets_the_stored_answer() {
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
+    until_waiting(&shop, &task);
     answer(&shop, "Green");
     shop.until_queue(&task, "provisional");
     up.end();
@@ -95,7 +101,7 @@ fn a_session_that_cannot_be_loaded_is_followed_by_one_that_is_told_everything() 
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Paint it", &[]);
     let up = shop.up();
-    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
+    until_waiting(&shop, &task);
     script["refuse_load"] = json!(true);
     script["turns"] = json!([[{ "commit": "green" }, outcome("complete")]]);
     std::fs::write(shop.home.join("acp.json"), script.to_string()).unwrap();
@@ -115,9 +121,10 @@ fn a_permission_is_a_question_and_covers_one_use_after_the_agent_was_gone() {
     let shop = fake::shop(&script, "", IMPATIENT);
     let task = shop.add("Push it", &[]);
     let up = shop.up();
+    until_waiting(&shop, &task);
     let asked = question(&shop);
-    assert_eq!(asked["question"]["kind"], "permission");
-    assert!(asked["question"]["text"].as_str().unwrap().contains("git push"));
+    assert_eq!(asked["kind"], "permission");
+    assert!(asked["text"].as_str().unwrap().contains("git push"));
     answer(&shop, "Allow");
     // The first use of the second process is covered by that answer; the next is asked again.
     shop.until("it asks again", || {
@@ -158,7 +165,7 @@ fn a_form_of_the_agents_is_a_question_like_any_other() {
     let task = shop.add("Something", &[]);
     let up = shop.up();
     let asked = question(&shop);
-    assert!(asked["question"]["text"].as_str().unwrap().contains("Which colour?"), "{asked}");
+    assert!(asked["text"].as_str().unwrap().contains("Which colour?"), "{asked}");
     answer(&shop, "green");
     shop.until_queue(&task, "provisional");
     up.end();

@@ -13,9 +13,9 @@ fn until_asked(shop: &Shop, about: &str) -> String {
     let mut found = Value::Null;
     shop.until(about, || {
         found = pending(shop);
-        found["question"]["text"].as_str().is_some_and(|text| text.contains(about))
+        found["text"].as_str().is_some_and(|text| text.contains(about))
     });
-    found["question"]["id"].as_str().unwrap().to_owned()
+    found["id"].as_str().unwrap().to_owned()
 }
 
 #[test]

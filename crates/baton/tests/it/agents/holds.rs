@@ -68,7 +68,7 @@ fn a_hold_that_waits_for_a_person_survives_a_kill_and_ends_when_they_say_so() {
         listed.contains("fake (authentication)") && listed.contains("baton hold release fake"),
         "{listed}"
     );
-    assert_eq!(shop.queue(&task), "incoming");
+    shop.until_queue(&task, "incoming");
     assert_eq!(shop.says(&["hold", "release", "fake"]), "fake takes work again.\n");
     shop.until_queue(&task, "provisional");
     up.end();

@@ -72,7 +72,9 @@ impl Model {
             | Record::Plan(_)
             | Record::Run(_)
             | Record::Loop(_)
-            | Record::Receipt(_) => panic!("the histories write no such row"),
+            | Record::Receipt(_)
+            | Record::Hold(_)
+            | Record::Spending(_) => panic!("the histories write no such row"),
         }
     }
 

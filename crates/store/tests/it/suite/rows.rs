@@ -6,6 +6,7 @@ use baton_core::attempt_record::AttemptRecord;
 use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::Command;
+use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
@@ -17,6 +18,7 @@ use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::recipe::{Recipe, RecipeDraft};
 use baton_core::run::Run;
 use baton_core::session::{Posted, Request, Session};
+use baton_core::spending::{Account, Amount, Spending};
 use baton_core::task_type::TaskType;
 use baton_store::commit::Conflict;
 use baton_store::{Store, StoreError};
@@ -76,6 +78,18 @@ fn question() -> QuestionRecord {
     }
 }
 
+fn first_of<T>(value: T) -> Option<Stored<T>> {
+    Some(Stored { version: 1, value })
+}
+
+fn hold() -> Hold {
+    Hold::new(agent("codex"), HoldReason::RateLimit, "429", at(3), Some(at(9)))
+}
+
+fn spending() -> Spending {
+    Spending { account: Account::Day(5), amount: Amount { turns: 7, ..Amount::default() } }
+}
+
 fn plan() -> PlanRecord {
     let draft = PlanDraft { items: vec![ItemDraft { title: "First".to_owned(), ..ItemDraft::default() }] };
     let plan = Plan::check(draft).unwrap();
@@ -106,7 +120,9 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
         .put(Record::Question(question()), Guard::Owned)
         .put(Record::Plan(plan()), Guard::New)
         .put(Record::Run(Box::new(run.clone())), Guard::New)
-        .put(Record::Loop(Box::new(loops.clone())), Guard::New);
+        .put(Record::Loop(Box::new(loops.clone())), Guard::New)
+        .put(Record::Hold(hold()), Guard::New)
+        .put(Record::Spending(spending()), Guard::New);
     let last_seq = write(&store, change).await;
     assert_eq!(last_seq, posted.events.len() as u64);
     store.close().await.unwrap();
@@ -131,6 +147,9 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     assert_eq!(store.run(RunId::from_bits(3)).await.unwrap().map(|row| row.value), Some(run.clone()));
     assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
+    assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
+    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), first_of(spending()));
+    assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
     assert_eq!(events, posted.events);

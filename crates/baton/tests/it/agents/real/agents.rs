@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Home, Real};
+use super::{Home, Real, installed};
 
 pub const GOOSE: Real = Real {
     preset: "goose",
@@ -44,7 +44,10 @@ pub const OPENCODE: Real = Real {
             "OPENCODE_DISABLE_DEFAULT_PLUGINS",
         ];
         let off = off.map(|name| (name, "1".to_owned()));
-        off.into_iter().chain([("OPENCODE_CONFIG_CONTENT", config.to_string())]).collect()
+        // It installs a package into its settings' folder when that is not there, for minutes.
+        let settings = installed().join("opencode-config").display().to_string();
+        let more = [("OPENCODE_CONFIG_CONTENT", config.to_string()), ("XDG_CONFIG_HOME", settings)];
+        off.into_iter().chain(more).collect()
     },
 };
 

@@ -118,7 +118,7 @@ fn asked(real: &Real, between: impl FnOnce(&Stage, crate::engine::shop::Up) -> c
 }
 
 fn answer(shop: &Shop, text: &str) {
-    let id = shop.json(&["questions"])["questions"][0]["question"]["id"].as_str().unwrap().to_owned();
+    let id = shop.json(&["questions"])["questions"][0]["id"].as_str().unwrap().to_owned();
     shop.says(&["answer", &id, text]);
 }
 
