@@ -7,10 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
-use baton_core::effect::{Effect, Timer};
 use baton_core::id::AttemptId;
 use baton_store::Store;
-use baton_store::outbox::PendingEffect;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -36,8 +34,6 @@ use crate::worktree::Git;
 
 /// Between TERM and KILL for what an earlier run left behind.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
-/// Effects read at once when the timers of before are looked for.
-const EFFECTS_PAGE: u32 = 500;
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
 
@@ -101,28 +97,11 @@ impl<S: Store> Engine<S> {
                 self.end_orphans_of(lease.attempt).await;
             }
         }
-        self.restore_intakes().await?;
         let taken = self.rescuer().take_back_own().await?;
         for attempt in &taken {
             (self.shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
         }
         Ok(taken)
-    }
-
-    /// An agent that was resting when Baton ended rests on: the timer that ends its pause is still set.
-    async fn restore_intakes(&self) -> Result<(), EngineError> {
-        let mut after = None;
-        loop {
-            let pending = self.shop.desk.store.pending_effects(after, EFFECTS_PAGE).await?;
-            let Some(last) = pending.last() else { return Ok(()) };
-            after = Some(last.id);
-            for PendingEffect { effect, .. } in pending {
-                if let Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at } = effect {
-                    (self.shop.say)(&format!("agent {agent} still rests until {at}"));
-                    self.shop.intakes.restore(agent, at);
-                }
-            }
-        }
     }
 
     async fn end_orphans_of(&self, attempt: AttemptId) {

@@ -16,14 +16,9 @@ impl Intakes {
         self.map().clone()
     }
 
-    /// The agent did its part, whatever became of the task. True when a pause ends by it.
-    pub fn success(&self, agent: &AgentName, now: Timestamp) -> bool {
-        self.map().remove(agent).is_some_and(|intake| intake.paused_until(now).is_some())
-    }
-
-    /// A pause that was begun before Baton came up.
-    pub fn restore(&self, agent: AgentName, until: Timestamp) {
-        self.map().insert(agent, Intake::resting(until));
+    /// The agent did its part, whatever became of the task.
+    pub fn success(&self, agent: &AgentName) {
+        self.map().remove(agent);
     }
 
     /// Returns when the pause this starts is over, if it starts one.
@@ -48,13 +43,9 @@ mod tests {
         let intakes = Intakes::default();
         let (agent, now) = ("mine".parse().unwrap(), Timestamp::from_ms(1_000));
         assert_eq!(intakes.systemic_failure(&agent, now), None);
-        assert!(!intakes.success(&agent, now), "there was no pause to end");
+        intakes.success(&agent);
         assert_eq!(intakes.systemic_failure(&agent, now), None);
         assert!(intakes.systemic_failure(&agent, now) > Some(now));
         assert!(intakes.all()[&agent].paused_until(now).is_some());
-        let anew = Intakes::default();
-        anew.restore(agent.clone(), Timestamp::from_ms(9_000));
-        assert!(anew.all()[&agent].paused_until(now).is_some());
-        assert!(anew.success(&agent, now) && anew.all().is_empty());
     }
 }

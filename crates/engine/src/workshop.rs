@@ -192,12 +192,7 @@ impl<S: Store> Workshop<S> {
             | AttemptResult::Asked { .. }
             | AttemptResult::Blocked { .. }
             | AttemptResult::Error { cause: ErrorCause::Own, .. }
-            | AttemptResult::TurnLimit => {
-                let now = self.desk.store.now().await?;
-                if self.intakes.success(&live.agent, now) {
-                    self.desk.write(works_again(&live.agent, now)).await?;
-                }
-            }
+            | AttemptResult::TurnLimit => self.intakes.success(&live.agent),
         }
         Ok(())
     }
@@ -231,14 +226,5 @@ fn rests(agent: &AgentName, now: Timestamp, until: Timestamp, message: &str) -> 
         change.events.push(Event { at: now, by: Actor::Baton, body });
     }
     change.effects.push(Effect::ScheduleTimer { timer: Timer::IntakeResumes(agent), at: until });
-    change
-}
-
-/// It worked after all, before its pause was over: the timer must not bring the pause back after a restart.
-fn works_again(agent: &AgentName, now: Timestamp) -> Change {
-    let mut change = Change::new();
-    let body = EventBody::IntakeResumed { agent: agent.clone() };
-    change.events.push(Event { at: now, by: Actor::Baton, body });
-    change.effects.push(Effect::CancelTimer { timer: Timer::IntakeResumes(agent.clone()) });
     change
 }

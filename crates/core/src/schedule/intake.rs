@@ -44,11 +44,6 @@ impl Intake {
         Self { failures_in_row, paused_until }
     }
 
-    /// As far as the timer that ends a pause remembers it: how often the pause was doubled is forgotten.
-    pub const fn resting(until: Timestamp) -> Self {
-        Self { failures_in_row: FAILURES_BEFORE_PAUSE, paused_until: Some(until) }
-    }
-
     /// The agent did its part, whatever became of the task: all is forgotten, a pause too.
     pub fn after_success(self) -> Self {
         Self::default()
@@ -99,15 +94,6 @@ mod tests {
         let paused = Intake::default().after_systemic_failure(at(0)).after_systemic_failure(at(0));
         assert_eq!(paused.after_systemic_failure(at(59_999)), paused);
         assert_ne!(paused.after_systemic_failure(at(60_000)), paused);
-    }
-
-    #[test]
-    fn a_pause_that_is_remembered_ends_when_it_should_and_the_next_is_longer() {
-        let resting = Intake::resting(at(60_000));
-        assert_eq!(resting.paused_until(at(59_999)), Some(at(60_000)));
-        assert_eq!(resting.paused_until(at(60_000)), None);
-        let again = resting.after_systemic_failure(at(60_000));
-        assert_eq!(again.paused_until(at(60_000)), Some(at(180_000)));
     }
 
     #[test]
