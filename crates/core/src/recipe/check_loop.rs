@@ -41,7 +41,7 @@ impl Checker {
             match recipe.steps().iter().find(|step| step.name().as_str() == phase.as_str()) {
                 Some(step) => self.phase(step, phase, after, leaves_on_no),
                 None => {
-                    self.of_loop(&top.field("steps"), &format!("the loop has a step \"{phase}\"; write it"))
+                    self.of_loop(&top.field("steps"), &format!("the loop has a step \"{phase}\"; write it"));
                 }
             }
         }
@@ -77,10 +77,10 @@ impl Checker {
         match (leaves_on_no, no) {
             (true, Some(Transition::Exit { .. })) | (false, None) => {}
             (true, _) => {
-                self.of_loop(&here.field("gate"), "NO at this gate ends the loop; let it lead to an exit")
+                self.of_loop(&here.field("gate"), "NO at this gate ends the loop; let it lead to an exit");
             }
             (false, Some(_)) => {
-                self.of_loop(&here.field("gate").field("no"), "NO at this gate stays in the phase; drop it")
+                self.of_loop(&here.field("gate").field("no"), "NO at this gate stays in the phase; drop it");
             }
         }
         let is_known = |name: &str| phase == Phase::Plan && name == NOTHING_TO_PLAN;

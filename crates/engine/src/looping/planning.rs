@@ -46,7 +46,9 @@ impl<S: Store> Desk<S> {
         let mut subtasks = Vec::new();
         for (number, id) in (1..).zip(&ids) {
             let Some(plan) = &work.plan else { break };
-            let Some(task) = subtask(plan, number, *id, current.session(), project, now) else { break };
+            // Each a moment after the one before, so that the plan's order is theirs wherever tasks are listed or claimed.
+            let created = now.plus_ms(i64::try_from(number).unwrap_or(0));
+            let Some(task) = subtask(plan, number, *id, current.session(), project, created) else { break };
             let named = NamedTask { id: *id, title: task.spec().title.clone() };
             subtasks.push((named, task.spec().description.clone()));
             let depends_on = of_numbers(&ids, plan.item(number).map_or(&[], |item| &item.depends_on));

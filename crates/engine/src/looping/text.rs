@@ -108,7 +108,7 @@ fn how_it_went(task: &Task) -> String {
     if let TaskState::Provisional(work) = task.state() {
         match &work.mark {
             Mark::BurnedOut => {
-                text.push_str(" Its turns are used up, and there is nothing to show for them.")
+                text.push_str(" Its turns are used up, and there is nothing to show for them.");
             }
             Mark::NotConverging => text.push_str(" It was tried too often without a result."),
             Mark::NoChanges { reason } => {

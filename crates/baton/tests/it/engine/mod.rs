@@ -5,7 +5,6 @@ mod breaking_down;
 mod checks;
 mod keeping;
 mod recycling;
-mod resting;
 mod retention;
 pub mod shop;
 mod sleeping;

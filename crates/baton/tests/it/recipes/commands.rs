@@ -149,5 +149,22 @@ fn a_check_finds_the_place_in_every_kind_of_file() {
          outcomes: [yes, no, on, off, true, 3]\n    on_outcome:\n      yes: { exit: a }\n      no: { exit: b }\n      \
          on: { exit: c }\n      off: { exit: d }\n    gate: { question: q, Yes: yes, no: no }\n",
     );
-    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"");
+    insta::assert_snapshot!(says(&world, &["recipe", "check"]), @r#"
+    exit 1
+    .agent/recipes/alias.yml:1:5: anchors (&name) are not supported here; write it out
+    .agent/recipes/empty.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps
+    .agent/recipes/latin.yml:2:11: this is not UTF-8; save the file in that encoding
+    .agent/recipes/link.yml:1:1: it cannot be read: No such file or directory (os error 2)
+    .agent/recipes/list.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps
+    .agent/recipes/tabs.yml:3:2: tabs disallowed within this context (block indentation)
+    .agent/recipes/two.yml:2:1: a second document begins here; one file holds one recipe
+    .agent/recipes/words.yml:8:34: step one, outcomes.4: it must be an outcome's name, and is a true or false
+    .agent/recipes/words.yml:8:40: step one, outcomes.5: it must be an outcome's name, and is a number
+    .agent/recipes/words.yml:14:5: step one, gate.yes: it is missing; write one of the step's outcomes
+    .agent/recipes/words.yml:14:26: step one, gate.Yes: "Yes" is not a key here; the keys are question, yes, no (did you mean yes?)
+    --- stderr
+    error: 11 fault(s) in 8 file(s)
+
+    Hint: mend them; until then the version before, or the built-in one, is used
+    "#);
 }
