@@ -151,8 +151,9 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AgentKind>,
     match AgentKind::ALL.into_iter().find(|kind| kind.as_str() == word) {
         Some(kind) => Ok(Some(kind)),
         None => Err(D::Error::custom(format!(
-            "there is no kind of agent \"{word}\"{}; the kinds are {}",
-            nearest(&word, names).map(|near| format!(", did you mean \"{near}\"?")).unwrap_or_default(),
+            "there is no kind of agent \"{word}\"{} The kinds are {}",
+            nearest(&word, names)
+                .map_or_else(|| ".".to_owned(), |near| format!("; did you mean \"{near}\"?")),
             names.join(", ")
         ))),
     }

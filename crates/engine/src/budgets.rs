@@ -51,7 +51,11 @@ const USD_MAX: f64 = 1e9;
 fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Budget, D::Error> {
     let Written { turns, tokens, usd, minutes, idle_turns } = Written::deserialize(deserializer)?;
     let cost_micro_usd = match usd {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded in the same line")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounded in the same line"
+        )]
         Some(usd) if (0.0..=USD_MAX).contains(&usd) => Some((usd * 1e6).round() as u64),
         Some(usd) => return Err(serde::de::Error::custom(format!("{usd} is no amount of dollars"))),
         None => None,
@@ -108,9 +112,8 @@ impl<S: Store> Workshop<S> {
         let ends = self.ends_of(task).await?;
         let used = ends.iter().map(Amount::of).fold(Amount::default(), Amount::plus);
         let of_task = budgets.task.granted(granted.times);
-        let reached = of_task
-            .reached(Scope::Task, used)
-            .or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
+        let reached =
+            of_task.reached(Scope::Task, used).or_else(|| of_task.is_stuck(&ends.iter().collect::<Vec<_>>()));
         if reached.is_some() {
             return Ok(reached);
         }
@@ -151,7 +154,12 @@ impl<S: Store> Workshop<S> {
     }
 
     /// What an attempt used, to be written with its end: on the day's account, and on its project's.
-    pub async fn spent(&self, task: &Task, verified: &Evidence, now: Timestamp) -> Result<Change, EngineError> {
+    pub async fn spent(
+        &self,
+        task: &Task,
+        verified: &Evidence,
+        now: Timestamp,
+    ) -> Result<Change, EngineError> {
         let budgets = &self.settings.budgets;
         let mut accounts = Vec::new();
         if budgets.day != Budget::default() {

@@ -176,7 +176,9 @@ fn look_at_taskfile(place: &Place, settings: &Settings) -> Option<Finding> {
         return None;
     }
     let mend = match settings.user_tasks.trust {
-        Trust::Always => "to be asked before its first run and after every change: [user_tasks] trust = \"prompt\"",
+        Trust::Always => {
+            "to be asked before its first run and after every change: [user_tasks] trust = \"prompt\""
+        }
         Trust::Prompt => "trust = \"prompt\" is set: it runs only as you have read it",
     };
     Some(Finding::note("user tasks", format!("{} runs with your rights", path.display()), mend))
@@ -187,7 +189,8 @@ async fn look_at_agents(settings: &Settings) -> Vec<AgentFinding> {
     let set_up: BTreeSet<&str> = settings.agents.keys().map(|name| name.as_str()).collect();
     let named = settings.agents.iter().map(|(name, agent)| (name.to_string(), agent.clone(), true));
     let known = PRESETS.iter().filter(|preset| !set_up.contains(preset.name));
-    let known = known.filter_map(|preset| Some((preset.name.to_owned(), AgentSettings::known(preset.name)?, false)));
+    let known =
+        known.filter_map(|preset| Some((preset.name.to_owned(), AgentSettings::known(preset.name)?, false)));
     let mut looking = JoinSet::new();
     for (place, (name, agent, is_set_up)) in named.chain(known).enumerate() {
         looking.spawn(async move { (place, look_at(name, agent, is_set_up).await) });

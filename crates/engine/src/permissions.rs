@@ -207,7 +207,8 @@ mod tests {
         for title in ["mcp__baton__report_outcome", "baton_ask_user", "baton: ask user", "baton__get_task"] {
             assert_eq!(asked(&none, title, "{}"), Decision::Allow, "{title}");
         }
-        for title in ["echo baton_report_outcome", "baton_format_disk", "report_outcome; rm x", "mcp__x__get_task"]
+        for title in
+            ["echo baton_report_outcome", "baton_format_disk", "report_outcome; rm x", "mcp__x__get_task"]
         {
             assert_eq!(asked(&none, title, "{}"), Decision::AskHuman, "{title}");
         }

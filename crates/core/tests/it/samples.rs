@@ -153,7 +153,8 @@ pub fn start(number: u8) -> Command {
 
 pub fn note_session(number: u32) -> Command {
     let agent = "scripted".parse().unwrap();
-    let session = AgentSession { agent, id: format!("session-{number}"), since: Timestamp::from_ms(1), is_full: false };
+    let session =
+        AgentSession { agent, id: format!("session-{number}"), since: Timestamp::from_ms(1), is_full: false };
     Command::NoteSession { attempt: AttemptId::from_bits(u64::from(number)), session }
 }
 

@@ -102,10 +102,8 @@ impl<S: Store> Shift<'_, S> {
                 token: secret.reveal().to_owned(),
                 shim: vec![self.program(), "mcp".to_owned()],
             }),
-            resume: earlier.map(|earlier| Resume {
-                agent_session: earlier.id,
-                prompt_without: self.prompt.clone(),
-            }),
+            resume: earlier
+                .map(|earlier| Resume { agent_session: earlier.id, prompt_without: self.prompt.clone() }),
             git_folders: self.worktrees.git_folders(self.checkout),
             model: self.model.clone().or_else(|| agent.model.clone()),
         })

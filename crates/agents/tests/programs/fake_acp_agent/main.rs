@@ -286,7 +286,8 @@ impl Agent {
             Step::Write(text) => std::fs::write("work.txt", text).unwrap(),
             Step::Commit(message) => {
                 // One line more each time, so that there is always something to commit.
-                let mut file = std::fs::OpenOptions::new().append(true).create(true).open("work.txt").unwrap();
+                let mut file =
+                    std::fs::OpenOptions::new().append(true).create(true).open("work.txt").unwrap();
                 writeln!(file, "{message}").unwrap();
                 for words in [vec!["add", "."], vec!["commit", "-q", "-m", &message]] {
                     let identity = ["-c", "user.name=Fake", "-c", "user.email=fake@baton.invalid"];

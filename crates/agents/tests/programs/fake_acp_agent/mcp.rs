@@ -22,8 +22,8 @@ impl Mcp {
         let server = servers.iter().find(|server| server["command"].is_string())?;
         let words = server["args"].as_array()?.iter().filter_map(Value::as_str);
         let variables = server["env"].as_array()?.iter();
-        let variables =
-            variables.filter_map(|one| Some((one["name"].as_str()?.to_owned(), one["value"].as_str()?.to_owned())));
+        let variables = variables
+            .filter_map(|one| Some((one["name"].as_str()?.to_owned(), one["value"].as_str()?.to_owned())));
         let mut child = Command::new(server["command"].as_str()?)
             .args(words)
             .envs(variables)
@@ -35,7 +35,10 @@ impl Mcp {
         let stdout = BufReader::new(child.stdout.take()?);
         let mut mcp = Self { child, stdin, stdout, requests: 0, tools: Vec::new() };
         let client = json!({"name": "fake", "version": "1"});
-        mcp.request("initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}))?;
+        mcp.request(
+            "initialize",
+            &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}),
+        )?;
         mcp.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
         let listed = mcp.request("tools/list", &json!({}))?;
         let names = listed["tools"].as_array()?.iter().filter_map(|tool| tool["name"].as_str());

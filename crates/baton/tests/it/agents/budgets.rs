@@ -28,7 +28,7 @@ fn a_task_that_used_up_its_turns_asks_and_a_yes_grants_as_much_again() {
     let task = shop.add("Something", &[]);
     let up = shop.up();
     let question = until_asked(&shop, "of 4 turns");
-    assert_eq!(shop.status(&task), "AWAITING_RESPONSE");
+    shop.until("it waits", || shop.status(&task) == "AWAITING_RESPONSE");
     let used: u64 = shop
         .attempts(&task)
         .iter()

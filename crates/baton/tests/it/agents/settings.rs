@@ -15,13 +15,45 @@ fn complaint(settings: &str) -> String {
 
 #[test]
 fn a_mistake_in_the_settings_is_named_with_what_was_meant() {
-    insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @"");
-    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\nkind = \"acpp\"\ncommand = [\"x\"]\n"), @"");
-    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\ncommand = [\"x\"]\n"), @"");
-    insta::assert_snapshot!(complaint("default_agent = \"goose\"\n[agents.goose]\nidle_timeot = 3\n"), @"");
+    insta::assert_snapshot!(complaint("default_agent = \"gose\"\n"), @r#"
+    error: FOLDER/.agent/baton.toml: default_agent names the agent "gose", which is neither among [agents] nor known; did you mean "goose"?
+
+    Hint: mend .agent/baton.toml and try again
+    "#);
+    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\nkind = \"acpp\"\ncommand = [\"x\"]\n"), @r#"
+    error: FOLDER/.agent/baton.toml: TOML parse error at line 3, column 8
+      |
+    3 | kind = "acpp"
+      |        ^^^^^^
+    there is no kind of agent "acpp"; did you mean "acp"? The kinds are acp, claude, codex, command, scripted
+
+    Hint: mend .agent/baton.toml and try again
+    "#);
+    insta::assert_snapshot!(complaint("default_agent = \"x\"\n[agents.x]\ncommand = [\"x\"]\n"), @r#"
+    error: FOLDER/.agent/baton.toml: TOML parse error at line 2, column 2
+      |
+    2 | [agents.x]
+      |  ^^^^^^
+    [agents.x] needs a kind
+
+    Hint: mend .agent/baton.toml and try again
+    "#);
+    insta::assert_snapshot!(complaint("default_agent = \"goose\"\n[agents.goose]\nidle_timeot = 3\n"), @r#"
+    error: FOLDER/.agent/baton.toml: [agents.goose] has no setting "idle_timeot"; did you mean "idle_timeout"?
+
+    Hint: mend .agent/baton.toml and try again
+    "#);
     insta::assert_snapshot!(
         complaint("default_agent = \"goose\"\n[roles.review]\npermissions = { alow = [\"git \"] }\n"),
-        @""
+        @r#"
+    error: FOLDER/.agent/baton.toml: TOML parse error at line 3, column 15
+      |
+    3 | permissions = { alow = ["git "] }
+      |               ^^^^^^^^^^^^^^^^^^^
+    permissions has no setting "alow"; did you mean "allow"?
+
+    Hint: mend .agent/baton.toml and try again
+    "#
     );
 }
 
