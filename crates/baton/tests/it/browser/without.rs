@@ -46,9 +46,7 @@ fn on_a_phone_there_is_one_column_and_room_for_a_thumb() {
         assert_eq!(small, json!([]), "{path}: too small for a thumb");
     }
     browser.go("/");
-    let order = browser
-        .js("return document.querySelector('#nav a[aria-current]').innerText.trim().startsWith('Inbox')");
-    assert_eq!(order, true);
+    assert_eq!(browser.text("#nav li:first-child .word"), "Inbox");
     browser.click("[data-option='1']");
     assert_eq!(place.task_when_in(&task, "provisional")["output"], "It is formal now.");
 }
