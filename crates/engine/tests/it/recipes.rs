@@ -39,7 +39,9 @@ fn every_built_in_recipe_reads_and_has_its_own_name() {
         let recipe = read(text, Path::new(name)).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
         assert_eq!(recipe.id().as_str(), *name);
         for step in recipe.steps() {
-            for outcome in step.outcomes() {
+            // The outcomes of the loop's phases are the human's, at the gates; its agents end as every task's do.
+            let reported = if recipe.is_loop() { Vec::new() } else { step.outcomes() };
+            for outcome in reported {
                 let said = format!("`{outcome}`");
                 assert!(
                     step.prompt().as_str().contains(&said),

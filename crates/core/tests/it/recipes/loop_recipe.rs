@@ -54,7 +54,17 @@ fn i8_the_loop_may_be_worded_differently_but_not_walked_differently() {
     steps["rest"] =
         json!({ "prompt": "Rest.", "outcomes": ["ok"], "on_outcome": { "ok": { "exit": "rested" } } });
     bad["guardrails"] = json!({ "max_total_steps": 2 });
-    insta::assert_snapshot!(faults(bad).join("\n"), @"");
+    insta::assert_snapshot!(faults(bad).join("\n"), @r#"
+    step rest: the loop has the steps plan, execute and review alone; drop this one
+    guardrails.max_total_steps: one round of the loop has 3 steps; allow at least that many
+    step plan, role: who works in this phase is set in baton.toml, as [roles.plan]
+    step plan, gate.question: it is asked as "Ready to execute? [YES/NO]"
+    step execute, fresh: every phase of the loop has an agent of its own; write true
+    step execute, gate.no: NO at this gate stays in the phase; drop it
+    step review, on_outcome.continue: YES at this gate leads to plan
+    step review, gate: NO at this gate ends the loop; let it lead to an exit
+    step review, on_outcome.stop: only its gate ends this phase; drop the outcome
+    "#);
 }
 
 #[test]
