@@ -171,7 +171,7 @@ const WITH_WORK: [&str; 26] = [
     "accept $0",
     "reject $0 --reason too_late",
     "--json task show $1",
-    "recycle $1 --reason cumulative_failures",
+    "recycle $1",
     "recycle $0",
     "task show $1",
     "breakdown list",

@@ -37,6 +37,23 @@ impl Piece {
     }
 }
 
+/// The files of an attempt's log, oldest first: `agent.log`, `agent.2.log` and so on.
+pub async fn logs(folder: &Path) -> Vec<PathBuf> {
+    let (stem, extension) = LOG_FILE.split_once('.').unwrap_or((LOG_FILE, ""));
+    let mut names = Vec::new();
+    // A folder that is not there, or cannot be read to its end, has no more logs for us.
+    let Ok(mut entries) = fs::read_dir(folder).await else { return Vec::new() };
+    while let Ok(Some(entry)) = entries.next_entry().await {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with(stem) && name.ends_with(extension) {
+            names.push(name);
+        }
+    }
+    // The first has no number, and the tenth comes after the ninth.
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    names.into_iter().map(|name| folder.join(name)).collect()
+}
+
 /// The log of an attempt: one file for each time an agent was put to work in it, one after the other.
 pub struct AttemptLog {
     files: Vec<(PathBuf, u64)>,
@@ -44,22 +61,14 @@ pub struct AttemptLog {
 }
 
 impl AttemptLog {
-    /// `agent.log`, `agent.2.log` and so on; none where there is not even the first.
+    /// None where there is not even the first.
     pub async fn find(folder: &Path) -> io::Result<Option<Self>> {
-        let (stem, extension) = LOG_FILE.split_once('.').unwrap_or((LOG_FILE, ""));
-        let mut names = Vec::new();
-        let mut entries = fs::read_dir(folder).await?;
-        while let Some(entry) = entries.next_entry().await? {
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            if name.starts_with(stem) && name.ends_with(extension) {
-                names.push((name.len(), name, entry.metadata().await?.len()));
-            }
+        let (mut files, mut len) = (Vec::new(), 0);
+        for path in logs(folder).await {
+            let own = fs::metadata(&path).await?.len();
+            len += own;
+            files.push((path, own));
         }
-        // The first has no number, and the tenth comes after the ninth.
-        names.sort();
-        let len = names.iter().map(|(_, _, len)| len).sum();
-        let files: Vec<(PathBuf, u64)> =
-            names.into_iter().map(|(_, name, len)| (folder.join(name), len)).collect();
         Ok((!files.is_empty()).then_some(Self { files, len }))
     }
 
@@ -86,7 +95,8 @@ impl AttemptLog {
         Ok(Piece {
             text: text.to_owned(),
             is_cut: from > 0 || to < self.len,
-            next_offset: (to < self.len).then_some(to),
+            // A file that has become shorter meanwhile is at its end.
+            next_offset: (from < to && to < self.len).then_some(to),
         })
     }
 
