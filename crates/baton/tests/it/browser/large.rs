@@ -1,5 +1,7 @@
 //! Very many tasks.
 
+use std::io::Write;
+
 use super::driver::Browser;
 use super::scene::crowded;
 use crate::server::place::Place;
@@ -17,6 +19,7 @@ fn with_10_000_tasks_the_first_paint_comes_within_100_ms_and_the_board_stays_smo
     let Some(browser) = Browser::at(&place.address) else { return };
     for path in ["/", "/board"] {
         let best = best_of(|| first_paint(&browser, path));
+        let _ = writeln!(std::io::stderr(), "first paint of {path}: {best} ms");
         assert!(best < PAINT_MS_MAX, "the first paint of {path} took {best} ms");
     }
     // All the cards a column may have: two columns of five hundred.
@@ -24,6 +27,7 @@ fn with_10_000_tasks_the_first_paint_comes_within_100_ms_and_the_board_stays_smo
     let cards = browser.js("return document.querySelectorAll('.card').length").as_u64().unwrap();
     assert!(cards >= 1_000, "{cards}");
     let best = best_of(|| slowest_frame(&browser));
+    let _ = writeln!(std::io::stderr(), "slowest frame with {cards} cards: {best} ms");
     assert!(best < PAINT_MS_MAX, "the slowest frame took {best} ms with {cards} cards");
 }
 
@@ -32,7 +36,7 @@ fn best_of(measured: impl Fn() -> u64) -> u64 {
     let mut best = u64::MAX;
     for _ in 0..ROUNDS {
         best = best.min(measured());
-        if best < 100 {
+        if best < PAINT_MS_MAX {
             break;
         }
     }

@@ -47,6 +47,15 @@ impl Exhibition {
     }
 }
 
+impl Drop for Exhibition {
+    /// One of its agents hangs, and only a server that comes to its end ends it.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.place.stop();
+        }
+    }
+}
+
 fn script() -> Value {
     let work = |title: &str, path: &str, text: &str, said: &str| {
         json!({ "when": title, "steps": [
