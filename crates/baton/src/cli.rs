@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -24,6 +25,9 @@ pub struct Common {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// The repository this is about [default: the one around the current folder]
+    #[arg(long, global = true, value_name = "DIR", env = "BATON_ROOT")]
+    pub root: Option<PathBuf>,
     /// Where the store, logs and worktrees are [default: .agent/state in the repository]
     #[arg(long, global = true, value_name = "DIR", env = "BATON_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
@@ -39,6 +43,17 @@ pub struct Common {
         hide_env_values = true
     )]
     pub store: Option<StoreAddress>,
+}
+
+impl Common {
+    pub fn place(&self) -> PlaceOptions {
+        PlaceOptions {
+            root: self.root.clone(),
+            state_dir: self.state_dir.clone(),
+            namespace: self.namespace.clone(),
+            store: self.store.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -115,7 +130,7 @@ pub enum Command {
     /// The project's own commands, from .agent/Taskfile.yml
     #[command(after_help = "They run with your rights. Run one: baton do NAME")]
     Tasks {
-        /// You have read the file and let it run as it is; needed where [user_tasks] trust = "prompt"
+        /// You have read the file and let it run as it is; needed where the settings say `trust = "prompt"`
         #[arg(long)]
         trust: bool,
     },
@@ -123,7 +138,10 @@ pub enum Command {
     #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
     Do {
         name: String,
-        /// Arguments for it, as {{.CLI_ARGS}}
+        /// Seconds after which it is ended, with everything it started [default: as long as it takes]
+        #[arg(long, value_name = "SECONDS")]
+        timeout: Option<u64>,
+        /// Arguments for it, as `{{.CLI_ARGS}}`
         #[arg(last = true)]
         args: Vec<String>,
     },

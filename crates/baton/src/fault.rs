@@ -52,7 +52,9 @@ impl From<EngineError> for Fault {
             EngineError::Restless { .. }
             | EngineError::Runner { .. }
             | EngineError::NoAgent { .. }
+            | EngineError::SetUp { .. }
             | EngineError::Git(_) => FAILED,
+            EngineError::UserTask(error) => return Self::from(error.clone()),
             EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };

@@ -31,8 +31,8 @@ fn main() -> ExitCode {
         return baton_engine::scripted::program(script);
     }
     // A user task of a person's: its streams and its exit code are its own too.
-    if let cli::Command::Do { name, args } = &arguments.command {
-        return match commands::user_task::run(&arguments.common, name, args) {
+    if let cli::Command::Do { name, timeout, args } = &arguments.command {
+        return match commands::user_task::run(&arguments.common, name, *timeout, args) {
             Ok(code) => output::exit(code),
             Err(fault) => output::fault(&fault),
         };

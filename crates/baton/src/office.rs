@@ -12,7 +12,7 @@ use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
-use baton_engine::place::{AnyStore, Place, PlaceOptions};
+use baton_engine::place::{AnyStore, Place};
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 
@@ -32,12 +32,7 @@ impl Office {
         let folder = env::current_dir().map_err(|error| {
             Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
         })?;
-        let options = PlaceOptions {
-            state_dir: common.state_dir.clone(),
-            namespace: common.namespace.clone(),
-            store: common.store.clone(),
-        };
-        let mut place = Place::find(&folder, &options)?;
+        let mut place = Place::find(&folder, &common.place())?;
         if common.store.is_none() {
             let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
             place.store = settings.store.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The only place that prints. Data goes to standard output, talk to standard error.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -25,6 +25,19 @@ pub fn data(text: &str) -> ExitCode {
 pub fn talk(text: &str) {
     // Nobody listens: the work goes on all the same.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Asks a person at this terminal; anything but a yes is a no, and so is nobody there.
+pub fn confirm(question: &str) -> bool {
+    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if !stdin.is_terminal() || !stderr.is_terminal() {
+        return false;
+    }
+    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    asked.is_ok()
+        && stdin.read_line(&mut answer).is_ok()
+        && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
 /// A line of a story that is told while it happens.

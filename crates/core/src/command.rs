@@ -9,6 +9,7 @@ use crate::id::{AttemptId, CycleId, QuestionId, TaskId};
 use crate::owner_token::OwnerToken;
 use crate::question::Draft;
 use crate::recycle::RecycleReason;
+use crate::revision::Revision;
 use crate::text::{AgentName, NonBlank};
 use crate::time::Timestamp;
 
@@ -86,6 +87,10 @@ pub enum Command {
     Cancel {
         reason: Option<NonBlank>,
     },
+    /// Somebody wants it to say something else, while nobody works on it.
+    Revise {
+        revision: Revision,
+    },
 }
 
 /// A command without its contents; the columns of the transition table.
@@ -110,11 +115,12 @@ pub enum CommandName {
     Replace,
     Retry,
     Cancel,
+    Revise,
     NoteSession,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Claim,
         Self::Start,
         Self::Ask,
@@ -133,6 +139,7 @@ impl CommandName {
         Self::Replace,
         Self::Retry,
         Self::Cancel,
+        Self::Revise,
         Self::NoteSession,
     ];
 
@@ -158,6 +165,7 @@ impl CommandName {
             Self::Replace => "replace",
             Self::Retry => "retry",
             Self::Cancel => "cancel",
+            Self::Revise => "revise",
         }
     }
 }
@@ -190,6 +198,7 @@ impl Command {
             Self::Replace { .. } => CommandName::Replace,
             Self::Retry => CommandName::Retry,
             Self::Cancel { .. } => CommandName::Cancel,
+            Self::Revise { .. } => CommandName::Revise,
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::handoff::Handoff;
 use crate::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use crate::question::Question;
 use crate::recycle::RecycleReason;
+use crate::revision::Revision;
 use crate::state::{AcceptedBy, Mark};
 use crate::task::TaskSpec;
 use crate::text::{AgentName, NonBlank, OutcomeName, RecipeId, StepName};
@@ -116,6 +117,10 @@ pub enum EventBody {
     TaskCancelled {
         task: TaskId,
         reason: Option<NonBlank>,
+    },
+    TaskRevised {
+        task: TaskId,
+        revision: Revision,
     },
     DependentsRewired {
         from: TaskId,
@@ -255,6 +260,7 @@ impl EventBody {
             | Self::TaskRetried { task }
             | Self::TaskLetGo { task }
             | Self::TaskCancelled { task, .. }
+            | Self::TaskRevised { task, .. }
             | Self::BreakdownReleased { task }
             | Self::PlanSubmitted { task, .. }
             | Self::PlanApproved { task, .. }

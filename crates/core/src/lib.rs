@@ -52,6 +52,7 @@ pub mod recycle;
 pub mod redact;
 pub mod refusal;
 pub mod reminder;
+pub mod revision;
 pub mod run;
 pub mod schedule;
 pub mod session;

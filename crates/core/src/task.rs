@@ -1,7 +1,7 @@
 //! A task: one unit of work, what it was asked to be and how it has fared.
 //!
-//! The specification is the asker's and never changes. The state and the ledger are changed in one place
-//! only, [`Task::apply`] in [`crate::transition`]; their fields are private to make that so.
+//! The specification is the asker's, and only a revision changes it. It, the state and the ledger are changed in one
+//! place only, [`Task::apply`] in [`crate::transition`]; their fields are private to make that so.
 
 use serde::{Deserialize, Serialize};
 

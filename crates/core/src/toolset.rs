@@ -9,7 +9,8 @@ pub enum Client {
     Person,
 }
 
-const QUEUE_TOOLS: [&str; 5] = ["get_next_task", "list_tasks", "get_task", "add_task", "set_task_status"];
+const QUEUE_TOOLS: [&str; 6] =
+    ["get_next_task", "list_tasks", "get_task", "add_task", "update_task", "set_task_status"];
 /// `ask_human` is `ask_user` again: Gemini drops every tool called `ask_user`, its own and others'.
 const ATTEMPT_TOOLS: [&str; 4] = ["ask_user", "ask_human", "report_outcome", "load_workflow_context"];
 const BREAKDOWN_TOOLS: [&str; 1] = ["submit_breakdown"];

@@ -1,15 +1,15 @@
-//! Checks: commands of the user's, run over finished work. Their exit codes are evidence.
+//! Checks: commands and user tasks of the people's, run over finished work. Their exit codes are evidence.
 //!
 //! A check runs what an agent wrote, so it runs like one: in the attempt's worktree, in a process group of its own,
 //! with the allow-list's variables only, within limits, and nothing of its tree is left when it ends.
 
 use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 use baton_agents::ended::Exit;
 use baton_agents::environment::Environment;
 use baton_agents::errand::{self, Errand, ErrandEnd};
+use baton_agents::excerpt::Excerpt;
 use baton_core::attempt::Check;
 use baton_core::id::AttemptId;
 use baton_core::redact::redact;
@@ -17,6 +17,8 @@ use baton_core::text::NonBlank;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use tokio::sync::watch;
+
+use crate::user_tasks::{Site, UserTaskError, UserTasks};
 
 /// A check that takes longer has failed.
 const CHECK_TIMEOUT: Duration = Duration::from_mins(15);
@@ -31,58 +33,107 @@ const CHECKS_MAX: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckSpec {
     pub name: NonBlank,
-    /// The program and its arguments; never empty.
-    pub command: Vec<String>,
+    pub deed: Deed,
 }
 
-/// All checks of the settings, in order of their names. Whatever way a check is written down there, it has become a
-/// name and a command here, and nobody further on has to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// The program and its arguments; never empty.
+    Command(Vec<String>),
+    /// A task of `.agent/Taskfile.yml`, as it stands in the human's checkout.
+    UserTask(String),
+}
+
+/// All checks of the settings: a list of user tasks in its own order, or a table in the order of its names. Whatever
+/// way a check is written down there, it has become a name and a deed here, and nobody further on has to know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checks(Vec<CheckSpec>);
+
+/// Where the checks of one attempt run.
+pub struct CheckGround<'a> {
+    pub attempt: AttemptId,
+    pub user_tasks: &'a UserTasks,
+    pub site: &'a Site,
+}
 
 impl Checks {
     pub fn iter(&self) -> impl Iterator<Item = &CheckSpec> {
         self.0.iter()
     }
 
+    /// The user tasks among them.
+    pub fn user_tasks(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|check| match &check.deed {
+            Deed::UserTask(name) => Some(name.as_str()),
+            Deed::Command(_) => None,
+        })
+    }
+
     /// Runs all of them, one after the other, in the worktree. None when somebody asked for a stop meanwhile.
     pub async fn run_all(
         &self,
-        attempt: AttemptId,
-        worktree: &Path,
+        ground: &CheckGround<'_>,
         stop: &mut watch::Receiver<bool>,
-    ) -> Option<Vec<Check>> {
-        // Not what the settings let an agent see: a check has no use for a model's key.
-        let environment = Environment::allowed(std::env::vars_os(), &[]);
+    ) -> Result<Option<Vec<Check>>, UserTaskError> {
         let mut results = Vec::new();
         for check in &self.0 {
-            let errand = Errand {
-                attempt,
-                command: check.command.clone(),
-                folder: worktree.to_owned(),
-                environment: environment.clone(),
-                timeout: CHECK_TIMEOUT,
-                output_bytes_max: OUTPUT_BYTES_MAX,
+            let ended = match &check.deed {
+                Deed::Command(command) => run_command(ground, command, stop).await,
+                Deed::UserTask(name) => run_user_task(ground, name, stop).await?,
             };
-            let returned = errand::run(&errand, stop).await;
-            let (exit_code, output_tail) = match returned.how {
-                ErrandEnd::Stopped => return None,
-                ErrandEnd::Exited(Exit::Code(code)) => (code, returned.output),
-                ErrandEnd::Exited(Exit::Signal(signal)) => {
-                    (NO_EXIT_CODE, format!("{}It was ended by signal {signal}.", returned.output))
-                }
-                ErrandEnd::Unseen => (NO_EXIT_CODE, format!("{}Its end was not seen.", returned.output)),
-                ErrandEnd::TimedOut => {
-                    let minutes = CHECK_TIMEOUT.as_secs() / 60;
-                    (NO_EXIT_CODE, format!("{}It did not end within {minutes} minutes.", returned.output))
-                }
-                ErrandEnd::NotStarted(why) => (NO_EXIT_CODE, why),
-            };
-            let output_tail = redact(&output_tail).into_owned();
+            let Some((exit_code, output)) = ended else { return Ok(None) };
+            let output_tail = redact(&output).into_owned();
             results.push(Check { name: check.name.clone(), exit_code, output_tail });
         }
-        Some(results)
+        Ok(Some(results))
     }
+}
+
+/// The exit code and what was printed. None when it was stopped.
+type Ended = Option<(i32, String)>;
+
+async fn run_command(
+    ground: &CheckGround<'_>,
+    command: &[String],
+    stop: &mut watch::Receiver<bool>,
+) -> Ended {
+    let errand = Errand {
+        attempt: ground.attempt,
+        command: command.to_vec(),
+        folder: ground.site.folder.clone(),
+        environment: Environment::allowed(std::env::vars_os(), &[]),
+        timeout: CHECK_TIMEOUT,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+    };
+    let returned = errand::run(&errand, stop).await;
+    let output = returned.output;
+    Some(match returned.how {
+        ErrandEnd::Stopped => return None,
+        ErrandEnd::Exited(Exit::Code(code)) => (code, output),
+        ErrandEnd::Exited(Exit::Signal(signal)) => {
+            (NO_EXIT_CODE, format!("{output}It was ended by signal {signal}."))
+        }
+        ErrandEnd::Unseen => (NO_EXIT_CODE, format!("{output}Its end was not seen.")),
+        ErrandEnd::TimedOut => {
+            let minutes = CHECK_TIMEOUT.as_secs() / 60;
+            (NO_EXIT_CODE, format!("{output}It did not end within {minutes} minutes."))
+        }
+        ErrandEnd::NotStarted(why) => (NO_EXIT_CODE, why),
+    })
+}
+
+/// One that cannot run at all (the file is gone, or was not trusted) says nothing about the work, and is an error.
+async fn run_user_task(
+    ground: &CheckGround<'_>,
+    name: &str,
+    stop: &mut watch::Receiver<bool>,
+) -> Result<Ended, UserTaskError> {
+    let ran = ground.user_tasks.run_unless_stopped(ground.site, name, CHECK_TIMEOUT, stop).await?;
+    Ok(ran.map(|ran| {
+        let mut kept = Excerpt::new(OUTPUT_BYTES_MAX);
+        kept.push(&ran.printed());
+        (ran.exit_code, kept.into_text())
+    }))
 }
 
 impl<'de> Deserialize<'de> for Checks {
@@ -93,35 +144,63 @@ impl<'de> Deserialize<'de> for Checks {
 
 struct Reader;
 
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a command like [\"cargo\", \"test\"], or the name of a user task")]
+enum Written {
+    UserTask(String),
+    Command(Vec<String>),
+}
+
 impl<'de> Visitor<'de> for Reader {
     type Value = Checks;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of names and commands, like test = [\"cargo\", \"test\"]")
+        f.write_str("names of user tasks, like [\"test\", \"lint\"], or a table of names and commands, like test = [\"cargo\", \"test\"]")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Checks, A::Error> {
         let mut checks = Vec::new();
-        while let Some((name, command)) = map.next_entry::<String, Vec<String>>()? {
-            let name = NonBlank::new(name).map_err(|_| Error::custom("a check has a blank name"))?;
-            if command.first().is_none_or(|program| program.trim().is_empty()) {
-                return Err(Error::custom(format!("the check \"{name}\" has no command")));
-            }
-            checks.push(CheckSpec { name, command });
-        }
-        if checks.len() > CHECKS_MAX {
-            return Err(Error::custom(format!("there are {} checks; {CHECKS_MAX} at most", checks.len())));
+        while let Some((name, written)) = map.next_entry::<String, Written>()? {
+            let deed = match written {
+                Written::UserTask(task) => Deed::UserTask(task.trim().to_owned()),
+                Written::Command(command) => Deed::Command(command),
+            };
+            checks.push(checked(&name, deed)?);
         }
         checks.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Checks(checks))
+        few_enough(checks)
     }
 
-    /// Names alone would be user tasks, and those this version cannot run.
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Checks, A::Error> {
-        Err(Error::custom(
-            "a check needs its command: write [checks] and then NAME = [\"program\", \"argument\"]",
-        ))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Checks, A::Error> {
+        let mut checks: Vec<CheckSpec> = Vec::new();
+        while let Some(name) = names.next_element::<String>()? {
+            let check = checked(name.trim(), Deed::UserTask(name.trim().to_owned()))?;
+            if checks.contains(&check) {
+                return Err(Error::custom(format!("the check \"{}\" is there twice", check.name)));
+            }
+            checks.push(check);
+        }
+        few_enough(checks)
     }
+}
+
+fn checked<E: Error>(name: &str, deed: Deed) -> Result<CheckSpec, E> {
+    let name = NonBlank::new(name).map_err(|_| E::custom("a check has a blank name"))?;
+    let program = match &deed {
+        Deed::Command(command) => command.first(),
+        Deed::UserTask(task) => Some(task),
+    };
+    if program.is_none_or(|program| program.trim().is_empty()) {
+        return Err(E::custom(format!("the check \"{name}\" has no command")));
+    }
+    Ok(CheckSpec { name, deed })
+}
+
+fn few_enough<E: Error>(checks: Vec<CheckSpec>) -> Result<Checks, E> {
+    if checks.len() > CHECKS_MAX {
+        return Err(E::custom(format!("there are {} checks; {CHECKS_MAX} at most", checks.len())));
+    }
+    Ok(Checks(checks))
 }
 
 #[cfg(test)]
@@ -145,10 +224,21 @@ mod tests {
     }
 
     #[test]
+    fn names_alone_are_user_tasks_in_their_own_order() {
+        let checks = read("checks = [\"test\", \"lint\"]").unwrap();
+        assert_eq!(checks.user_tasks().collect::<Vec<_>>(), ["test", "lint"]);
+        let checks = read("[checks]\nall = \"test:all\"\nlint = [\"cargo\", \"clippy\"]").unwrap();
+        assert_eq!(checks.user_tasks().collect::<Vec<_>>(), ["test:all"]);
+        assert_eq!(checks.iter().count(), 2);
+    }
+
+    #[test]
     fn a_check_that_could_not_run_is_refused_when_it_is_read() {
         assert_eq!(read("[checks]\ntest = []").unwrap_err(), "the check \"test\" has no command");
         assert_eq!(read("[checks]\n\" \" = [\"true\"]").unwrap_err(), "a check has a blank name");
-        assert!(read("checks = [\"test\"]").unwrap_err().starts_with("a check needs its command"));
+        assert_eq!(read("checks = [\"test\", \" \"]").unwrap_err(), "a check has a blank name");
+        assert_eq!(read("checks = [\"test\", \"test\"]").unwrap_err(), "the check \"test\" is there twice");
         assert!(read("checks = 3").unwrap_err().contains("a table of names and commands"));
+        assert!(read("[checks]\ntest = 3").unwrap_err().contains("or the name of a user task"));
     }
 }

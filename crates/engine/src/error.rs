@@ -19,6 +19,7 @@ use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
 
 use crate::settings::SettingsError;
+use crate::user_tasks::UserTaskError;
 use crate::worktree::GitError;
 
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +80,10 @@ pub enum EngineError {
     #[error(transparent)]
     Blank(#[from] Blank),
     #[error(transparent)]
+    UserTask(#[from] UserTaskError),
+    #[error("the worktree could not be set up. {told}")]
+    SetUp { told: String },
+    #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -134,6 +139,11 @@ impl EngineError {
             Self::Work(_) => "answer with one of the words offered".to_owned(),
             Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
             Self::Blank(_) => "write at least one visible character".to_owned(),
+            Self::UserTask(error) => error.hint(),
+            Self::SetUp { .. } => {
+                "mend the task that [worktree] setup names; it runs in a fresh worktree, before the agent"
+                    .to_owned()
+            }
             Self::Git(error) => error.hint(),
             Self::Settings(_) => "mend .agent/baton.toml and try again".to_owned(),
             Self::Cursor(_) => "start at the beginning, without a cursor".to_owned(),

@@ -1,5 +1,6 @@
 //! Where a repository keeps its Baton: the root, the state folder, the store's file, the settings.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use baton_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
@@ -9,6 +10,11 @@ use crate::store_address::StoreAddress;
 
 /// The store of a place, whichever kind was chosen.
 pub use baton_store::AnyStore;
+
+pub const ROOT_VARIABLE: &str = "BATON_ROOT";
+pub const STATE_DIR_VARIABLE: &str = "BATON_STATE_DIR";
+pub const NAMESPACE_VARIABLE: &str = "BATON_NAMESPACE";
+pub const STORE_VARIABLE: &str = "BATON_STORE";
 
 /// One repository's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +28,8 @@ pub struct Place {
 /// What was asked for on the command line or in the environment; what is not given is found.
 #[derive(Debug, Clone, Default)]
 pub struct PlaceOptions {
+    /// The repository's root, where work for it is done elsewhere: an agent's worktree is a repository of its own.
+    pub root: Option<PathBuf>,
     pub state_dir: Option<PathBuf>,
     pub namespace: Option<String>,
     pub store: Option<StoreAddress>,
@@ -38,14 +46,38 @@ impl Place {
         let folder = folder
             .canonicalize()
             .map_err(|error| EngineError::Folder { path: folder.to_owned(), detail: error.to_string() })?;
-        let root = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder).to_owned();
+        let root = match &options.root {
+            Some(root) => root
+                .canonicalize()
+                .map_err(|error| EngineError::Folder { path: root.clone(), detail: error.to_string() })?,
+            None => {
+                folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder).to_owned()
+            }
+        };
         let namespace = match &options.namespace {
             Some(name) => checked_namespace(name)?,
             None => namespace_of(&root),
         };
-        let state_dir = options.state_dir.clone().unwrap_or_else(|| root.join(".agent").join("state"));
+        let state_dir = match &options.state_dir {
+            // As seen from here; whoever is told of it may stand elsewhere.
+            Some(given) => folder.join(given),
+            None => root.join(".agent").join("state"),
+        };
         let store = options.store.clone().unwrap_or_default();
         Ok(Self { root, state_dir, namespace, store })
+    }
+
+    /// What an agent needs in its environment for `baton` to mean this very place, wherever it stands.
+    pub fn variables(&self) -> Vec<(&'static str, OsString)> {
+        let mut variables = vec![
+            (ROOT_VARIABLE, self.root.clone().into()),
+            (STATE_DIR_VARIABLE, self.state_dir.clone().into()),
+            (NAMESPACE_VARIABLE, self.namespace.clone().into()),
+        ];
+        if let StoreAddress::Postgres { url } = &self.store {
+            variables.push((STORE_VARIABLE, url.expose().into()));
+        }
+        variables
     }
 
     pub fn store_path(&self) -> PathBuf {
@@ -139,6 +171,26 @@ mod tests {
         assert_eq!(place.root, folder.path().canonicalize().unwrap().join("repo"));
         assert!(place.namespace.starts_with("repo-"), "{}", place.namespace);
         assert_eq!(place.namespace, Place::find(&place.root, &PlaceOptions::default()).unwrap().namespace);
+    }
+
+    #[test]
+    fn what_an_agent_is_told_leads_back_to_the_same_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let (repo, worktree) = (folder.path().join("repo"), folder.path().join("worktree"));
+        for each in [&repo, &worktree] {
+            std::fs::create_dir_all(each.join(".git")).unwrap();
+        }
+        let place = Place::find(&repo, &PlaceOptions::default()).unwrap();
+        let told = place.variables();
+        let value = |name| told.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        let options = PlaceOptions {
+            root: value(ROOT_VARIABLE).map(PathBuf::from),
+            state_dir: value(STATE_DIR_VARIABLE).map(PathBuf::from),
+            namespace: value(NAMESPACE_VARIABLE).and_then(|name| name.into_string().ok()),
+            store: None,
+        };
+        assert_eq!(Place::find(&worktree, &options).unwrap(), place);
+        assert_ne!(Place::find(&worktree, &PlaceOptions::default()).unwrap(), place);
     }
 
     #[test]

@@ -4,26 +4,35 @@
 //! What goes wrong on Baton's side (no worktree, no agent set up) is not the task's fault and is settled as a
 //! failure of the system.
 
+use std::time::Duration;
+
 use baton_agents::ended::{Ended, How};
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::command::Command;
 use baton_core::id::AttemptId;
+use baton_core::question::Draft;
+use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
 use baton_store::Store;
 use baton_store::claim::Claimed;
 use tokio::sync::watch;
 
+use crate::asking::Leave;
 use crate::error::EngineError;
 use crate::executor::shift::Shift;
 use crate::executor::{Executed, Executor, Spent, measure};
 use crate::prompt::BreakdownPrompt;
 use crate::running::Place as Seat;
+use crate::user_tasks::{TASKFILE, UserTaskError};
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, CheckoutSpec, Setup, Worktrees};
 
 pub use crate::executor::shift::{LOG_FILE, PROCESS_FILE};
+
+/// A set-up fetches and builds what the project needs; one that takes longer hangs.
+const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
 pub struct Runner<S> {
     shop: Workshop<S>,
@@ -87,6 +96,20 @@ impl<S: Store> Runner<S> {
             Setup { copy: wanted.copy.iter().map(Into::into).collect(), submodules: wanted.submodules };
         let spec = CheckoutSpec { attempt, place, resumes, setup };
         let checkout = worktrees.create(&spec).await?;
+        match self.prepare(task, &worktrees, &checkout, stop.clone()).await? {
+            Prepared::Ready => {}
+            Prepared::Stopped => return Ok(Executed::Stopped),
+            Prepared::Ask(question) => {
+                let asked = AttemptResult::Asked { question };
+                return self.settle(task, attempt, without_work(asked, "")).await;
+            }
+            Prepared::Refused => {
+                let message =
+                    format!("its checks or its set-up need {TASKFILE}, and the human does not let it run");
+                let refused = AttemptResult::Error { cause: ErrorCause::Own, message: message.clone() };
+                return self.settle(task, attempt, without_work(refused, &message)).await;
+            }
+        }
         match task.spec().purpose {
             Purpose::Work | Purpose::Run => {
                 let executor = Executor {
@@ -101,6 +124,41 @@ impl<S: Store> Runner<S> {
                 executor.run().await
             }
             Purpose::Breakdown { .. } => self.breakdown(task, attempt, &worktrees, &checkout, stop).await,
+        }
+    }
+
+    /// The project's own set-up, and a look whether the checks that come later can run at all: an agent's turns
+    /// are not spent on work that nothing could be said about.
+    async fn prepare(
+        &self,
+        task: &Task,
+        worktrees: &Worktrees,
+        checkout: &Checkout,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<Prepared, EngineError> {
+        let Workshop { settings, user_tasks, desk, .. } = &self.shop;
+        let site = self.shop.site(worktrees.repository().folder(), &checkout.folder, checkout.attempt, &[]);
+        let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
+        for name in settings.checks.user_tasks().chain(setup) {
+            match user_tasks.ready_to_run(&site, name) {
+                Ok(_) => {}
+                Err(UserTaskError::Untrusted) => match Leave::look(desk, user_tasks, &site, task.id()).await?
+                {
+                    Leave::Given => {}
+                    Leave::Refused => return Ok(Prepared::Refused),
+                    Leave::Unasked(question) => return Ok(Prepared::Ask(question)),
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let Some(name) = setup else { return Ok(Prepared::Ready) };
+        match user_tasks.run_unless_stopped(&site, name, SETUP_TIMEOUT, &mut stop).await? {
+            None => Ok(Prepared::Stopped),
+            Some(ran) if ran.succeeded => {
+                worktrees.note_set_up(checkout).await?;
+                Ok(Prepared::Ready)
+            }
+            Some(ran) => Err(EngineError::SetUp { told: redact(&user_tasks.told(&ran)).into_owned() }),
         }
     }
 
@@ -171,8 +229,22 @@ impl<S: Store> Runner<S> {
     }
 }
 
+/// What is to be done before the agent starts.
+enum Prepared {
+    Ready,
+    Stopped,
+    /// A person has to allow the project's commands first.
+    Ask(Draft),
+    /// They said no.
+    Refused,
+}
+
 fn systemic(error: &EngineError) -> AttemptEnd {
     let message = format!("{error}\n{}", error.hint());
     let result = AttemptResult::Error { cause: ErrorCause::Systemic, message: message.clone() };
-    AttemptEnd { reported: Reported::new(result, message), verified: Evidence::default() }
+    without_work(result, &message)
+}
+
+fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
+    AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() }
 }

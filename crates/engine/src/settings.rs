@@ -10,7 +10,6 @@ use baton_core::text::{AgentName, Role, nearest};
 use serde::Deserialize;
 
 use crate::agent_settings;
-use crate::asking::PATIENCE;
 use crate::budgets::Budgets;
 use crate::checks::Checks;
 use crate::notifier::Webhook;
@@ -30,7 +29,7 @@ pub struct Settings {
     #[serde(deserialize_with = "agent_settings::all")]
     pub agents: BTreeMap<AgentName, AgentSettings>,
     pub roles: BTreeMap<Role, RoleSettings>,
-    /// Commands run in the worktree after each attempt; their exit codes are evidence.
+    /// Run in the worktree after each attempt; their exit codes are evidence.
     pub checks: Checks,
     /// Agents at work at once, in all.
     pub max_agents: u32,
@@ -64,6 +63,8 @@ pub struct Settings {
 pub struct WorktreeSettings {
     /// Untracked files of the main checkout, such as `.env`, copied into each worktree.
     pub copy: Vec<String>,
+    /// A user task that is run in each fresh worktree before the agent starts.
+    pub setup: Option<String>,
     /// Fetch the submodules too. It may need the network.
     pub submodules: bool,
     /// Worktrees of each repository made ahead of time. Each takes as much room as a checkout.
@@ -72,7 +73,7 @@ pub struct WorktreeSettings {
 
 impl Default for WorktreeSettings {
     fn default() -> Self {
-        Self { copy: Vec::new(), submodules: false, spares: 1 }
+        Self { copy: Vec::new(), setup: None, submodules: false, spares: 1 }
     }
 }
 
@@ -102,9 +103,12 @@ pub struct AskingSettings {
     pub unattended: Unattended,
     /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
     pub expires_after: Option<u32>,
-    /// Seconds an agent is kept waiting for an answer before it is let go; it goes on with the answer when that comes.
+    /// Seconds an agent that asks is kept waiting for the answer before it is let go; it goes on with the answer later.
     pub patience: Option<u32>,
 }
+
+/// Clients give up on a tool after a minute.
+const PATIENCE_SECONDS: u32 = 45;
 
 /// What stands in for a human who is away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -138,7 +142,7 @@ impl AskingSettings {
     }
 
     pub fn patience(&self) -> Duration {
-        self.patience.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()).min(PATIENCE))
+        Duration::from_secs(self.patience.unwrap_or(PATIENCE_SECONDS).into())
     }
 
     pub fn expires_after(&self) -> Option<Duration> {
@@ -221,7 +225,7 @@ const TOP: [&str; 15] = [
 ];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
-const WORKTREE: [&str; 3] = ["copy", "submodules", "spares"];
+const WORKTREE: [&str; 4] = ["copy", "setup", "submodules", "spares"];
 const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 
 impl Settings {

@@ -1,10 +1,12 @@
 //! The workshop: what everyone who works on tasks here shares.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
+use baton_agents::environment::{ATTEMPT_ID, Environment};
 use baton_agents::failure::Failure;
 use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::git_name::BranchName;
@@ -26,7 +28,7 @@ use crate::place::Place;
 use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::user_tasks::UserTasks;
+use crate::user_tasks::{Site, UserTasks};
 use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
@@ -58,8 +60,7 @@ pub struct Workshop<S> {
 impl<S: Store> Workshop<S> {
     /// Where the agents at work here ask.
     pub fn door(&self) -> Door<S> {
-        let asking = &self.settings.asking;
-        Door::new(self.desk.clone(), asking.expires_after()).with_patience(asking.patience())
+        Door::new(self.desk.clone(), self.settings.asking.expires_after())
     }
 
     /// The repository a task's work happens in, and the branch it starts from and is merged into.
@@ -150,6 +151,21 @@ impl<S: Store> Workshop<S> {
             }
             Purpose::Breakdown { replaces_task_id: None, .. } => Ok(Stand::Reading { branch: from }),
         }
+    }
+
+    /// Where an attempt's user tasks come from and run. They get the allow-list's variables and those named, but not
+    /// the attempt's token; its id is in their environment, so that they are found and ended with it.
+    pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
+        let mut environment = Environment::allowed(std::env::vars_os(), variables);
+        environment.set(ATTEMPT_ID, attempt.to_string());
+        // What a task remembers between runs does not belong into the worktree, where it would look like work.
+        environment.set("TASK_TEMP_DIR", self.attempt_folder(attempt).join("user-tasks"));
+        for (name, value) in self.place.variables() {
+            environment.set(name, value);
+        }
+        let plain = |text: &OsStr| text.to_string_lossy().into_owned();
+        let environment = environment.iter().map(|(name, value)| (plain(name), plain(value))).collect();
+        Site { root: root.to_owned(), folder: worktree.to_owned(), environment: Some(environment) }
     }
 
     /// Where an attempt keeps what is not in git: its log, and who its process is.

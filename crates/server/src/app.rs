@@ -18,7 +18,7 @@ use tracing::Instrument;
 
 use crate::error::{ApiError, Code};
 use crate::limits::REQUEST_TIMEOUT;
-use crate::mcp::{self, mount};
+use crate::mcp::mount;
 use crate::metrics::Label;
 use crate::state::App;
 use crate::{exposition, openapi, routes, socket};
@@ -123,15 +123,16 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
     }
 }
 
-/// How long a request may take. What runs a command takes as long as the command may.
+/// How long a request may take. What asks a person and then runs a command takes as long as both may.
 fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
-    let runs_something = path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
-    let command = Duration::from_secs(app.shop.settings.user_tasks.timeout);
-    if runs_something {
-        command.saturating_add(REQUEST_TIMEOUT).max(mcp::ASKING_TIME)
-    } else {
-        REQUEST_TIMEOUT
+    let runs_something =
+        path == mount::PATH || path.starts_with("/api/tools/") || path.starts_with("/api/user-tasks/");
+    if !runs_something {
+        return REQUEST_TIMEOUT;
     }
+    let settings = &app.shop.settings;
+    let command = Duration::from_secs(settings.user_tasks.timeout);
+    REQUEST_TIMEOUT.saturating_add(command).saturating_add(settings.asking.patience())
 }
 
 /// The client's own id, where it has a harmless one; else a new one.

@@ -11,6 +11,7 @@ use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
 use baton_engine::store_error::{Conflict, StoreError};
+use baton_engine::user_tasks::UserTaskError;
 use baton_engine::worktree::GitError;
 use serde::Serialize;
 
@@ -149,13 +150,24 @@ fn code_of(error: &EngineError) -> Code {
             Code::InvalidStatus
         }
         EngineError::AlreadyAnswered { .. } => Code::AlreadyAnswered,
+        EngineError::UserTask(error) => code_of_user_task(error),
         EngineError::Git(error) => code_of_git(error),
         EngineError::Store(error) => code_of_store(error),
         EngineError::Folder { .. }
         | EngineError::Graph(_)
         | EngineError::NoAgent { .. }
         | EngineError::Runner { .. }
+        | EngineError::SetUp { .. }
         | EngineError::Settings(_) => Code::Internal,
+    }
+}
+
+pub const fn code_of_user_task(error: &UserTaskError) -> Code {
+    match error {
+        UserTaskError::NoTaskfile | UserTaskError::Unknown { .. } => Code::NotFound,
+        UserTaskError::OpenQuote | UserTaskError::TemplateInArgs => Code::InvalidInput,
+        UserTaskError::Unreadable(_) | UserTaskError::Untrusted => Code::Conflict,
+        UserTaskError::Folder { .. } | UserTaskError::Lost(_) => Code::Internal,
     }
 }
 

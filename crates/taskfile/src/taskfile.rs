@@ -234,25 +234,24 @@ const MAX_OPENED: usize = 64;
 impl Cache {
     /// The Taskfile as it is now.
     pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
-        self.open_with(project_dir, taskfile, Environment::of_process)
+        self.open_with(project_dir, taskfile, Environment::of_process())
     }
 
-    /// The same with an environment of the caller's making, which must be the same for the same project.
+    /// The same with an environment of the caller's making. It is part of what was read: another one reads anew.
     pub fn open_with(
         &self,
         project_dir: &Path,
         taskfile: &Path,
-        environment: impl FnOnce() -> Environment,
+        environment: Environment,
     ) -> Result<Arc<Taskfile>, LoadError> {
         let key = (project_dir.to_owned(), taskfile.to_owned());
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = opened.iter().find(|(k, _)| *k == key)
-            && known.is_current()
-        {
+        opened.retain(|(k, known)| *k != key || known.is_current());
+        let is_same = |known: &Taskfile| known.environment.given() == environment.given();
+        if let Some((_, known)) = opened.iter().find(|(k, known)| *k == key && is_same(known)) {
             return Ok(Arc::clone(known));
         }
-        opened.retain(|(k, _)| *k != key);
-        let fresh = Arc::new(Taskfile::open_with(project_dir, taskfile, environment())?);
+        let fresh = Arc::new(Taskfile::open_with(project_dir, taskfile, environment)?);
         if opened.len() >= MAX_OPENED {
             opened.remove(0);
         }

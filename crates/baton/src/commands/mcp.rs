@@ -37,6 +37,7 @@ pub async fn run(office: &Office, token: Option<String>) -> Result<String, Fault
         user_tasks: UserTasks::new(&office.place.state_dir, settings.user_tasks),
         site: Site::of_person(&office.place.root),
         person: office.person().to_owned(),
+        patience: settings.asking.patience(),
     };
     let caller = match token {
         Some(token) => known(&toolbox, &token).await?,

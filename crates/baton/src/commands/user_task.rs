@@ -1,5 +1,7 @@
 //! `baton tasks`, `baton do`: the project's own commands, without a store.
 
+use std::time::Duration;
+
 use baton_engine::error::EngineError;
 use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::settings::Settings;
@@ -12,6 +14,13 @@ use crate::output;
 pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
     let (tasks, site) = open(common)?;
     if trust {
+        if std::env::var_os("BATON_TOKEN").is_some() {
+            return Err(Fault {
+                message: "an agent cannot say for its human that the commands may run".to_owned(),
+                hint: "leave it to them: run the task, and they are asked".to_owned(),
+                code: REFUSED,
+            });
+        }
         tasks.trust(&site)?;
         output::talk(&format!("{TASKFILE} may run as it is now."));
     }
@@ -33,30 +42,43 @@ pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
 }
 
 /// In this terminal, with its streams and for as long as it takes: the person can end it.
-pub fn run(common: &Common, name: &str, args: &[String]) -> Result<i32, Fault> {
+pub fn run(common: &Common, name: &str, timeout: Option<u64>, args: &[String]) -> Result<i32, Fault> {
     let (tasks, site) = open(common)?;
-    tasks.ready_to_run(&site, name)?;
-    let (file, root) = (site.taskfile(), &site.root);
-    let mut words: Vec<String> = ["-x", "-t", &file.to_string_lossy(), "-d", &root.to_string_lossy(), name]
+    match tasks.ready_to_run(&site, name) {
+        Err(UserTaskError::Untrusted) if may_run(&tasks, &site)? => {}
+        ready => drop(ready?),
+    }
+    let (file, folder) = (site.taskfile(), &site.folder);
+    let mut words: Vec<String> = ["-x", "-t", &file.to_string_lossy(), "-d", &folder.to_string_lossy(), name]
         .map(str::to_owned)
         .to_vec();
     words.push("--".to_owned());
     words.extend_from_slice(args);
-    Ok(baton_engine::task_cli::main(&words))
+    Ok(baton_engine::task_cli::main_within(&words, timeout.map(Duration::from_secs)))
+}
+
+/// Asks the person at the terminal, where there is one. What they say yes to is what they could read when asked.
+fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, Fault> {
+    let digest = tasks.digest(site)?;
+    let question = format!(
+        "{} is new or has changed. Its commands run with your rights. Let them run as they are now?",
+        site.taskfile().display()
+    );
+    Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
 }
 
 fn open(common: &Common) -> Result<(UserTasks, Site), Fault> {
     let folder = std::env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
-    let options = PlaceOptions {
-        state_dir: common.state_dir.clone(),
-        namespace: common.namespace.clone(),
-        store: common.store.clone(),
-    };
-    let place = Place::find(&folder, &options)?;
+    let place = Place::find(&folder, &common.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
-    Ok((UserTasks::new(&place.state_dir, settings.user_tasks), Site::of_person(&place.root)))
+    let mut site = Site::of_person(&place.root);
+    if common.root.is_some() {
+        // Called from elsewhere for that repository, as by an agent in its worktree: it runs where the caller works.
+        site.folder = Place::find(&folder, &PlaceOptions::default())?.root;
+    }
+    Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
 }
 
 impl From<UserTaskError> for Fault {

@@ -1,5 +1,6 @@
-//! The tools, through a real client and the real binary: user tasks as their document describes them, and what an
-//! attempt's agent is given.
+//! The tools, through a real client and the real binary: user tasks, the queue, and the door.
+
+mod agents;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::ClientHandler;
-use rmcp::model::{CallToolRequestParams, ClientConfig};
+use rmcp::model::{CallToolRequestParams, ClientConfig, ProgressNotificationParam};
 use rmcp::service::{NotificationContext, RoleClient, RunningService, ServiceExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -58,6 +59,10 @@ tasks:
     cmds: ["echo out {{.CLI_ARGS}}; sleep 0.05; echo err {{.CLI_ARGS}} >&2; echo out {{.CLI_ARGS}}"]
     silent: true
 
+  wander: {desc: "Leaves traces in its own shell.", cmds: ["cd /; export TRACE=left; echo gone"], silent: true}
+  look: {desc: "Looks for traces.", cmds: ["pwd; echo [$TRACE]"], silent: true}
+  count: {desc: "Says a lot.", cmds: ["seq 1 20000"], silent: true}
+  slow: {desc: "Takes its time.", cmds: ["echo begun; sleep 7"], silent: true}
   helper: {internal: true, desc: "Not for callers.", cmds: ["true"]}
   undescribed: {cmds: ["true"]}
 "#;
@@ -71,6 +76,7 @@ struct Place {
 #[derive(Clone, Default)]
 struct Listener {
     changed: Arc<Notify>,
+    progress: Arc<Notify>,
 }
 
 impl ClientHandler for Listener {
@@ -80,6 +86,10 @@ impl ClientHandler for Listener {
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changed.notify_one();
+    }
+
+    async fn on_progress(&self, _: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.notify_one();
     }
 }
 
@@ -146,8 +156,11 @@ impl Place {
         let started = Instant::now();
         loop {
             assert!(started.elapsed() < PATIENCE, "the server does not come up");
-            let files = std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
-            for file in files.filter(|file| file.file_name().to_string_lossy().ends_with(".server.json")) {
+            let mut files =
+                std::fs::read_dir(self.folder.join(".agent/state")).into_iter().flatten().flatten();
+            if let Some(file) =
+                files.find(|file| file.file_name().to_string_lossy().ends_with(".server.json"))
+            {
                 let known: Value =
                     serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
                 return (up, known["url"].as_str().unwrap().trim_start_matches("http://").to_owned());
@@ -204,7 +217,10 @@ async fn without_a_taskfile_neither_tool_is_registered_and_nothing_is_wrong() {
     let place = Place::new("");
     let (client, _listener, _child) = place.client().await;
     let tools = tools(&client).await;
-    assert_eq!(tools, ["get_next_task", "list_tasks", "get_task", "add_task", "set_task_status"]);
+    assert_eq!(
+        tools,
+        ["get_next_task", "list_tasks", "get_task", "add_task", "update_task", "set_task_status"]
+    );
     assert_eq!(call(&client, "get_next_task", json!({})).await, ("No tasks available.".to_owned(), false));
     let (said, is_error) = run(&client, "greet").await;
     assert!(is_error && said.starts_with("there is no tool run_user_task"), "{said}");
@@ -217,12 +233,24 @@ async fn list_user_tasks_returns_an_accurate_list_in_the_order_of_the_file() {
     let (said, is_error) = call(&client, "list_user_tasks", json!({})).await;
     let list: Value = serde_json::from_str(&said).unwrap();
     assert!(!is_error);
-    assert_eq!(list["message"], "Successfully listed 7 user-defined tasks from .agent/Taskfile.yml.");
+    assert_eq!(list["message"], "Successfully listed 11 user-defined tasks from .agent/Taskfile.yml.");
     let names: Vec<&str> =
         list["tasks"].as_array().unwrap().iter().map(|task| task["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["greet", "list-current-dir", "run-go-tests", "deliberate-fail", "complain", "again", "echo"]
+        [
+            "greet",
+            "list-current-dir",
+            "run-go-tests",
+            "deliberate-fail",
+            "complain",
+            "again",
+            "echo",
+            "wander",
+            "look",
+            "count",
+            "slow"
+        ]
     );
     assert_eq!(list["tasks"][0]["description"], "Prints a simple greeting message.");
 }
@@ -323,6 +351,85 @@ async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
 }
 
 #[tokio::test]
+async fn each_run_is_isolated_from_the_ones_before() {
+    let place = Place::with_tasks();
+    let (client, _listener, _child) = place.client().await;
+    assert!(run(&client, "wander").await.0.contains("gone"));
+    let root = place.folder.display();
+    let said = format!("Task 'look' completed successfully. Output:\n{root}\n[]\nError Output:\n");
+    assert_eq!(run(&client, "look").await, (said, false));
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_is_ended_and_says_so() {
+    let place = Place::new("[user_tasks]\ntimeout = 1\n");
+    place.write(".agent/Taskfile.yml", TASKFILE);
+    let (client, _listener, _child) = place.client().await;
+    let (said, is_error) = run(&client, "slow").await;
+    assert!(!is_error, "{said}");
+    assert!(said.starts_with("Task 'slow' failed. Output:\nbegun\nError Output:\n"), "{said}");
+    assert!(said.contains("\nExit Code: 124\n") && said.contains("took longer than 1s"), "{said}");
+}
+
+#[tokio::test]
+async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
+    let place = Place::with_tasks();
+    let (client, _listener, _child) = place.client().await;
+    let (said, _) = run(&client, "count").await;
+    assert!(said.contains("Output:\n1\n2\n3\n") && said.contains("\n19999\n20000\n"), "{said}");
+    assert!(said.chars().count() < 13_000, "{}", said.chars().count());
+    let path = said.split("the whole is in ").nth(1).unwrap().split(" …]").next().unwrap();
+    let whole = std::fs::read_to_string(path).unwrap();
+    assert!(whole.contains("\n10000\n"), "{path}");
+    // People get all of it.
+    let output = place.baton().args(["do", "count"]).output().unwrap();
+    assert_eq!(output.stdout.split(|byte| *byte == b'\n').count(), 20_001);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_tells_progress() {
+    let place = Place::with_tasks();
+    let (client, listener, _child) = place.client().await;
+    let (ran, told) =
+        tokio::join!(run(&client, "slow"), tokio::time::timeout(PATIENCE, listener.progress.notified()));
+    assert!(told.is_ok());
+    assert!(ran.0.starts_with("Task 'slow' completed"), "{}", ran.0);
+}
+
+#[tokio::test]
+async fn with_trust_prompt_a_person_says_yes_to_the_file_as_it_is() {
+    let place = Place::new("[user_tasks]\ntrust = \"prompt\"\n");
+    place.write(".agent/Taskfile.yml", TASKFILE);
+    let (client, _listener, _child) = place.client().await;
+    let (said, is_error) = run(&client, "greet").await;
+    assert!(is_error && said.contains("baton tasks --trust"), "{said}");
+    // Nobody is at a terminal: nothing runs.
+    let output = place.baton().args(["do", "greet"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(4), 0));
+    let at_terminal = |answer: &str| {
+        let shown = format!("{} do greet", env!("CARGO_BIN_EXE_baton"));
+        let mut command = Command::new("script");
+        command.args(["-qec", &shown, "/dev/null"]).current_dir(&place.folder).env("BATON_USER", "mia");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        writeln!(child.stdin.take().unwrap(), "{answer}").unwrap();
+        let output = child.wait_with_output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let said = at_terminal("n");
+    assert!(said.contains("[y/N]") && !said.contains("Hello from"), "{said}");
+    let said = at_terminal("y");
+    assert!(said.contains("[y/N]") && said.contains("Hello from your custom Taskfile!"), "{said}");
+    // It is asked once for the file as it is, and again after a change.
+    assert!(run(&client, "greet").await.0.contains("Hello from"));
+    place.write(".agent/Taskfile.yml", &TASKFILE.replace("Hello from", "Howdy from"));
+    assert!(run(&client, "greet").await.1);
+    let agents = place.baton().args(["tasks", "--trust"]).env("BATON_TOKEN", "x").output().unwrap();
+    assert_eq!(agents.status.code(), Some(4));
+    assert!(place.baton().args(["tasks", "--trust"]).output().unwrap().status.success());
+    assert!(run(&client, "greet").await.0.contains("Howdy from"));
+}
+
+#[tokio::test]
 async fn i12_the_tools_appear_and_disappear_with_the_file_and_the_client_is_told() {
     let place = Place::new("");
     // Through the running server, as an agent's client would.
@@ -348,10 +455,19 @@ async fn a_persons_client_works_the_queue() {
     let id = serde_json::from_str::<Value>(&said).unwrap()["task_id"].as_str().unwrap().to_owned();
     assert!(call(&client, "get_next_task", json!({})).await.0.contains(&id));
     assert!(call(&client, "list_tasks", json!({ "title": "LOGIN" })).await.0.contains(&id));
+    let (said, is_error) =
+        call(&client, "update_task", json!({ "id": id, "title": "Mend the login", "priority": "P0" })).await;
+    assert!(!is_error && said.contains("Mend the login"), "{said}");
+    let view = place.json(&["task", "show", &id]);
+    assert_eq!((&view["title"], &view["priority"]), (&json!("Mend the login"), &json!("P0")), "{view}");
+    let (said, is_error) = call(&client, "update_task", json!({ "id": id })).await;
+    assert!(is_error && said.starts_with("nothing is to be changed"), "{said}");
     let (said, is_error) = call(&client, "set_task_status", json!({ "id": id, "status": "COMPLETE" })).await;
     assert!(is_error && said.contains("cannot be set to COMPLETE"), "{said}");
     call(&client, "set_task_status", json!({ "id": id, "status": "CANCELLED" })).await;
     assert_eq!(place.json(&["task", "show", &id])["status"], "CANCELLED");
+    let (said, is_error) = call(&client, "update_task", json!({ "id": id, "title": "Too late" })).await;
+    assert!(is_error && said.contains("revise"), "{said}");
     let (said, is_error) = call(&client, "ask_user", json!({ "question": "Why?" })).await;
     assert!(is_error && said.starts_with("there is no tool ask_user"), "{said}");
 }
@@ -392,7 +508,7 @@ fn the_endpoint_speaks_streamable_http_and_refuses_a_token_of_no_live_attempt() 
 fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     let place = Place::with_tasks();
     let list = place.json(&["tasks"]);
-    assert_eq!(list["message"], "Successfully listed 7 user-defined tasks from .agent/Taskfile.yml.");
+    assert_eq!(list["message"], "Successfully listed 11 user-defined tasks from .agent/Taskfile.yml.");
     let output = place.baton().args(["do", "greet"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Hello from your custom Taskfile!\n");
     let output = place.baton().args(["do", "run-go-tests", "--", "-v", "a b"]).output().unwrap();
@@ -401,84 +517,12 @@ fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     let output = place.baton().args(["do", "gret"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));
+    let started = Instant::now();
+    let output = place.baton().args(["do", "--timeout", "1", "slow"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(124), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "begun\n");
+    assert!(started.elapsed() < Duration::from_secs(6));
     let empty = Place::new("");
     let output = empty.baton().arg("tasks").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-}
-
-/// A small agent of its own: speaks MCP on `baton mcp`, asks, runs a user task, and reports.
-const AGENT: &str = r#"
-import json, os, subprocess, sys
-prompt = sys.stdin.read()
-mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-def send(message):
-    mcp.stdin.write(json.dumps(dict(message, jsonrpc="2.0")) + "\n"); mcp.stdin.flush()
-def ask(number, method, params):
-    send({"id": number, "method": method, "params": params})
-    while True:
-        answer = json.loads(mcp.stdout.readline())
-        if answer.get("id") == number:
-            return answer["result"]
-def tool(number, name, arguments):
-    return ask(number, "tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
-ask(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})
-send({"method": "notifications/initialized"})
-names = [tool["name"] for tool in ask(2, "tools/list", {})["tools"]]
-answer = tool(3, "ask_user", {"question": "Which port?"})
-where = tool(4, "run_user_task", {"task_name": "where"})
-wrong = tool(5, "report_outcome", {"outcome": "splendid"})
-said = tool(6, "report_outcome", {"outcome": "complete", "description": "Done."})
-print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "said": said}))
-"#;
-
-#[test]
-fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() {
-    let place = Place::new("");
-    place.write("agent.py", AGENT);
-    place.write(
-        ".agent/Taskfile.yml",
-        "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
-    );
-    let agent = place.folder.join("agent.py");
-    place.write(
-        ".agent/baton.toml",
-        &format!(
-            "default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"python3\", \"{}\"]\n",
-            agent.display()
-        ),
-    );
-    let task = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"])["task_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let (_up, _) = place.up();
-    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
-        let started = Instant::now();
-        while !is_so() {
-            assert!(
-                started.elapsed() < PATIENCE,
-                "waited in vain for {what}: {}",
-                place.json(&["task", "show", &task])
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
-    let questions = || place.json(&["questions"])["questions"].as_array().unwrap().clone();
-    wait("the question", &|| !questions().is_empty());
-    place.json(&["answer", questions()[0]["id"].as_str().unwrap(), "8080"]);
-    wait("the end", &|| place.json(&["task", "show", &task])["queue"] == "done");
-    let view = place.json(&["task", "show", &task]);
-    // The agent's own words come first; what else is told of the attempt follows.
-    let mut documents = serde_json::Deserializer::from_str(view["output"].as_str().unwrap()).into_iter();
-    let told: Value = documents.next().unwrap().unwrap();
-    assert_eq!(told["answer"], "8080");
-    assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
-    // The attempt's token is the agent's, not its commands'.
-    assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
-    assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
-    assert_eq!(told["said"], "Noted. End your turn now.");
-    let names: Vec<&str> =
-        told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-    assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
-    assert_eq!(view["attempts"].as_array().unwrap().len(), 1, "{view}");
 }

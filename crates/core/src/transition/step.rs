@@ -100,6 +100,17 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// An agent may take back or put right what nobody has begun. Whether the task is one it made is looked at where
+    /// the history is; what somebody has worked on is in the hands of people either way.
+    pub(super) fn require_human_or_maker(&self) -> Result<(), Refusal> {
+        match self.context.actor {
+            Actor::Agent { .. } if self.before.ledger.started == 0 => Ok(()),
+            Actor::Human { .. } | Actor::Policy { .. } | Actor::Agent { .. } | Actor::Baton => {
+                self.require_human_or_policy()
+            }
+        }
+    }
+
     /// The queue a task goes back to: work to be done, or work to be planned.
     pub(super) fn send_home(&mut self) {
         self.task.state = match self.task.spec.purpose {

@@ -2,7 +2,7 @@
 //! in both directions, for every pair.
 
 use crate::command::CommandName as C;
-use crate::state::StateName as S;
+use crate::state::{StateName as S, TaskState};
 
 /// The states `command` can lead to from `state`; none means it is refused there.
 pub const fn next_states(state: S, command: C) -> &'static [S] {
@@ -55,7 +55,20 @@ pub const fn next_states(state: S, command: C) -> &'static [S] {
             C::Cancel,
         ) => &[S::Cancelled],
 
+        (S::Incoming, C::Revise) => &[S::Incoming],
+        (S::Breakdown, C::Revise) => &[S::Breakdown],
+        (S::NeedsContinuation, C::Revise) => &[S::NeedsContinuation],
+        (S::AwaitingResponse, C::Revise) => &[S::AwaitingResponse],
+        (S::Blocked, C::Revise) => &[S::Blocked],
+        (S::Provisional, C::Revise) => &[S::Provisional],
+        (S::Failed, C::Revise) => &[S::Failed],
+
         // Every other pair is refused. I16: so is everything from Done and from Cancelled.
         _ => &[],
     }
+}
+
+/// Whether the table has this step.
+pub fn allows(from: &TaskState, command: C, to: &TaskState) -> bool {
+    next_states(from.name(), command).contains(&to.name())
 }

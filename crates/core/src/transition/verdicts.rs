@@ -1,4 +1,4 @@
-//! What people decide about a task: accept, reject, recycle, approve, retry, cancel.
+//! What people decide about a task: accept, reject, recycle, approve, retry, cancel, revise.
 
 use crate::actor::Actor;
 use crate::attempt_record::Closing;
@@ -9,6 +9,7 @@ use crate::id::{AttemptId, TaskId};
 use crate::question::{Draft, QuestionKind};
 use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
 use crate::refusal::Refusal;
+use crate::revision::Revision;
 use crate::state::{AcceptedBy, Mark, Provisional, ReplacedBy, TaskState};
 use crate::task::{Note, Purpose, Task, TaskSpec};
 use crate::text::{NonBlank, Role};
@@ -237,7 +238,7 @@ impl Step<'_> {
     }
 
     pub(super) fn cancel(&mut self, reason: Option<NonBlank>) -> Result<(), Refusal> {
-        self.require_human_or_policy()?;
+        self.require_human_or_maker()?;
         self.withdraw_question(NonBlank::fixed("the task was cancelled"));
         match &self.before.state {
             TaskState::Claimed { attempt } => {
@@ -259,6 +260,13 @@ impl Step<'_> {
             | TaskState::Cancelled { .. } => self.retire(self.before.ledger.resumes),
         }
         self.end_cancelled(reason);
+        Ok(())
+    }
+
+    pub(super) fn revise(&mut self, revision: Revision) -> Result<(), Refusal> {
+        self.require_human_or_maker()?;
+        self.say(EventBody::TaskRevised { task: self.task.id(), revision: revision.clone() });
+        self.task.spec = revision.of(&self.before.spec);
         Ok(())
     }
 

@@ -160,6 +160,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::AnswerQueued { .. } => 37,
         EventBody::EffectGivenUp { .. } => 38,
         EventBody::TaskLetGo { .. } => 39,
+        EventBody::TaskRevised { .. } => 40,
     }
 }
 
@@ -177,7 +178,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..40).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..41).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -250,6 +251,7 @@ fn the_forms_of_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_replaced","replaced_by":["TASK-0000000c"],"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-0000000000000001","by":{"kind":"human","name":"mia"},"event":"task_requeued","reason":{"message":"rate limit","why":"systemic"},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_retried","task":"TASK-0000000a"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"human","name":"mia"},"event":"task_revised","revision":{"title":"Fix the log-in"},"task":"TASK-0000000a"}
     "#);
 }
 

@@ -11,6 +11,7 @@ use baton_core::owner_token::OwnerToken;
 use baton_core::priority::Priority;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::recycle::{Depth, RecycleReason};
+use baton_core::revision::Revision;
 use baton_core::state::StateName;
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
@@ -359,5 +360,8 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
         CommandName::Cancel => {
             vec![Command::Cancel { reason: None }, Command::Cancel { reason: Some(text("changed my mind")) }]
         }
+        CommandName::Revise => vec![Command::Revise {
+            revision: Revision { title: Some(text("Fix the log-in")), ..Revision::default() },
+        }],
     }
 }

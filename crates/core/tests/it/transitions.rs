@@ -83,7 +83,8 @@ fn the_lists_of_states_and_commands_are_complete() {
             CommandName::Replace => 15,
             CommandName::Retry => 16,
             CommandName::Cancel => 17,
-            CommandName::NoteSession => 18,
+            CommandName::Revise => 18,
+            CommandName::NoteSession => 19,
         };
         assert_eq!(place, expected);
     }

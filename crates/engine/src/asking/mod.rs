@@ -5,8 +5,10 @@
 
 mod attendant;
 mod door;
+mod leave;
 mod secret;
 
 pub use attendant::{Attendant, Attended};
-pub use door::{Asked, Door, PATIENCE, Waited};
+pub use door::{Asked, Door, Waited};
+pub use leave::Leave;
 pub use secret::{BadSecret, Secret};

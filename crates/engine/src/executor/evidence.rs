@@ -7,6 +7,7 @@ use baton_store::Store;
 use tokio::sync::watch;
 
 use super::shift::Worked;
+use crate::checks::CheckGround;
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 use crate::worktree::{Checkout, Worktrees};
@@ -72,8 +73,14 @@ pub async fn measure<S: Store>(
         checks: Vec::new(),
     };
     if evidence.shows_work() && !*stop.borrow() {
-        let checked =
-            workshop.settings.checks.run_all(checkout.attempt, &checkout.folder, &mut stop.clone()).await;
+        // Not what the settings let an agent see: a check has no use for a model's key.
+        let root = worktrees.repository().folder();
+        let ground = CheckGround {
+            attempt: checkout.attempt,
+            user_tasks: &workshop.user_tasks,
+            site: &workshop.site(root, &checkout.folder, checkout.attempt, &[]),
+        };
+        let checked = workshop.settings.checks.run_all(&ground, &mut stop.clone()).await?;
         let Some(results) = checked else { return Ok(None) };
         evidence.checks = results;
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use baton_agents::driver::{Limits, Resume, SessionSetup};
-use baton_agents::environment::{ATTEMPT_ID, Environment};
+use baton_agents::environment::Environment;
 use baton_agents::tool_server::ToolServer;
 use baton_core::attempt::AgentSession;
 use baton_core::text::AgentName;
@@ -20,7 +20,6 @@ use crate::error::EngineError;
 use crate::mailbox::Bench;
 use crate::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
-use crate::user_tasks::Site;
 
 impl<S: Store> Shift<'_, S> {
     pub(super) fn command(&self, agent: &AgentSettings) -> Vec<String> {
@@ -64,6 +63,9 @@ impl<S: Store> Shift<'_, S> {
         if let Some(url) = &self.shop.mcp_url {
             environment.set("BATON_MCP_URL", url);
         }
+        for (name, value) in self.shop.place.variables() {
+            environment.set(name, value);
+        }
         environment.set("BATON_TASK_ID", self.task.id().to_string());
         environment.set("BATON_TOKEN", secret.reveal());
         environment.set("BATON_BIN", self.shop.program.as_os_str());
@@ -75,22 +77,10 @@ impl<S: Store> Shift<'_, S> {
         environment
     }
 
-    /// What the agent's tools need to know of where it works. User tasks that it runs get what it gets itself, but
-    /// not its token; the attempt's id is in their environment, so that they are found and ended with it.
+    /// What the agent's tools need to know of where it works.
     pub(super) async fn bench(&self, agent: &AgentSettings) -> Result<Bench, EngineError> {
-        let mut environment = Self::allowed(agent);
-        environment.set("BATON_TASK_ID", self.task.id().to_string());
-        environment.set(ATTEMPT_ID, self.attempt.to_string());
-        // What a task remembers between runs does not belong into the worktree, where it would look like work.
-        environment.set("TASK_TEMP_DIR", self.shop.attempt_folder(self.attempt).join("user-tasks"));
-        let variables = environment
-            .iter()
-            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
-        let site = Site {
-            root: self.shop.repository_path(self.task).await?,
-            folder: self.checkout.folder.clone(),
-            environment: Some(variables.collect()),
-        };
+        let root = self.shop.repository_path(self.task).await?;
+        let site = self.shop.site(&root, &self.checkout.folder, self.attempt, &agent.env);
         Ok(Bench { site, outcomes: self.outcomes.clone(), prompt: self.prompt.clone() })
     }
 

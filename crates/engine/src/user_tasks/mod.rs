@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use baton_taskfile::{Cache, Call, Cancel, Environment, Io, Taskfile, split_args};
 use serde::Serialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 pub use error::UserTaskError;
 pub use output::Ran;
@@ -74,17 +74,32 @@ impl UserTasks {
         if args.iter().any(|word| word.contains("{{")) {
             return Err(UserTaskError::TemplateInArgs);
         }
-        let taskfile = self.ready_to_run(site, name)?;
-        let call = Call {
-            args,
-            timeout: Some(Duration::from_secs(self.0.settings.timeout)),
-            ..Call::new(name.trim())
-        };
+        let timeout = Duration::from_secs(self.0.settings.timeout);
+        self.run_call(site, Call { args, timeout: Some(timeout), ..Call::new(name.trim()) }, Io::Apart).await
+    }
+
+    /// For Baton's own ends: without arguments, both streams in one as they came. None when a stop was asked for.
+    pub async fn run_unless_stopped(
+        &self,
+        site: &Site,
+        name: &str,
+        timeout: Duration,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Result<Option<Ran>, UserTaskError> {
+        let call = Call { timeout: Some(timeout), ..Call::new(name.trim()) };
+        tokio::select! {
+            ran = self.run_call(site, call, Io::Interleaved) => ran.map(Some),
+            () = stopped(stop) => Ok(None),
+        }
+    }
+
+    async fn run_call(&self, site: &Site, call: Call, io: Io) -> Result<Ran, UserTaskError> {
+        let taskfile = self.ready_to_run(site, &call.name)?;
         let cancel = Cancel::new().map_err(|error| UserTaskError::Lost(error.to_string()))?;
         let _ending = CancelOnDrop(cancel.clone());
         // Never closed, so there is always a place in the end.
         let _place = self.0.places.acquire().await;
-        let run = move || Ran::of(&call.name, taskfile.run(&call, &Io::Apart, Some(&cancel)));
+        let run = move || Ran::of(&call.name, taskfile.run(&call, &io, Some(&cancel)));
         tokio::task::spawn_blocking(run).await.map_err(|error| UserTaskError::Lost(error.to_string()))
     }
 
@@ -112,12 +127,27 @@ impl UserTasks {
         Trusted::in_folder(&self.0.folder).add(&*self.open(site)?)
     }
 
+    /// What stands for the file, with all it includes, as it is now.
+    pub fn digest(&self, site: &Site) -> Result<String, UserTaskError> {
+        Trusted::digest(&*self.open(site)?)
+    }
+
+    /// A person has read the file when this was its digest, and lets it run; false when it is another by now.
+    pub fn trust_if(&self, site: &Site, digest: &str) -> Result<bool, UserTaskError> {
+        let taskfile = self.open(site)?;
+        let is_same = Trusted::digest(&taskfile)? == digest;
+        if is_same {
+            Trusted::in_folder(&self.0.folder).add(&taskfile)?;
+        }
+        Ok(is_same)
+    }
+
     /// The Taskfile as it is now; read again only when it changed.
     fn open(&self, site: &Site) -> Result<Arc<Taskfile>, UserTaskError> {
         if !site.has_taskfile() {
             return Err(UserTaskError::NoTaskfile);
         }
-        let environment = || match &site.environment {
+        let environment = match &site.environment {
             Some(variables) => Environment::only(variables.iter().cloned()),
             None => Environment::of_process(),
         };
@@ -128,6 +158,13 @@ impl UserTasks {
 fn described(taskfile: &Taskfile) -> Result<Vec<UserTask>, UserTaskError> {
     let listed = taskfile.list(false).map_err(|error| UserTaskError::Unreadable(error.to_string()))?;
     Ok(listed.into_iter().map(|task| UserTask { name: task.name, description: task.desc }).collect())
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|is_stopped| *is_stopped).await.is_err() {
+        // Nobody is left who could stop it.
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Ends the run when nobody waits for it any more.

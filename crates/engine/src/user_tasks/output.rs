@@ -44,6 +44,14 @@ impl Ran {
         }
     }
 
+    /// What it printed, in one, and what else went wrong: for a run whose streams were not kept apart.
+    pub fn printed(&self) -> String {
+        let fault = self.fault.as_deref().unwrap_or_default();
+        let parts = [self.stdout.as_str(), self.stderr.as_str(), fault];
+        let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        lines.join("\n") + if lines.is_empty() { "" } else { "\n" }
+    }
+
     /// The whole of it.
     pub fn text(&self) -> String {
         self.with_streams(&self.stdout, &self.stderr)

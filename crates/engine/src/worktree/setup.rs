@@ -16,6 +16,9 @@ use super::room::Worktrees;
 /// Where a worktree remembers what was copied into it: beside its HEAD, out of the agent's sight.
 const RECORD: &str = "baton-copied";
 
+/// There once the project's own set-up has run.
+const SET_UP: &str = "baton-set-up";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setup {
     /// Untracked files of the human's checkout, such as `.env`, by their path inside it. One that is not
@@ -76,6 +79,26 @@ impl Worktrees {
                 .await?;
         }
         Ok(())
+    }
+}
+
+impl Worktrees {
+    /// Whether the project's own set-up ran to its end here. A worktree that is handed on brings it along.
+    pub fn is_set_up(&self, made: &Checkout) -> bool {
+        made.git_dir.join(SET_UP).exists()
+    }
+
+    /// The project's own set-up has run. The new files it left are not the agent's work.
+    pub async fn note_set_up(&self, made: &Checkout) -> Result<(), GitError> {
+        let list = self.repository.call_at("list what the set-up made", made.at());
+        let new = list.args(["ls-files", "-z", "--others", "--exclude-standard"]).run().await?;
+        let write = |name: &str, bytes: &[u8]| {
+            let path = made.git_dir.join(name);
+            fs::write(&path, bytes).map_err(|source| GitError::File { tried: "write", path, source })
+        };
+        let known = fs::read(made.git_dir.join(RECORD)).unwrap_or_default();
+        write(RECORD, &[known, new].concat())?;
+        write(SET_UP, &[])
     }
 }
 

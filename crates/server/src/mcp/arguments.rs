@@ -94,16 +94,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: Value, known: &[&str]) -> Result<Arguments, String> {
+    fn read(value: &Value, known: &[&str]) -> Result<Arguments, String> {
         Arguments::read(value.as_object().cloned(), known)
     }
 
     #[test]
     fn what_is_wrong_is_named() {
-        let unknown = read(json!({"titel": "x"}), &["title", "description"]).err();
+        let unknown = read(&json!({"titel": "x"}), &["title", "description"]).err();
         assert_eq!(unknown.as_deref(), Some("there is no argument `titel`; did you mean `title`?"));
         let arguments =
-            read(json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
+            read(&json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
                 .unwrap();
         assert_eq!(arguments.text("title").unwrap_err(), "`title` must be a text, and is 7");
         assert_eq!(arguments.list("options").unwrap_err(), "`options` must be a list of texts, and is 1");
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn null_is_nothing() {
-        let arguments = read(json!({"title": null}), &["title"]).unwrap();
+        let arguments = read(&json!({"title": null}), &["title"]).unwrap();
         assert_eq!(arguments.text("title").unwrap(), None);
         assert!(arguments.list("title").unwrap().is_empty());
     }

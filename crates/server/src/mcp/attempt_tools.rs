@@ -8,7 +8,7 @@ use baton_core::id::QuestionId;
 use baton_core::outcome::Outcome;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::refusal::Refusal;
-use baton_core::text::NonBlank;
+use baton_core::text::{NonBlank, OutcomeName};
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
@@ -28,8 +28,15 @@ pub async fn ask<S: Store>(
     caller: &Caller,
     arguments: &Arguments,
 ) -> Result<ToolAnswer, String> {
-    let secret = secret(caller)?;
-    let draft = draft(arguments)?;
+    ask_for(toolbox, secret(caller)?, draft(arguments)?).await
+}
+
+/// The answer where there is one in time, else what the agent is to do.
+pub async fn ask_for<S: Store>(
+    toolbox: &Toolbox<S>,
+    secret: &Secret,
+    draft: Draft,
+) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -41,7 +48,7 @@ pub async fn ask<S: Store>(
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, toolbox.door.patience()).await.map_err(refused)?;
+    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(refused)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),
@@ -97,7 +104,7 @@ pub fn report<S: Store>(
     let description = arguments.text("description")?;
     let bench = toolbox.mailbox.bench(attempt).ok_or_else(elsewhere)?;
     if !bench.outcomes.is_empty() {
-        let words: Vec<&str> = bench.outcomes.iter().map(|outcome| outcome.as_str()).collect();
+        let words: Vec<&str> = bench.outcomes.iter().map(OutcomeName::as_str).collect();
         Outcome::report(name.as_str(), description, &bench.outcomes)
             .map_err(|mistake| format!("{mistake}\nThe outcomes of this step are {}", words.join(", ")))?;
     }

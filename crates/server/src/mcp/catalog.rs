@@ -9,22 +9,33 @@ pub struct ToolSpec {
     pub name: String,
     pub description: String,
     pub input_schema: Value,
-    /// It changes nothing, so a careful client need not ask before each call.
-    pub is_read_only: bool,
+    /// A careful client asks its human before some calls, and goes by this.
+    pub touches: Touches,
+}
+
+/// What a call can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touches {
+    Nothing,
+    /// Baton's own records; each change is in the history and can be made good.
+    Records,
+    /// Whatever the commands of the project's people touch.
+    Anything,
 }
 
 /// Gemini drops every tool called `ask_user`, its own and others'; this is the same tool under a name it keeps.
 pub const ASK_ALIAS: &str = "ask_human";
 
 impl ToolSpec {
-    fn new(name: &str, is_read_only: bool, description: &str, properties: &Value, required: &[&str]) -> Self {
+    fn new(name: &str, touches: Touches, description: &str, properties: &Value, required: &[&str]) -> Self {
         let input_schema = json!({
             "type": "object",
             "properties": properties,
             "required": required,
             "additionalProperties": false,
         });
-        Self { name: name.to_owned(), description: description.to_owned(), input_schema, is_read_only }
+        Self { name: name.to_owned(), description: description.to_owned(), input_schema, touches }
     }
 
     /// The names of its arguments.
@@ -35,10 +46,14 @@ impl ToolSpec {
 
     /// None for a name nobody knows.
     pub fn of(name: &str) -> Option<Self> {
+        Self::of_attempts(name).or_else(|| Self::of_queue(name)).or_else(|| Self::of_user_tasks(name))
+    }
+
+    fn of_attempts(name: &str) -> Option<Self> {
         Some(match name {
             "ask_user" | ASK_ALIAS => Self::new(
                 name,
-                true,
+                Touches::Records,
                 "Ask the human something only they can decide. Say what the situation is, what is to be decided and what each option leads to: they may read it hours later. One question at a time. If the answer does not come within a short while, you are told to end your turn; you are started again with the answer.",
                 &json!({
                     "question": { "type": "string", "description": "The question, complete in itself" },
@@ -50,7 +65,7 @@ impl ToolSpec {
             ),
             "report_outcome" => Self::new(
                 name,
-                false,
+                Touches::Records,
                 "Say how your step ended, as the last thing you do. Use one of the outcomes your prompt lists; `other` needs a description.",
                 &json!({
                     "outcome": { "type": "string" },
@@ -60,62 +75,14 @@ impl ToolSpec {
             ),
             "load_workflow_context" => Self::new(
                 name,
-                true,
+                Touches::Nothing,
                 "The fresh context of your step: the project, your task, what was handed over to you, and the work that is ready.",
                 &json!({}),
                 &[],
             ),
-            "get_next_task" => Self::new(
-                name,
-                true,
-                "The next task of the queue: yours if you were given one, else the first that is ready. Says so when there is none.",
-                &json!({}),
-                &[],
-            ),
-            "list_tasks" => Self::new(
-                name,
-                true,
-                "List tasks, oldest first. Look here before you add one: it may exist already.",
-                &json!({
-                    "status": { "type": "string", "enum": STATUSES },
-                    "title": { "type": "string", "description": "Part of the title" },
-                }),
-                &[],
-            ),
-            "get_task" => Self::new(
-                name,
-                true,
-                "Everything about one task.",
-                &json!({ "id": { "type": "string", "description": "TASK-…, or the beginning of it" } }),
-                &["id"],
-            ),
-            "add_task" => Self::new(
-                name,
-                false,
-                "Put a task into the queue. Write it so that somebody who knows nothing of your work can do it.",
-                &json!({
-                    "title": { "type": "string" },
-                    "description": { "type": "string" },
-                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
-                    "depends_on": { "type": "array", "items": { "type": "string" }, "description": "Tasks that must be done first" },
-                    "task_type": { "type": "string", "enum": TASK_TYPES },
-                }),
-                &["title"],
-            ),
-            "set_task_status" => Self::new(
-                name,
-                false,
-                "Cancel a task, or put a failed one back into the queue. Finished work is accepted by the human, not by this.",
-                &json!({
-                    "id": { "type": "string" },
-                    "status": { "type": "string", "enum": ["CANCELLED", "QUEUED"] },
-                    "reason": { "type": "string" },
-                }),
-                &["id", "status"],
-            ),
             "submit_breakdown" => Self::new(
                 name,
-                false,
+                Touches::Records,
                 "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
                 &json!({
                     "items": {
@@ -137,16 +104,88 @@ impl ToolSpec {
                 }),
                 &["items"],
             ),
+            _ => return None,
+        })
+    }
+
+    fn of_queue(name: &str) -> Option<Self> {
+        Some(match name {
+            "get_next_task" => Self::new(
+                name,
+                Touches::Nothing,
+                "The next task of the queue: yours if you were given one, else the first that is ready. Says so when there is none.",
+                &json!({}),
+                &[],
+            ),
+            "list_tasks" => Self::new(
+                name,
+                Touches::Nothing,
+                "List tasks, oldest first. Look here before you add one: it may exist already.",
+                &json!({
+                    "status": { "type": "string", "enum": STATUSES },
+                    "title": { "type": "string", "description": "Part of the title" },
+                }),
+                &[],
+            ),
+            "get_task" => Self::new(
+                name,
+                Touches::Nothing,
+                "Everything about one task.",
+                &json!({ "id": { "type": "string", "description": "TASK-…, or the beginning of it" } }),
+                &["id"],
+            ),
+            "add_task" => Self::new(
+                name,
+                Touches::Records,
+                "Put a task into the queue. Write it so that somebody who knows nothing of your work can do it.",
+                &json!({
+                    "title": { "type": "string" },
+                    "description": { "type": "string" },
+                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
+                    "depends_on": { "type": "array", "items": { "type": "string" }, "description": "Tasks that must be done first" },
+                    "task_type": { "type": "string", "enum": TASK_TYPES },
+                }),
+                &["title"],
+            ),
+            "update_task" => Self::new(
+                name,
+                Touches::Records,
+                "Say better what a task is about, or how urgent it is, while nobody works on it. What you leave out stays as it is.",
+                &json!({
+                    "id": { "type": "string", "description": "TASK-…, or the beginning of it" },
+                    "title": { "type": "string" },
+                    "description": { "type": "string" },
+                    "priority": { "type": "string", "enum": ["P0", "P1", "P2", "P3"] },
+                }),
+                &["id"],
+            ),
+            "set_task_status" => Self::new(
+                name,
+                Touches::Records,
+                "Cancel a task, or put a failed one back into the queue. Finished work is accepted by the human, not by this.",
+                &json!({
+                    "id": { "type": "string" },
+                    "status": { "type": "string", "enum": ["CANCELLED", "QUEUED"] },
+                    "reason": { "type": "string" },
+                }),
+                &["id", "status"],
+            ),
+            _ => return None,
+        })
+    }
+
+    fn of_user_tasks(name: &str) -> Option<Self> {
+        Some(match name {
             "list_user_tasks" => Self::new(
                 name,
-                true,
+                Touches::Nothing,
                 "List the commands the people of this project have defined for you in .agent/Taskfile.yml. Prefer them to commands of your own making.",
                 &json!({}),
                 &[],
             ),
             "run_user_task" => Self::new(
                 name,
-                false,
+                Touches::Anything,
                 "Run one of the project's own commands and read what it printed.",
                 &json!({
                     "task_name": { "type": "string", "description": "A name from list_user_tasks" },
@@ -198,6 +237,14 @@ mod tests {
                     assert!(spec.arguments().contains(&argument.as_str().unwrap()), "{name}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_tool_is_in_the_docs() {
+        let docs = include_str!("../../../../docs/tools.md");
+        for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+            assert!(docs.contains(&format!("`{name}`")), "{name} is not in docs/tools.md");
         }
     }
 

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{Caller, ToolAnswer, ToolSpec};
+use super::{Caller, ToolAnswer, ToolSpec, Touches};
 
 /// What stands behind the protocol: the tools themselves, or a server that has them.
 ///
@@ -35,7 +35,7 @@ pub trait Tools: Clone + Send + Sync + 'static {
 }
 
 /// How often somebody who waits is told that it goes on, and it is looked whether they are still there.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 /// One client's conversation.
 #[derive(Clone)]
@@ -98,8 +98,8 @@ impl<T: Tools> ServerHandler for Handler<T> {
         tokio::spawn(async move {
             while !context.peer.is_transport_closed() {
                 tokio::select! {
-                    changed = changes.changed() => {
-                        if changed.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
+                    told = changes.changed() => {
+                        if told.is_err() || context.peer.notify_tool_list_changed().await.is_err() {
                             return;
                         }
                     }
@@ -119,8 +119,8 @@ impl<T: Tools> ServerHandler for Handler<T> {
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                changed = changes.changed() => {
-                    if changed.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
+                told = changes.changed() => {
+                    if told.is_err() || context.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }
                 }
@@ -143,7 +143,11 @@ async fn tell_progress(context: &RequestContext<RoleServer>, ticks: u32) {
 
 fn tool(spec: ToolSpec) -> Tool {
     let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
-    let hints = ToolAnnotations::new().read_only(spec.is_read_only).destructive(false).open_world(false);
+    let runs_anything = spec.touches == Touches::Anything;
+    let hints = ToolAnnotations::new()
+        .read_only(spec.touches == Touches::Nothing)
+        .destructive(runs_anything)
+        .open_world(runs_anything);
     Tool::new(spec.name, spec.description, Arc::new(schema)).annotate(hints)
 }
 

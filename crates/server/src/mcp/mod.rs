@@ -17,9 +17,6 @@ mod user_task_tools;
 
 pub use answer::ToolAnswer;
 pub use caller::Caller;
-pub use catalog::ToolSpec;
+pub use catalog::{ToolSpec, Touches};
 pub use handler::{Handler, Tools, serve_stdio};
 pub use toolbox::Toolbox;
-
-/// The longest that asking the human keeps a request open: the wait for an answer, and a little.
-pub const ASKING_TIME: std::time::Duration = std::time::Duration::from_mins(1);

@@ -1,4 +1,4 @@
-//! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `set_task_status`.
+//! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
@@ -6,10 +6,11 @@ use baton_core::event::EventBody;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
+use baton_core::revision::Revision;
 use baton_core::state::Status;
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::Role;
+use baton_core::text::{NonBlank, Role};
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
@@ -66,12 +67,7 @@ pub async fn add<S: Store>(
     caller: &Caller,
     arguments: &Arguments,
 ) -> Result<ToolAnswer, String> {
-    let title = arguments.said("title")?;
-    if title.as_str().chars().count() > TITLE_CHARS_MAX {
-        return Err(format!(
-            "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
-        ));
-    }
+    let title = short(arguments.said("title")?)?;
     let description = arguments.text("description")?.unwrap_or_default();
     let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
     let task_type = arguments.parsed::<TaskType>("task_type")?;
@@ -101,6 +97,34 @@ pub async fn add<S: Store>(
     };
     let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
     view(toolbox, task.id()).await
+}
+
+fn short(title: NonBlank) -> Result<NonBlank, String> {
+    if title.as_str().chars().count() > TITLE_CHARS_MAX {
+        return Err(format!(
+            "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
+        ));
+    }
+    Ok(title)
+}
+
+pub async fn update<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    arguments: &Arguments,
+) -> Result<ToolAnswer, String> {
+    let id = named(toolbox, arguments).await?;
+    let revision = Revision {
+        title: arguments.maybe_said("title")?.map(short).transpose()?,
+        description: arguments.text("description")?.map(str::to_owned),
+        priority: arguments.parsed::<Priority>("priority")?,
+    };
+    if revision.is_empty() {
+        return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());
+    }
+    may_touch(toolbox, caller, id).await?;
+    toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(refused)?;
+    view(toolbox, id).await
 }
 
 /// The session and the project a new task belongs to: those of the attempt that adds it.

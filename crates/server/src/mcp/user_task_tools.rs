@@ -1,10 +1,11 @@
 //! `list_user_tasks`, `run_user_task`.
 
 use baton_engine::Store;
-use baton_engine::user_tasks::{Site, UserTaskError};
+use baton_engine::asking::Leave;
+use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 
 use super::arguments::Arguments;
-use super::{Caller, ToolAnswer, Toolbox};
+use super::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
 pub fn list<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> ToolAnswer {
     let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(refused));
@@ -23,8 +24,41 @@ pub async fn run<S: Store>(
     let site = site(toolbox, caller)?;
     let name = arguments.text("task_name")?.unwrap_or_default();
     let args = arguments.text("args")?.unwrap_or_default();
-    let ran = toolbox.user_tasks.run(&site, name, args).await.map_err(refused)?;
-    Ok(ToolAnswer::good(toolbox.user_tasks.told(&ran)))
+    let ran = match toolbox.user_tasks.run(&site, name, args).await {
+        Err(UserTaskError::Untrusted) => match wait_for_leave(toolbox, caller, &site).await? {
+            None => toolbox.user_tasks.run(&site, name, args).await,
+            Some(instead) => return Ok(instead),
+        },
+        ran => ran,
+    };
+    Ok(ToolAnswer::good(toolbox.user_tasks.told(&ran.map_err(refused)?)))
+}
+
+/// Has a person asked whether the project's commands may run, on behalf of an attempt. None once they may.
+async fn wait_for_leave<S: Store>(
+    toolbox: &Toolbox<S>,
+    caller: &Caller,
+    site: &Site,
+) -> Result<Option<ToolAnswer>, String> {
+    let Caller::Attempt { secret, task, .. } = caller else { return Err(refused(UserTaskError::Untrusted)) };
+    let look = || Leave::look(&toolbox.desk, &toolbox.user_tasks, site, *task);
+    let said = match look().await.map_err(toolbox::refused)? {
+        Leave::Unasked(question) => {
+            let told = attempt_tools::ask_for(toolbox, secret, question).await?;
+            match look().await.map_err(toolbox::refused)? {
+                // Nobody said anything yet; the agent is told what to do.
+                Leave::Unasked(_) => return Ok(Some(told)),
+                said => said,
+            }
+        }
+        said => said,
+    };
+    Ok(match said {
+        Leave::Given => None,
+        Leave::Refused | Leave::Unasked(_) => Some(ToolAnswer::bad(format!(
+            "the human does not let the commands of {TASKFILE} run as they are; go on without them"
+        ))),
+    })
 }
 
 fn site<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<Site, String> {

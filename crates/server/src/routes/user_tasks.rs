@@ -6,7 +6,7 @@ use baton_engine::Store;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Answer, ApiError, Code};
+use crate::error::{Answer, ApiError, code_of_user_task};
 use crate::input::{Body, Key, Query};
 use crate::route::Route;
 use crate::state::App;
@@ -66,12 +66,6 @@ fn site<S: Store>(app: &App<S>) -> Site {
 
 impl From<UserTaskError> for ApiError {
     fn from(error: UserTaskError) -> Self {
-        let code = match &error {
-            UserTaskError::NoTaskfile | UserTaskError::Unknown { .. } => Code::NotFound,
-            UserTaskError::OpenQuote | UserTaskError::TemplateInArgs => Code::InvalidInput,
-            UserTaskError::Unreadable(_) | UserTaskError::Untrusted => Code::Conflict,
-            UserTaskError::Folder { .. } | UserTaskError::Lost(_) => Code::Internal,
-        };
-        Self::new(code, error.to_string(), error.hint())
+        Self::new(code_of_user_task(&error), error.to_string(), error.hint())
     }
 }

@@ -128,6 +128,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let new = json!({ "title": "Translate everything", "project_id": project, "priority": "P1" });
     let large = made(call("create_task", "post", "/api/tasks", Some(new)), examples).await;
     let large = large["task_id"].as_str().unwrap().to_owned();
+    let better = json!({ "title": "Translate every page", "priority": "P0" });
+    made(call("revise_task", "patch", format!("/api/tasks/{large}"), Some(better)), examples).await;
     attempt(stage, &large, AttemptResult::TurnLimit, "", burned_out()).await;
     let recycle = format!("/api/tasks/{large}/recycle");
     made(call("recycle_task", "post", recycle, Some(json!({ "reason": "too_large" }))), examples).await;

@@ -13,13 +13,13 @@ const INSERT_TASKS: &str = "INSERT INTO tasks (id, version, body, session, proje
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::boolean[], $14::boolean[], $15::boolean[],
         $16::boolean[], $17::text[], $18::bigint[])";
-/// What a task was asked to be never changes, and its open blockers are counted where its edges are written.
+/// Of what a task was asked to be a revision changes the title and the rank, and its open blockers are counted where its edges are written.
 const UPDATE_TASKS: &str = "UPDATE tasks t SET version = u.version, body = u.body, queue = u.queue, status = u.status,
         rank = u.rank, updated_ms = u.updated_ms, is_claimable = u.is_claimable, is_done = u.is_done,
-        is_finished = u.is_finished, is_provisional = u.is_provisional, replaced_by = u.replaced_by
+        is_finished = u.is_finished, is_provisional = u.is_provisional, replaced_by = u.replaced_by, title = u.title
     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::boolean[],
-        $9::boolean[], $10::boolean[], $11::boolean[], $12::text[]) AS u (id, version, body, queue, status, rank,
-        updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by)
+        $9::boolean[], $10::boolean[], $11::boolean[], $12::text[], $13::text[]) AS u (id, version, body, queue, status, rank,
+        updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by, title)
     WHERE t.id = u.id";
 const INSERT_GROUPS: &str = "INSERT INTO groups AS g (session, created_ms)
     SELECT session, min(created_ms) FROM unnest($1::text[], $2::bigint[]) AS u (session, created_ms) GROUP BY session ORDER BY session
@@ -78,6 +78,7 @@ pub(super) async fn update_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| columns.is_finished).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.is_provisional).collect::<Vec<_>>(),
         all.iter().map(|columns| texts(&columns.replaced_by).join(" ")).collect::<Vec<_>>(),
+        all.iter().map(|columns| searchable(&columns.title)).collect::<Vec<_>>(),
     ];
     pipeline.add(UPDATE_TASKS, params).await.map(|_| ())
 }

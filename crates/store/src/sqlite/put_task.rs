@@ -116,7 +116,7 @@ fn insert(
     Ok(())
 }
 
-/// A task's specification never changes, so neither do the columns made of it.
+/// Of a task's specification a revision changes the title and the priority; the other columns made of it never change.
 fn update(
     batch: &mut Batch<'_>,
     version: i64,
@@ -125,10 +125,11 @@ fn update(
     before: &Before,
 ) -> Result<(), Fault> {
     let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
-            is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12
+            is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12, title = ?13
         WHERE id = ?1";
     let mut statement = batch.conn.prepare_cached(sql)?;
     bind_state(&mut statement, version, body, columns)?;
+    statement.raw_bind_parameter(13, columns.title.as_str())?;
     statement.raw_execute()?;
     if before.open_blockers > 0
         || (before.is_claimable == columns.is_claimable && before.rank == columns.rank)

@@ -2,12 +2,13 @@
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::ast::{Version, Warning};
 use crate::listing::Layout;
 use crate::load::{LoadError, find, load};
 use crate::run::{Call, Cause, Engine, Options, Place, RunError};
-use crate::shell::{Cancel, Console, Scope, SelfCall, Stream, Terminal};
+use crate::shell::{Cancel, Console, Ended, Scope, SelfCall, Stream, Terminal};
 use crate::template::System;
 use crate::vars::Environment;
 
@@ -22,6 +23,11 @@ const FAILED: i32 = 1;
 
 /// Acts as go-task's `task` with these words (without the program's name); the exit code.
 pub fn main(words: &[String]) -> i32 {
+    main_within(words, None)
+}
+
+/// The same, ended with everything it started once the limit has passed.
+pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
     let console = Terminal;
     let flags = match Flags::parse(words) {
         Ok(flags) => flags,
@@ -61,7 +67,7 @@ pub fn main(words: &[String]) -> i32 {
             Err(words) => fail(&words),
         };
     }
-    match with_taskfile(&flags, &current, &console) {
+    match with_taskfile(&flags, &current, &console, limit) {
         Ok(code) => code,
         Err(error) => report(&error, &flags, &console),
     }
@@ -78,14 +84,21 @@ fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
     if flags.exit_code { error.exit_code() } else { error.code() }
 }
 
-fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i32, RunError> {
+fn with_taskfile(
+    flags: &Flags,
+    current: &Path,
+    console: &Terminal,
+    limit: Option<Duration>,
+) -> Result<i32, RunError> {
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
     let found = find(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
     let environment = Environment::of_process();
     let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
     warn(&loaded.warnings, console);
     let place = Place { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
-    let options = options(flags);
+    let mut options = options(flags);
+    // Who is to be ended by the clock must not be in a group with whoever looks at it.
+    options.share_group &= limit.is_none();
     let self_call = SelfCall::current();
     let mut scope = Scope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
@@ -94,6 +107,10 @@ fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i3
         cancel_on_signal(&cancel);
         scope = scope.under(cancel);
     }
+    if let Some(limit) = limit {
+        scope = scope.within(limit);
+    }
+    let until = scope.clone();
     let engine =
         Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
     if flags.lists() {
@@ -101,7 +118,12 @@ fn with_taskfile(flags: &Flags, current: &Path, console: &Terminal) -> Result<i3
     }
     let tasks = if flags.tasks.is_empty() { &["default".to_owned()][..] } else { &flags.tasks };
     let mut calls: Vec<Call> = tasks.iter().map(Call::new).collect();
-    run(&engine, flags, &mut calls)?;
+    run(&engine, flags, &mut calls).map_err(|error| match (until.ended(), limit) {
+        (Some(Ended::DeadlinePassed), Some(limit)) => {
+            Cause::TimeLimit { task: tasks.join(" "), limit }.into()
+        }
+        _ => error,
+    })?;
     Ok(0)
 }
 

@@ -9,4 +9,5 @@ mod retention;
 pub mod shop;
 mod sleeping;
 mod store_choice;
+mod user_tasks;
 mod worktrees;

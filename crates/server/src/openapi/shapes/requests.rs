@@ -31,7 +31,7 @@ pub fn shapes() -> Shapes {
         (
             "NewTask",
             request(&[
-                ("title", title),
+                ("title", title.clone()),
                 ("description?", text()),
                 ("task_type?", nullable("TaskType")),
                 ("project_id?", nullable("ProjectId")),
@@ -39,6 +39,14 @@ pub fn shapes() -> Shapes {
                 ("depends_on?", list(&refer("TaskId"))),
                 ("priority?", refer("Priority")),
                 ("recipe?", nullable("Name")),
+            ]),
+        ),
+        (
+            "Revising",
+            request(&[
+                ("title?", or_null(&title)),
+                ("description?", or_null(&text())),
+                ("priority?", nullable("Priority")),
             ]),
         ),
         (

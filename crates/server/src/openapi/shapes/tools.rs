@@ -9,7 +9,7 @@ pub fn shapes() -> Shapes {
         ("name", refer("ToolName")),
         ("description", said()),
         ("input_schema", json!({ "type": "object", "additionalProperties": true })),
-        ("is_read_only", flag()),
+        ("touches", json!({ "type": "string", "enum": ["nothing", "records", "anything"] })),
     ]);
     let user_task = object(&[("name", refer("UserTaskName")), ("description", said())]);
     vec![

@@ -1,15 +1,18 @@
-//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry.
+//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, revise.
 
 use axum::Json;
 use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::id::TaskId;
+use baton_core::priority::Priority;
 use baton_core::recycle::RecycleReason;
+use baton_core::revision::Revision;
 use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;
 use serde::Deserialize;
 
+use super::super::projects::titled;
 use super::super::questions::give;
 use crate::error::{Answer, ApiError, Code};
 use crate::input::{Body, Key, Query, said};
@@ -43,6 +46,10 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .takes("Nothing")
             .gives("Tries a failed task again", "Transition")
             .may_conflict(),
+        Route::patch("/api/tasks/{id}", "revise_task", revise::<S>)
+            .takes("Revising")
+            .gives("Changes what a task says, while nobody works on it", "Transition")
+            .may_conflict(),
     ]
 }
 
@@ -69,6 +76,14 @@ pub struct Rejection {
 #[serde(deny_unknown_fields)]
 struct Recycling {
     reason: Option<RecycleReason>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Revising {
+    title: Option<String>,
+    description: Option<String>,
+    priority: Option<Priority>,
 }
 
 #[derive(Deserialize)]
@@ -158,6 +173,28 @@ async fn retry<S: Store>(
 ) -> Answer<Json<TransitionView>> {
     query.done()?;
     apply(&app, id, Command::Retry).await
+}
+
+/// What it says, while nobody works on it. What is left out stays as it is.
+async fn revise<S: Store>(
+    State(app): State<App<S>>,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Revising>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let revision = Revision {
+        title: body.title.map(|title| titled(&title, "title")).transpose()?,
+        description: body.description,
+        priority: body.priority,
+    };
+    if revision.is_empty() {
+        return Err(ApiError::invalid(
+            "nothing is to be changed",
+            "give a title, a description or a priority",
+        ));
+    }
+    apply(&app, id, Command::Revise { revision }).await
 }
 
 /// Carries a command out and tells where it led.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use baton_core::command::Command;
 use baton_core::id::{ProjectId, TaskId};
+use baton_core::priority::Priority;
+use baton_core::revision::Revision;
 use baton_core::state::{Queue, Status};
 use baton_core::task::TaskSpec;
 use baton_core::text::NonBlank;
@@ -79,6 +81,32 @@ pub async fn filters_hold_together<F: Fixture>() {
         let filter = TaskFilter { title: Some(part.to_owned()), ..all() };
         assert_eq!(!listed(&store, filter).await.is_empty(), found, "{part}");
     }
+}
+
+pub async fn a_revised_task_is_found_by_its_new_title_and_in_its_new_place<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for number in 1..=3 {
+        write(&store, create(spec(number), &[])).await;
+    }
+    let revision = Revision {
+        title: Some(text("Shorten the LINKS")),
+        description: Some("All of them.".to_owned()),
+        priority: Some(Priority::P0),
+    };
+    let last = load(&store, task_id(3)).await;
+    write(&store, transition(&last, Command::Revise { revision }, &human(1_000))).await;
+    let titled = |title: &str| TaskFilter { title: Some(title.to_owned()), ..TaskFilter::default() };
+    assert_eq!(listed(&store, titled("links")).await, [task_id(3)]);
+    assert_eq!(listed(&store, titled("task 3")).await, []);
+    let revised = load(&store, task_id(3)).await;
+    assert_eq!(revised.value.spec().description, "All of them.");
+    // The most urgent one goes first now, and is in the queue once.
+    let mut order = Vec::new();
+    for _ in 0..3 {
+        order.push(claim_one(&store).await.task.value.id());
+    }
+    assert_eq!(order, [task_id(3), task_id(1), task_id(2)]);
 }
 
 pub async fn groups_show_their_sessions<F: Fixture>() {

@@ -69,6 +69,7 @@ macro_rules! conformance {
             leases::the_result_of_a_lost_attempt_is_not_written,
             lists::pages_hold_while_rows_come_and_go,
             lists::filters_hold_together,
+            lists::a_revised_task_is_found_by_its_new_title_and_in_its_new_place,
             lists::groups_show_their_sessions,
             lists::a_prefix_finds_tasks,
             lists::questions_wait_oldest_first,

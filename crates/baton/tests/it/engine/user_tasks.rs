@@ -1,0 +1,104 @@
+//! User tasks as checks and as a worktree's set-up, and `baton` called from inside a worktree.
+
+use super::shop::{Shop, read};
+
+const TASKS: &str = r#"version: '3'
+tasks:
+  sum: {cmds: ['if ! grep -qx 4 sum.txt; then echo "The sum is wrong: $(cat sum.txt)"; exit 3; fi'], silent: true}
+  lint: {cmds: ['echo linted >&2'], silent: true}
+  prepare: {cmds: ['echo made > prepared.txt', 'mkdir -p tools && echo 1 > tools/one'], silent: true}
+  broken: {cmds: ['echo no network today; exit 5'], silent: true}
+"#;
+
+fn with_tasks(shop: Shop) -> Shop {
+    std::fs::write(shop.folder.join(".agent/Taskfile.yml"), TASKS).unwrap();
+    shop
+}
+
+/// Gets the sum wrong until it is told. It also rewrites its own copy of the Taskfile, which counts for nothing.
+const SUMS: &str = r#"
+mkdir -p .agent; printf "version: '3'\ntasks: {sum: {cmds: ['true']}}\n" > .agent/Taskfile.yml
+case "$prompt" in *"The sum is wrong"*) echo 4 > sum.txt;; *) echo 5 > sum.txt;; esac
+turns 1; git add sum.txt; git commit -q -m "Add the sum""#;
+
+#[test]
+fn checks_named_as_user_tasks_are_evidence_and_a_failing_one_sends_the_task_back_with_its_output() {
+    let shop = with_tasks(Shop::with_agent(SUMS, "checks = [\"sum\", \"lint\"]"));
+    let task = shop.add("Add two and two", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    let attempts = shop.attempts(&task);
+    assert_eq!(attempts.len(), 2, "{attempts:#?}");
+    let checks = |number: usize| attempts[number]["closing"]["end"]["verified"]["checks"].clone();
+    assert_eq!((&checks(0)[0]["name"], &checks(0)[0]["exit_code"]), (&"sum".into(), &3.into()));
+    assert_eq!(checks(0)[0]["output_tail"], "The sum is wrong: 5\n");
+    assert_eq!((&checks(0)[1]["exit_code"], &checks(0)[1]["output_tail"]), (&0.into(), &"linted\n".into()));
+    assert_eq!(checks(1)[0]["exit_code"], 0);
+    assert!(shop.show(&task)["notes"].to_string().contains("The sum is wrong: 5"));
+}
+
+#[test]
+fn a_check_that_is_not_in_the_taskfile_is_said_before_an_agent_starts_and_blames_no_task() {
+    let shop = with_tasks(Shop::with_agent("touch ../../../../started", "checks = [\"tets\"]"));
+    let task = shop.add("Anything", &[]);
+    let up = shop.up();
+    up.hears("there is no user task 'tets'");
+    up.end();
+    let view = shop.show(&task);
+    assert_eq!(view["queue"], "incoming", "{view}");
+    assert!(!shop.folder.join("started").exists());
+}
+
+#[test]
+fn a_fresh_worktree_is_set_up_by_a_user_task_and_what_it_makes_is_nobodys_work() {
+    let agent = "cat prepared.txt tools/one; turns 1; echo work > work.txt";
+    let shop = with_tasks(Shop::with_agent(agent, "[worktree]\nsetup = \"prepare\""));
+    let task = shop.add("Look around", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    let view = shop.show(&task);
+    assert!(view["output"].as_str().unwrap().starts_with("made\n1"), "{view}");
+    let files = shop.git(&["show", "--name-only", "--format=", &format!("baton/{task}")]);
+    assert_eq!(files, "work.txt");
+}
+
+#[test]
+fn a_set_up_that_fails_is_an_error_of_the_attempt_with_its_output_and_blames_no_task() {
+    let shop = with_tasks(Shop::diligent("[worktree]\nsetup = \"broken\""));
+    let task = shop.add("Anything", &[]);
+    let up = shop.up();
+    shop.until("an attempt that ended", || {
+        shop.attempts(&task).first().is_some_and(|attempt| attempt["closing"]["end"].is_object())
+    });
+    up.end();
+    let attempt = shop.attempts(&task)[0].clone();
+    let said = attempt["closing"]["end"]["reported"].to_string();
+    assert!(said.contains("the worktree could not be set up"), "{said}");
+    assert!(said.contains("no network today") && said.contains("Exit Code: 5"), "{said}");
+    assert!(said.contains("systemic"), "{said}");
+    assert_ne!(shop.queue(&task), "failed");
+}
+
+#[test]
+fn baton_called_in_an_agents_worktree_finds_the_same_store() {
+    let agent = r#"turns 1
+"$BATON_BIN" task add "Found on the way" > /dev/null
+"$BATON_BIN" do lint 2> lint.txt
+(cd / && "$BATON_BIN" --json task list > "$OLDPWD/list.json")
+git add -A; git commit -q -m "Look""#;
+    for more in [&[][..], &["--namespace", "elsewhere"]] {
+        let mut shop = with_tasks(Shop::with_agent(agent, "max_agents = 1"));
+        if let [_, name] = more {
+            shop.variables.push(("BATON_NAMESPACE".to_owned(), (*name).to_owned()));
+        }
+        let task = shop.add("Look around", &[]);
+        shop.work_until(&[(&task, "provisional")]);
+        let list = shop.json(&["task", "list"]);
+        assert!(list.to_string().contains("Found on the way"), "{list}");
+        let branch = format!("baton/{task}");
+        assert!(shop.git(&["show", &format!("{branch}:list.json")]).contains("Found on the way"));
+        assert_eq!(shop.git(&["show", &format!("{branch}:lint.txt")]), "linted");
+        // Nothing of Baton's was begun in the worktree.
+        let files = shop.git(&["ls-tree", "-r", "--name-only", &branch]);
+        assert!(!files.contains("state"), "{files}");
+        assert!(!read(shop.state().join(".gitignore")).is_empty());
+    }
+}

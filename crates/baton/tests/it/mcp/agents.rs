@@ -1,0 +1,212 @@
+//! The tools as an attempt's agent has them: through the real binary, by its token.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::Place;
+
+/// An agent of a few lines of Python, which speaks MCP on `baton mcp`. `tool(name, arguments)` is a call of a tool.
+const SPEAKS: &str = r#"
+import json, os, subprocess, sys
+prompt = sys.stdin.read()
+mcp = subprocess.Popen([os.environ["BATON_BIN"], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+number = 0
+def send(message):
+    mcp.stdin.write(json.dumps(dict(message, jsonrpc="2.0")) + "\n"); mcp.stdin.flush()
+def ask(method, params):
+    global number
+    number += 1
+    send({"id": number, "method": method, "params": params})
+    while True:
+        answer = json.loads(mcp.stdout.readline())
+        if answer.get("id") == number:
+            return answer["result"]
+def tool(name, arguments):
+    return ask("tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
+ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})
+send({"method": "notifications/initialized"})
+"#;
+
+/// A place whose agent does this, and one task for it.
+struct Stage {
+    place: Place,
+    task: String,
+}
+
+impl Stage {
+    fn new(agent: &str, settings: &str) -> Self {
+        let place = Place::new("");
+        place.write("agent.py", &format!("{SPEAKS}{agent}"));
+        place.write(
+            ".agent/Taskfile.yml",
+            "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
+        );
+        let path = place.folder.join("agent.py");
+        place.write(
+            ".agent/baton.toml",
+            &format!(
+                "default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"python3\", \"{}\"]\n{settings}",
+                path.display()
+            ),
+        );
+        let added = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
+        let task = added["task_id"].as_str().unwrap().to_owned();
+        Self { place, task }
+    }
+
+    fn show(&self) -> Value {
+        self.place.json(&["task", "show", &self.task])
+    }
+
+    fn wait(&self, what: &str, is_so: &dyn Fn() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < super::PATIENCE, "waited in vain for {what}: {}", self.show());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The one question that waits, once there is one.
+    fn question(&self) -> Value {
+        let questions = || self.place.json(&["questions"])["questions"].as_array().unwrap().clone();
+        self.wait("the question", &|| !questions().is_empty());
+        let all = questions();
+        assert_eq!(all.len(), 1, "{all:?}");
+        all[0].clone()
+    }
+
+    fn answer(&self, question: &Value, text: &str) {
+        self.place.json(&["answer", question["id"].as_str().unwrap(), text]);
+    }
+
+    /// What the agent printed, as JSON, once its task is done.
+    fn told(&self) -> Value {
+        self.wait("the end", &|| self.show()["queue"] == "done");
+        let output = self.show()["output"].as_str().unwrap().to_owned();
+        // The agent's own words come first; what else is told of the attempt follows.
+        let mut documents = serde_json::Deserializer::from_str(&output).into_iter();
+        documents.next().unwrap().unwrap()
+    }
+}
+
+#[test]
+fn an_attempts_agent_asks_runs_user_tasks_in_its_worktree_and_reports_by_tool() {
+    let stage = Stage::new(
+        r#"
+names = [tool["name"] for tool in ask("tools/list", {})["tools"]]
+answer = tool("ask_user", {"question": "Which port?"})
+where = tool("run_user_task", {"task_name": "where"})
+wrong = tool("report_outcome", {"outcome": "splendid"})
+said = tool("report_outcome", {"outcome": "complete", "description": "Done."})
+print(json.dumps({"names": names, "answer": answer, "where": where, "wrong": wrong, "said": said}))
+"#,
+        "",
+    );
+    let (_up, _) = stage.place.up();
+    stage.answer(&stage.question(), "8080");
+    let told = stage.told();
+    assert_eq!(told["answer"], "8080");
+    assert!(told["where"].as_str().unwrap().contains(".agent/state/"), "{told}");
+    // The attempt's token is the agent's, not its commands'.
+    assert!(told["where"].as_str().unwrap().contains("\n[]\n"), "{told}");
+    assert!(told["wrong"].as_str().unwrap().contains("The outcomes of this step are"), "{told}");
+    assert_eq!(told["said"], "Noted. End your turn now.");
+    let names: Vec<&str> =
+        told["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(names.contains(&"ask_human") && !names.contains(&"submit_breakdown"), "{names:?}");
+    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_question_nobody_answers_in_time_sends_the_agent_home_and_the_answer_brings_it_back() {
+    // It says the question again at its end, as models do, and leaves with an error; neither counts.
+    let stage = Stage::new(
+        r#"
+answer = tool("ask_human", {"question": "Which port?", "options": ["80", "8080"], "kind": "confirmation"})
+if "end your turn now" in answer:
+    print(json.dumps({"baton": "ask", "question": "Which port?"}))
+    sys.exit(1)
+print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "told": "8080" in prompt}))
+"#,
+        "[asking]\npatience = 1\n",
+    );
+    let (_up, _) = stage.place.up();
+    let question = stage.question();
+    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
+    assert_eq!(stage.question()["id"], question["id"], "asked once");
+    stage.answer(&question, "8080");
+    // A decision is asked for again by whoever needs it; this time a person is quick.
+    stage.wait("the agent to be back", &|| stage.show()["attempts"].as_array().unwrap().len() == 2);
+    stage.answer(&stage.question(), "8080");
+    let told = stage.told();
+    assert_eq!((&told["resumed"], &told["told"]), (&"1".into(), &true.into()), "{told}");
+}
+
+#[test]
+fn the_same_question_asked_again_by_the_resumed_agent_returns_the_stored_answer() {
+    let stage = Stage::new(
+        r#"
+answer = tool("ask_user", {"question": "Which port?"})
+if "end your turn now" not in answer:
+    print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME")}))
+"#,
+        "[asking]\npatience = 1\n",
+    );
+    let (_up, _) = stage.place.up();
+    let question = stage.question();
+    stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
+    stage.answer(&question, "8080");
+    let told = stage.told();
+    assert_eq!((&told["answer"], &told["resumed"]), (&"8080".into(), &"1".into()), "{told}");
+    assert_eq!(stage.show()["attempts"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn with_trust_prompt_an_agents_run_becomes_a_question_in_the_inbox() {
+    let stage = Stage::new(
+        r#"
+where = tool("run_user_task", {"task_name": "where"})
+again = tool("run_user_task", {"task_name": "where"})
+print(json.dumps({"where": where, "again": again}))
+"#,
+        "[user_tasks]\ntrust = \"prompt\"\n",
+    );
+    let (_up, _) = stage.place.up();
+    let question = stage.question();
+    assert!(question.to_string().contains("fingerprint"), "{question}");
+    stage.answer(&question, "YES");
+    let told = stage.told();
+    for run in ["where", "again"] {
+        assert!(told[run].as_str().unwrap().starts_with("Task 'where' completed"), "{told}");
+    }
+}
+
+#[test]
+fn an_agent_may_put_right_and_take_back_what_it_added_and_nothing_else() {
+    let stage = Stage::new(
+        r#"
+mine = json.loads(tool("add_task", {"title": "Found on the way", "priority": "P3"}))["task_id"]
+others = [task["task_id"] for task in json.loads(tool("list_tasks", {"title": "of the human"}))["tasks"]][0]
+print(json.dumps({
+    "better": tool("update_task", {"id": mine, "title": "Found and named"}),
+    "back": tool("set_task_status", {"id": mine, "status": "CANCELLED"}),
+    "others": tool("update_task", {"id": others, "title": "Mine now"}),
+    "cancelled": tool("set_task_status", {"id": others, "status": "CANCELLED"}),
+    "own": tool("set_task_status", {"id": os.environ["BATON_TASK_ID"], "status": "CANCELLED"}),
+}))
+"#,
+        "max = 1\n",
+    );
+    let other = stage.place.json(&["task", "add", "A task of the human's", "--after", &stage.task]);
+    let (_up, _) = stage.place.up();
+    let told = stage.told();
+    assert!(told["better"].as_str().unwrap().contains("Found and named"), "{told}");
+    assert!(told["back"].as_str().unwrap().contains("\"CANCELLED\""), "{told}");
+    for refused in ["others", "cancelled"] {
+        assert!(told[refused].as_str().unwrap().contains("was not added by an agent"), "{told}");
+    }
+    assert!(told["own"].as_str().unwrap().contains("your own task"), "{told}");
+    let other = stage.place.json(&["task", "show", other["task_id"].as_str().unwrap()]);
+    assert_eq!(other["title"], "A task of the human's");
+}
