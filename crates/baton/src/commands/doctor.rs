@@ -4,7 +4,6 @@ use std::env;
 use std::fmt::Write;
 
 use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
-use baton_engine::place::PlaceOptions;
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault};
@@ -14,12 +13,7 @@ pub async fn run(common: &Common) -> Result<String, Fault> {
     let folder = env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
-    let options = PlaceOptions {
-        state_dir: common.state_dir.clone(),
-        namespace: common.namespace.clone(),
-        store: common.store.clone(),
-    };
-    let report = examine(&folder, &options).await;
+    let report = examine(&folder, &common.place()).await;
     let text = if common.json { output::json(&report)? } else { told(&report) };
     if report.is_well {
         return Ok(text);

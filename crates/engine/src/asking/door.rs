@@ -106,7 +106,8 @@ impl<S: Store> Door<S> {
     pub async fn answer_within(
         &self,
         question: QuestionId,
-        ) -> Result<Waited, EngineError> {
+        patience: Duration,
+    ) -> Result<Waited, EngineError> {
         let until = Instant::now() + patience;
         let mut changes = self.desk.changes();
         loop {
