@@ -76,12 +76,12 @@ pub struct AskCycle {
     answered: BTreeSet<QuestionId>,
     #[serde(default, skip_serializing_if = "AnswerMemory::is_empty")]
     remembered: AnswerMemory,
-    /// The last answer came after the owner's last word; whoever goes on has to be told it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_unheard: bool,
-    /// That answer, whatever it was to.
+    /// The question whose answer came after the owner's last word; whoever goes on has to be told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_answer: Option<(QuestionKind, Remembered)>,
+    unheard: Option<NonBlank>,
+    /// That answer, where it was about a permission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_permission: Option<Remembered>,
     /// What a human allowed after the agent that asked was gone. Whoever took its place may do that much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     consent: Option<Remembered>,
@@ -121,8 +121,8 @@ impl AskCycle {
             automatic_in_a_row,
             answered: BTreeSet::new(),
             remembered: AnswerMemory::default(),
-            is_unheard: false,
-            last_answer: None,
+            unheard: None,
+            last_permission: None,
             consent: None,
         }
     }
@@ -168,8 +168,8 @@ impl AskCycle {
         }
         let mut cycle = self.clone();
         cycle.asked_count += 1;
-        cycle.is_unheard = false;
-        cycle.last_answer = None;
+        cycle.unheard = None;
+        cycle.last_permission = None;
         cycle.consent = None;
         cycle.state = CycleState::Open { pending: Some(question) };
         Ok(cycle)
@@ -201,11 +201,6 @@ impl AskCycle {
         Some((known.answer.clone(), known.answered_by.clone()))
     }
 
-    /// Whether the human's last word was the answer to this, and nobody has gone on with it.
-    pub fn has_just_answered(&self, question: &Question) -> bool {
-        self.is_unheard && self.last_answer.as_ref().is_some_and(|(_, known)| known.is_to(question))
-    }
-
     pub fn answer(
         &self,
         id: QuestionId,
@@ -234,8 +229,10 @@ impl AskCycle {
         let mut cycle = self.clone();
         cycle.answered.insert(id);
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
-        cycle.is_unheard = true;
-        cycle.last_answer = Some((question.kind(), Remembered::new(&question, &answer, &answered_by)));
+        cycle.unheard = Some(question.text().clone());
+        if question.kind() == QuestionKind::Permission {
+            cycle.last_permission = Some(Remembered::new(&question, &answer, &answered_by));
+        }
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
             Some(_) | None => CycleState::Open { pending: None },
@@ -259,12 +256,8 @@ impl AskCycle {
         match &self.state {
             CycleState::Open { .. } => {
                 // Only a permission: what was decided otherwise, the new agent is told, and asks anew if it must.
-                let permission = match &self.last_answer {
-                    Some((QuestionKind::Permission, known)) => Some(known.clone()),
-                    Some(_) | None => None,
-                };
-                let consent = permission.or_else(|| self.consent.clone());
-                Ok(Self { owner, is_unheard: false, consent, ..self.clone() })
+                let consent = self.last_permission.clone();
+                Ok(Self { owner, unheard: None, consent, ..self.clone() })
             }
             CycleState::GatePassed => Err(AskRefusal::GatePassed { cycle: self.id }),
             CycleState::Closed { .. } => Err(AskRefusal::CycleClosed { cycle: self.id }),
@@ -316,6 +309,11 @@ impl AskCycle {
 
     pub fn is_open(&self) -> bool {
         matches!(self.state, CycleState::Open { .. })
+    }
+
+    /// Whether the answer to this very question waits for whoever goes on.
+    pub fn is_unheard(&self, question: &NonBlank) -> bool {
+        self.unheard.as_ref() == Some(question)
     }
 
     pub fn asked_count(&self) -> u32 {

@@ -11,7 +11,6 @@ use baton_core::text::{AgentName, Role, nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_settings;
-use crate::asking::PATIENCE;
 use crate::budgets::Budgets;
 use crate::checks::Checks;
 use crate::notifier::Webhook;
@@ -121,7 +120,7 @@ pub struct AskingSettings {
     pub unattended: Unattended,
     /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
     pub expires_after: Option<u32>,
-    /// Seconds an agent is kept waiting for an answer before it is let go; it goes on with the answer when that comes.
+    /// Seconds an agent that asks is kept waiting for the answer before it is let go; it goes on with the answer later.
     pub patience: Option<u32>,
 }
 
@@ -157,7 +156,7 @@ impl AskingSettings {
     }
 
     pub fn patience(&self) -> Duration {
-        self.patience.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()).min(PATIENCE))
+        Duration::from_secs(self.patience.unwrap_or(PATIENCE_SECONDS).into())
     }
 
     pub fn expires_after(&self) -> Option<Duration> {

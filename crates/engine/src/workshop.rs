@@ -79,8 +79,7 @@ impl<S: Store> Workshop<S> {
 
     /// Where the agents at work here ask.
     pub fn door(&self) -> Door<S> {
-        let asking = &self.settings.asking;
-        Door::new(self.desk.clone(), asking.expires_after()).with_patience(asking.patience())
+        Door::new(self.desk.clone(), self.settings.asking.expires_after())
     }
 
     /// The repository a task's work happens in, and the branch it starts from and is merged into.

@@ -40,12 +40,12 @@ async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> 
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let toolbox = Toolbox {
         desk: office.desk.clone(),
-        door: Door::new(office.desk.clone(), settings.asking.expires_after())
-            .with_patience(settings.asking.patience()),
+        door: Door::new(office.desk.clone(), settings.asking.expires_after()),
         mailbox: Mailbox::default(),
         user_tasks: UserTasks::new(&office.place.state_dir, settings.user_tasks),
         site: Site::of_person(&office.place.root),
         person: office.person().to_owned(),
+        patience: settings.asking.patience(),
     };
     let caller = match token {
         Some(token) => known(&toolbox, &token).await?,

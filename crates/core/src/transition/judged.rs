@@ -77,8 +77,7 @@ impl Step<'_> {
         let (AttemptResult::Asked { question }, Some(cycle)) = (result, &self.before.ledger.asking) else {
             return false;
         };
-        let question = question.clone().with_id(self.context.fresh.question);
-        cycle.has_just_answered(&question)
+        cycle.is_unheard(&question.text)
     }
 
     fn carry_out(&mut self, id: AttemptId, verdict: Verdict) {

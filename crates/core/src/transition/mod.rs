@@ -37,12 +37,10 @@ impl Task {
             (State::Breakdown { .. }, Command::SubmitPlan) => step.submit_plan()?,
 
             (State::Claimed { attempt: live }, Command::Start { attempt, cycle, owner }) => {
-                step.fence(attempt, Some(live.id))?;
-                step.start(attempt, cycle, owner)?;
+                step.start(step.current(live, attempt)?.id, cycle, owner)?;
             }
             (State::Claimed { attempt: live }, Command::NoteSession { attempt, session }) => {
-                step.fence(attempt, Some(live.id))?;
-                step.note_session(live.clone(), session);
+                step.note_session(step.current(live, attempt)?, session);
             }
             (State::Claimed { .. }, Command::Ask { owner, question }) => {
                 step.ask_for_agent(&owner, question)?;
@@ -51,12 +49,10 @@ impl Task {
             (_, Command::Ask { owner, .. }) => return Err(step.nobody_may_ask(&owner)),
 
             (State::Claimed { attempt: live }, Command::Settle { attempt, end }) => {
-                step.fence(attempt, Some(live.id))?;
-                step.settle(live.clone(), end);
+                step.settle(step.current(live, attempt)?, end);
             }
             (State::Claimed { attempt: live }, Command::ExpireLease { attempt }) => {
-                step.fence(attempt, Some(live.id))?;
-                step.expire_lease(live.clone());
+                step.expire_lease(step.current(live, attempt)?);
             }
             // Whatever an attempt sends after its task moved on is stale, not wrong.
             (

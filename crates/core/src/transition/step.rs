@@ -84,6 +84,12 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// The live attempt, where it is the one that speaks (I16).
+    pub(super) fn current(&self, live: &Attempt, attempt: AttemptId) -> Result<Attempt, Refusal> {
+        self.fence(attempt, Some(live.id))?;
+        Ok(live.clone())
+    }
+
     pub(super) fn require_human(&self) -> Result<(), Refusal> {
         match self.context.actor {
             Actor::Human { .. } => Ok(()),

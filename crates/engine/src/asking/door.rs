@@ -24,15 +24,11 @@ use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::redaction;
 
-/// The most impatient agents give up on a tool after a minute.
-pub const PATIENCE: Duration = Duration::from_secs(45);
-
 #[derive(Clone)]
 pub struct Door<S> {
     desk: Desk<S>,
     /// How long a question waits before it expires, where its asker did not say.
     expires_after: Option<Duration>,
-    patience: Duration,
 }
 
 /// What came of asking.
@@ -60,17 +56,7 @@ pub enum Waited {
 
 impl<S: Store> Door<S> {
     pub fn new(desk: Desk<S>, expires_after: Option<Duration>) -> Self {
-        Self { desk, expires_after, patience: PATIENCE }
-    }
-
-    /// Keeps agents waiting for this long instead.
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-
-    /// How long an agent that asks is kept waiting before it is told to end its turn.
-    pub const fn patience(&self) -> Duration {
-        self.patience
+        Self { desk, expires_after }
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.

@@ -9,6 +9,6 @@ mod leave;
 mod secret;
 
 pub use attendant::{Attendant, Attended};
-pub use door::{Asked, Door, PATIENCE, Waited};
+pub use door::{Asked, Door, Waited};
 pub use leave::Leave;
 pub use secret::{BadSecret, Secret};

@@ -48,7 +48,7 @@ pub async fn ask_for<S: Store>(
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, toolbox.door.patience()).await.map_err(refused)?;
+    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(refused)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),

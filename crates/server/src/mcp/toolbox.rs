@@ -32,6 +32,8 @@ pub struct Toolbox<S> {
     pub site: Site,
     /// Who it is when nobody says.
     pub person: String,
+    /// How long an agent is kept waiting for an answer.
+    pub patience: Duration,
 }
 
 impl<S: Store> Toolbox<S> {
@@ -43,6 +45,7 @@ impl<S: Store> Toolbox<S> {
             user_tasks: shop.user_tasks.clone(),
             site: Site::of_person(&shop.place.root),
             person: person.to_owned(),
+            patience: shop.settings.asking.patience(),
         }
     }
 
