@@ -124,6 +124,9 @@ pub struct AskingSettings {
     pub patience: Option<u32>,
 }
 
+/// Clients give up on a tool after a minute.
+const PATIENCE_SECONDS: u32 = 45;
+
 /// What stands in for a human who is away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -416,11 +419,13 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_not_there_is_named() {
-        let error = read("[roles.review]\nagent = \"ghost\"").unwrap_err();
+        let error = read("[roles.review]\nagent = \"a-spectre\"").unwrap_err();
         assert_eq!(
             error,
-            "baton.toml: [roles.review] names the agent \"ghost\", which is neither among [agents] nor known"
+            "baton.toml: [roles.review] names the agent \"a-spectre\", which is neither among [agents] nor known"
         );
+        let error = read("[roles.review]\nagent = \"gose\"").unwrap_err();
+        assert!(error.ends_with("did you mean \"goose\"?"), "{error}");
     }
 
     #[test]

@@ -98,14 +98,14 @@ mod tests {
         let path = folder.path().join("other.db");
         fixture(
             &path,
-            "CREATE TABLE \"odd \"\" name\" (id BLOB, n INTEGER, x REAL, t TEXT, nothing TEXT);
+            "CREATE TABLE \"odd \"\" name\" (id BLOB, n INTEGER, x REAL, t TEXT, gone TEXT);
              INSERT INTO \"odd \"\" name\" VALUES (x'00ff', 7, 0.5, 'text', NULL);",
         )
         .unwrap();
         let before = std::fs::read(&path).unwrap();
         let file = ForeignFile::open(&path).unwrap();
         let rows = file.rows("odd \" name").unwrap();
-        assert_eq!(json!(rows), json!([{ "id": "00ff", "n": 7, "x": 0.5, "t": "text", "nothing": null }]));
+        assert_eq!(json!(rows), json!([{ "id": "00ff", "n": 7, "x": 0.5, "t": "text", "gone": null }]));
         assert_eq!(file.rows("missing").unwrap(), Vec::<Row>::new());
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }

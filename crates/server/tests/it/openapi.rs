@@ -6,9 +6,11 @@ use std::path::Path;
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::command::Command;
+use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
+use baton_store::Store;
 use serde_json::{Value, json};
 
 use crate::schema::faults;
@@ -158,6 +160,16 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let reason = json!({ "reason": "Not needed any more" });
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
 
+    let goal = json!({ "title": "Share by mail", "description": "A button that sends the link.", "project_id": project });
+    made(call("create_breakdown", "post", "/api/breakdowns", Some(goal)), examples).await;
+    made(call("report_project", "get", format!("/api/projects/{project}/report"), None), examples).await;
+    completed(stage, document, examples).await;
+    let now = stage.desk.store.now().await.unwrap();
+    let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
+    stage.desk.write(hold.placed(None).unwrap()).await.unwrap();
+    made(call("list_holds", "get", "/api/holds", None), examples).await;
+    made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
+
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
     let saying = json!({ "text": "And that are short" });
@@ -190,6 +202,23 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     ] {
         made(call(id, "get", path, None), examples).await;
     }
+}
+
+/// A project of one task, from its beginning to its end.
+async fn completed(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
+    let sent = async |path: &str, body: Value| -> Value {
+        let (status, text) = stage.send("post", path, Some(&body)).await;
+        assert!(status < 300, "{status} {text}");
+        serde_json::from_str(&text).unwrap()
+    };
+    let new = json!({ "path": stage.root(), "title": "A page for the press", "feature": true });
+    let project = sent("/api/projects", new).await["project_id"].as_str().unwrap().to_owned();
+    let new = json!({ "title": "Write it", "project_id": project });
+    let task = sent("/api/tasks", new).await["task_id"].as_str().unwrap().to_owned();
+    attempt(stage, &task, AttemptResult::Complete, "It is written.", worked()).await;
+    sent(&format!("/api/tasks/{task}/accept"), json!({})).await;
+    let complete = format!("/api/projects/{project}/complete");
+    make(stage, document, call("complete_project", "post", complete, None), examples).await;
 }
 
 /// Makes the call, holds the answer against the document and keeps it.
