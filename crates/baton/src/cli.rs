@@ -123,7 +123,9 @@ pub enum Command {
     #[command(subcommand)]
     Project(projects::ProjectCommand),
     /// Board and inbox on one screen, for as long as you look
-    #[command(after_help = "With --json, or without a terminal: the state of things as one line, and again after every change.")]
+    #[command(
+        after_help = "With --json, or without a terminal: the state of things as one line, and again after every change."
+    )]
     Watch,
     /// Bring in the tasks of another tool, with their text, state and dependencies
     #[command(
@@ -131,15 +133,21 @@ pub enum Command {
     )]
     Import(keeping::Import),
     /// Take everything out, or a project as a page that needs nothing else
-    #[command(after_help = "Examples:\n  baton export > all.jsonl\n  baton export --format html --project PROJ-dca27809 -o report.html")]
+    #[command(
+        after_help = "Examples:\n  baton export > all.jsonl\n  baton export --format html --project PROJ-dca27809 -o report.html"
+    )]
     Export(export::Export),
     /// Copy the store to a file, while work goes on
     Backup(keeping::Backup),
     /// Put a copy of the store back
-    #[command(after_help = "Examples:\n  baton restore nightly.db --replace\n  baton restore nightly.db --namespace a-look-back")]
+    #[command(
+        after_help = "Examples:\n  baton restore nightly.db --replace\n  baton restore nightly.db --namespace a-look-back"
+    )]
     Restore(keeping::Restore),
     /// What the shell offers behind Tab: real ids, recipes and commands
-    #[command(after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)")]
+    #[command(
+        after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)"
+    )]
     Completions(shell::Completions),
     /// Manual pages
     #[command(after_help = "Examples:\n  baton man | man -l -\n  baton man --into ~/.local/share/man/man1")]

@@ -31,8 +31,10 @@ pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
 pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = with_office(async |office| {
         let pending = office.desk.pending_questions(OFFERED_MAX).await.ok()?;
-        let line = |record: &QuestionRecord| record.question.text().as_str().lines().next().map(str::to_owned);
-        let pair = |record: &QuestionRecord| (record.question.id.to_string(), line(record).unwrap_or_default());
+        let line =
+            |record: &QuestionRecord| record.question.text().as_str().lines().next().map(str::to_owned);
+        let pair =
+            |record: &QuestionRecord| (record.question.id.to_string(), line(record).unwrap_or_default());
         Some(pending.iter().map(pair).collect())
     });
     offered(typed, found)
@@ -75,7 +77,8 @@ fn place() -> Option<(baton_engine::place::Place, Settings)> {
 fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
     let (place, _) = place()?;
     // Nothing to offer, and no reason to make a store for it.
-    if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists() {
+    if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists()
+    {
         return None;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
@@ -91,7 +94,8 @@ fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
 fn offered(typed: &OsStr, found: Option<Vec<(String, String)>>) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let fits = |value: &str| {
-        value.starts_with(&*typed) || value.split_once('-').is_some_and(|(_, rest)| !typed.is_empty() && rest.starts_with(&*typed))
+        value.starts_with(&*typed)
+            || value.split_once('-').is_some_and(|(_, rest)| !typed.is_empty() && rest.starts_with(&*typed))
     };
     let fitting = found.into_iter().flatten().filter(|(value, _)| fits(value));
     fitting.map(|(value, about)| CompletionCandidate::new(value).help(Some(about.into()))).collect()

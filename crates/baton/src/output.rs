@@ -90,7 +90,7 @@ impl Canvas {
         Self {}
     }
 
-    pub fn size(&self) -> Size {
+    pub fn size() -> Size {
         match rustix::termios::tcgetwinsize(std::io::stdout()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
                 Size { columns: size.ws_col.into(), lines: size.ws_row.into() }
@@ -100,7 +100,7 @@ impl Canvas {
     }
 
     /// Line over line, so that nothing flickers; what was below goes.
-    pub fn draw(&self, text: &str) {
+    pub fn draw(text: &str) {
         let mut frame = String::from("\x1b[H");
         for line in text.lines() {
             frame.push_str(line);

@@ -91,7 +91,7 @@ pub struct AskCycle {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// The question is pending in the new state of the cycle.
-    Pending { cycle: AskCycle },
+    Pending { cycle: Box<AskCycle> },
     /// The human said so before; nobody is asked, and the cycle is as it was.
     Again { answer: NonBlank, answered_by: AnsweredBy },
 }
@@ -145,7 +145,7 @@ impl AskCycle {
             let (answer, answered_by) = (known.answer.clone(), known.answered_by.clone());
             return Ok(Asked::Again { answer, answered_by });
         }
-        Ok(Asked::Pending { cycle: self.ask_anew(token, question)? })
+        Ok(Asked::Pending { cycle: Box::new(self.ask_anew(token, question)?) })
     }
 
     /// Asks the human even if they said it before: an agent whose turn ends with its question, and who asks the

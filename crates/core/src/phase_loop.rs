@@ -120,7 +120,7 @@ impl PhaseLoop {
     pub fn ask(&self, token: &OwnerToken, question: Question) -> Result<LoopAsked, AskRefusal> {
         let (cycle, question) = self.worded(token, question)?;
         Ok(match cycle.ask(token, question)? {
-            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(cycle)) },
+            Asked::Pending { cycle } => LoopAsked::Pending { next: Box::new(self.with_cycle(*cycle)) },
             Asked::Again { answer, answered_by } => LoopAsked::Again { answer, answered_by },
         })
     }

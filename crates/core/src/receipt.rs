@@ -34,7 +34,8 @@ impl ReceiptKey {
     /// hexadecimal, and only a name that is then too long is refused.
     pub fn of_import(source: &str, name: &str) -> Result<Self, BadReceiptKey> {
         let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'%');
-        let written = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") };
+        let written =
+            |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") };
         let part = |text: &str| text.bytes().map(written).collect::<String>();
         let key = format!("import/{}/{}", part(source), part(name));
         if name.is_empty() || key.len() > Self::IMPORT_LEN_MAX { Err(BadReceiptKey) } else { Ok(Self(key)) }

@@ -76,7 +76,8 @@ impl<S: Store> Engine<S> {
             }
         }
         for hold in self.shop.desk.holds().await? {
-            let until = hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
+            let until =
+                hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
             (self.shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
         }
         let taken = self.rescuer().take_back_own().await?;

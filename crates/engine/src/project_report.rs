@@ -150,9 +150,9 @@ impl TaskLine {
     fn of(task: &Task, attempts: &[AttemptRecord]) -> Self {
         let (spec, state) = (task.spec(), task.state());
         let accepted_by = match state {
-            TaskState::Done { accepted_by: AcceptedBy::Actor { actor } | AcceptedBy::PlanApproved { actor } } => {
-                Some(actor.clone())
-            }
+            TaskState::Done {
+                accepted_by: AcceptedBy::Actor { actor } | AcceptedBy::PlanApproved { actor },
+            } => Some(actor.clone()),
             _ => None,
         };
         Self {
@@ -215,7 +215,8 @@ impl<S: Store> Desk<S> {
             let now = self.store.now().await?;
             let project = Project { completed_at: Some(now), ..stored.value };
             let body = EventBody::ProjectCompleted { project: id };
-            let mut change = Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
+            let mut change =
+                Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
             change.events.push(Event { at: now, by: actor.clone(), body });
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(ProjectReport { project, ..report }),

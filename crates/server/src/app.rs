@@ -136,8 +136,8 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
 
 /// How long a request may take. What asks a person and then runs a command takes as long as both may.
 fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
-    let runs_something =
-        path == mount::PATH || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
+    let runs_something = path == mount::PATH
+        || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
     if !runs_something {
         return REQUEST_TIMEOUT;
     }

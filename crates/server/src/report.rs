@@ -83,7 +83,8 @@ fn timeline(tasks: &[TaskLine], now: Timestamp) -> Markup {
     let Some(first) = starts.min() else {
         return html! { p.soft { "No agent has been at work yet." } };
     };
-    let ends = rows.iter().flat_map(|task| &task.attempts).map(|attempt| attempt.ended_at.unwrap_or(now).ms());
+    let ends =
+        rows.iter().flat_map(|task| &task.attempts).map(|attempt| attempt.ended_at.unwrap_or(now).ms());
     let length = (ends.max().unwrap_or(first) - first).max(1);
     let place = |at: Timestamp| (at.ms() - first).max(0) * WIDTH / length;
     let height = rows.len().min(ROWS_MAX) * ROW;

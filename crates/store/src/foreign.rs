@@ -46,7 +46,7 @@ impl ForeignFile {
         // A name cannot be bound as a value; quoted like this it can be nothing but a name.
         let sql = format!("SELECT * FROM \"{}\" LIMIT {ROWS_MAX}", table.replace('"', "\"\""));
         let mut statement = self.connection.prepare(&sql).map_err(|error| self.fault(&error))?;
-        let names: Vec<String> = statement.column_names().into_iter().map(ToOwned::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
         let mut found = statement.query([]).map_err(|error| self.fault(&error))?;
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(|error| self.fault(&error))? {
@@ -79,7 +79,10 @@ fn as_json(value: ValueRef<'_>) -> Value {
         ValueRef::Integer(number) => number.into(),
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-        ValueRef::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+        ValueRef::Blob(bytes) => {
+            let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect::<String>().into()
+        }
     }
 }
 

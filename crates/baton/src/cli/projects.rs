@@ -10,7 +10,9 @@ use crate::completing;
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
     /// Make a project of this repository, or of another
-    #[command(after_help = "Examples:\n  baton project create \"Share links\" --feature\n  baton project create --path /src/app")]
+    #[command(
+        after_help = "Examples:\n  baton project create \"Share links\" --feature\n  baton project create --path /src/app"
+    )]
     Create {
         /// [default: the folder's name]
         title: Option<String>,

@@ -30,7 +30,10 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
         return output::json(&json!({ "file": asked.file, "bytes": bytes }));
     }
     let file = asked.file.display();
-    Ok(format!("{file} holds everything up to this moment ({}).\nPut it back: baton restore {file}\n", size(bytes)))
+    Ok(format!(
+        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file}\n",
+        size(bytes)
+    ))
 }
 
 pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> {
@@ -58,10 +61,15 @@ pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> 
     if common.json {
         return output::json(&json!({ "store": target, "before": before, "last_seq": last }));
     }
-    let kept = before.map(|path| format!(" What was there before is {}.", path.display())).unwrap_or_default();
+    let kept =
+        before.map(|path| format!(" What was there before is {}.", path.display())).unwrap_or_default();
     Ok(format!("{} is as it was when the copy was made, up to event {last}.{kept}\n", target.display()))
 }
 
 fn size(bytes: u64) -> String {
-    if bytes < 1024 * 1024 { format!("{} KiB", bytes.div_ceil(1024)) } else { format!("{} MiB", bytes / (1024 * 1024)) }
+    if bytes < 1024 * 1024 {
+        format!("{} KiB", bytes.div_ceil(1024))
+    } else {
+        format!("{} MiB", bytes / (1024 * 1024))
+    }
 }

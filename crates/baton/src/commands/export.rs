@@ -46,7 +46,10 @@ async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> R
         Format::Jsonl => Lines { office, project, out: &mut out }.all(asked.events).await?,
         Format::Html => {
             let project = project.ok_or_else(|| {
-                Fault::usage("a report is of one project".to_owned(), "name it with --project; baton project list shows them")
+                Fault::usage(
+                    "a report is of one project".to_owned(),
+                    "name it with --project; baton project list shows them",
+                )
             })?;
             let report = ProjectReport::load(&office.desk, project).await?;
             let now = office.desk.store.now().await.map_err(EngineError::from)?;
@@ -65,9 +68,14 @@ struct Out {
 
 impl Out {
     fn open(asked: &Export) -> Result<Self, Fault> {
-        let name = asked.output.as_ref().map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
+        let name = asked
+            .output
+            .as_ref()
+            .map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
         let to: Box<dyn Write + Send> = match &asked.output {
-            Some(file) => Box::new(BufWriter::new(File::create_new(file).map_err(|error| failed(&name, &error))?)),
+            Some(file) => {
+                Box::new(BufWriter::new(File::create_new(file).map_err(|error| failed(&name, &error))?))
+            }
             None => Box::new(BufWriter::new(std::io::stdout())),
         };
         Ok(Self { to, name, lines: 0 })
@@ -127,7 +135,9 @@ impl Lines<'_> {
         let mut cursor = None;
         loop {
             let page = self.office.desk.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
-            for project in page.items.iter().filter(|project| self.project.is_none_or(|only| only == project.id)) {
+            for project in
+                page.items.iter().filter(|project| self.project.is_none_or(|only| only == project.id))
+            {
                 self.out.line("project", project)?;
             }
             cursor = page.next;
@@ -190,8 +200,11 @@ impl Lines<'_> {
         let desk = &self.office.desk;
         let mut cursor = None;
         loop {
-            let page =
-                desk.store.questions(&QuestionFilter::default(), cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = desk
+                .store
+                .questions(&QuestionFilter::default(), cursor, PAGE)
+                .await
+                .map_err(EngineError::from)?;
             for row in &page.items {
                 if self.is_wanted(&row.value).await? {
                     self.out.line("question", &row.value)?;

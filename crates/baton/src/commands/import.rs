@@ -42,7 +42,11 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
             .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| progress.at(count))
             .await?;
         progress.end();
-        if api.is_json { output::json(&result(&import, &done, &session)) } else { Ok(summed_up(&import, &done)) }
+        if api.is_json {
+            output::json(&result(&import, &done, &session))
+        } else {
+            Ok(summed_up(&import, &done))
+        }
     };
     if api.is_served() {
         office.close().await?;
@@ -51,7 +55,11 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
 }
 
 pub fn project_id(text: &str) -> Result<ProjectId, Fault> {
-    let whole = if text.starts_with(ProjectId::PREFIX) { text.to_owned() } else { format!("{}{text}", ProjectId::PREFIX) };
+    let whole = if text.starts_with(ProjectId::PREFIX) {
+        text.to_owned()
+    } else {
+        format!("{}{text}", ProjectId::PREFIX)
+    };
     whole.parse().map_err(|error: baton_core::id::BadId| {
         Fault::usage(error.to_string(), "see what there is: baton project list")
     })
@@ -92,8 +100,16 @@ fn told(import: &Import, known: &HashMap<String, TaskId>) -> String {
         .iter()
         .take(SHOWN_MAX)
         .map(|item| {
-            let arrives = known.get(&item.name).map_or_else(|| item.arrival.as_str().to_owned(), |id| format!("is {id}"));
-            [item.name.clone(), arrives, item.priority.to_string(), item.waits_on.join(" "), item.title.clone()]
+            let arrives = known
+                .get(&item.name)
+                .map_or_else(|| item.arrival.as_str().to_owned(), |id| format!("is {id}"));
+            [
+                item.name.clone(),
+                arrives,
+                item.priority.to_string(),
+                item.waits_on.join(" "),
+                item.title.clone(),
+            ]
         })
         .collect();
     let mut text = output::table(["NAME", "ARRIVES", "PRIO", "WAITS ON", "TITLE"], &rows);
@@ -138,7 +154,11 @@ fn left_out(import: &Import) -> String {
         let _ = writeln!(text, "  {line}");
     }
     if lines.len() > LEFT_OUT_SHOWN_MAX {
-        let _ = writeln!(text, "  … and {} more of this kind; --json lists them all", lines.len() - LEFT_OUT_SHOWN_MAX);
+        let _ = writeln!(
+            text,
+            "  … and {} more of this kind; --json lists them all",
+            lines.len() - LEFT_OUT_SHOWN_MAX
+        );
     }
     text
 }

@@ -89,14 +89,18 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> 
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.
-    let _ = match sources.is_empty() {
-        true => writeln!(text, "Looked at {}: no build files that Baton knows.", root.display()),
-        false => writeln!(text, "Looked at {}: found {}.", root.display(), sources.join(", ")),
+    let found = if sources.is_empty() {
+        "no build files that Baton knows".to_owned()
+    } else {
+        format!("found {}", sources.join(", "))
     };
-    let _ = match set_up.agents.is_empty() {
-        true => writeln!(text, "No agent is installed that Baton knows; any program can be one (see the settings)."),
-        false => writeln!(text, "Installed agents: {}.", set_up.agents.join(", ")),
+    let _ = writeln!(text, "Looked at {}: {found}.", root.display());
+    let agents = if set_up.agents.is_empty() {
+        "No agent is installed that Baton knows; any program can be one (see the settings).".to_owned()
+    } else {
+        format!("Installed agents: {}.", set_up.agents.join(", "))
     };
+    let _ = writeln!(text, "{agents}");
     text.push('\n');
     for file in files {
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).display();

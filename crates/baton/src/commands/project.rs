@@ -16,7 +16,8 @@ use crate::output;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Project {
-    project_id: String,
+    #[serde(rename = "project_id")]
+    id: String,
     title: String,
     #[serde(default)]
     description: String,
@@ -54,7 +55,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
             if api.is_json {
                 return output::json(&project);
             }
-            let id = &project.project_id;
+            let id = &project.id;
             let branch = project.feature_branch.as_ref().unwrap_or(&project.base_branch);
             Ok(format!(
                 "{id} is there: {}. Its work comes together on {branch}.\n\n\
@@ -77,7 +78,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 .map(|project| {
                     let state = if project.completed_at.is_some() { "complete" } else { "open" };
                     let branch = project.feature_branch.unwrap_or(project.base_branch);
-                    [project.project_id, state.to_owned(), branch, project.title]
+                    [project.id, state.to_owned(), branch, project.title]
                 })
                 .collect();
             Ok(output::table(["PROJECT", "STATE", "BRANCH", "TITLE"], &rows))
@@ -97,7 +98,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
 
 fn shown(report: &Report) -> String {
     let Report { project, progress, effort, tasks } = report;
-    let mut text = format!("{}  {}\n", project.project_id, project.title);
+    let mut text = format!("{}  {}\n", project.id, project.title);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", project.path);
     let _ = match &project.feature_branch {
@@ -121,14 +122,20 @@ fn shown(report: &Report) -> String {
     if let Some(at) = &project.completed_at {
         let _ = writeln!(text, "\nComplete since {at}.");
     } else if progress.is_complete {
-        let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.project_id);
+        let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.id);
     }
     text
 }
 
 fn completed(report: &Report) -> String {
     let Report { project, progress, effort, .. } = report;
-    let mut text = format!("{} is complete: {}\n\n{}\n{}\n", project.project_id, project.title, counts(progress), effort_line(effort));
+    let mut text = format!(
+        "{} is complete: {}\n\n{}\n{}\n",
+        project.id,
+        project.title,
+        counts(progress),
+        effort_line(effort)
+    );
     if let Some(feature) = &project.feature_branch {
         let _ = writeln!(text, "\nIts work is on {feature}. When you like: git merge {feature}");
     }
@@ -176,7 +183,10 @@ fn effort_line(effort: &Effort) -> String {
 pub async fn plan(api: &Api, asked: Plan) -> Result<String, Fault> {
     let goal = read_goal(&asked.goal)?;
     let title = title_of(&goal).ok_or_else(|| {
-        Fault::usage("the goal is blank".to_owned(), "write what is to be achieved; the first line is its title")
+        Fault::usage(
+            "the goal is blank".to_owned(),
+            "write what is to be achieved; the first line is its title",
+        )
     })?;
     let project = asked.project.as_deref().map(project_id).transpose()?;
     let new = json!({ "title": title, "description": goal, "project_id": project, "run": !asked.hold });
@@ -202,7 +212,10 @@ const GOAL_BYTES_MAX: u64 = 1024 * 1024;
 
 fn read_goal(path: &Path) -> Result<String, Fault> {
     let failed = |error: std::io::Error| {
-        Fault::usage(format!("{} cannot be read: {error}", path.display()), "give a Markdown file, or - for standard input")
+        Fault::usage(
+            format!("{} cannot be read: {error}", path.display()),
+            "give a Markdown file, or - for standard input",
+        )
     };
     let mut goal = String::new();
     let size = if path == Path::new("-") {
@@ -212,7 +225,10 @@ fn read_goal(path: &Path) -> Result<String, Fault> {
         file.take(GOAL_BYTES_MAX + 1).read_to_string(&mut goal).map_err(failed)?
     };
     if size as u64 > GOAL_BYTES_MAX {
-        return Err(Fault::usage("the goal is longer than 1 MiB".to_owned(), "put details into files of the repository and name them"));
+        return Err(Fault::usage(
+            "the goal is longer than 1 MiB".to_owned(),
+            "put details into files of the repository and name them",
+        ));
     }
     Ok(goal)
 }

@@ -25,14 +25,19 @@ fn registration(shell: Shell) -> Result<String, Fault> {
         Fault::usage(format!("{} is not known here", shell.name()), "choose bash, zsh, fish or elvish")
     })?;
     let mut script = Vec::new();
-    known.write_registration(ASKED_BY, "baton", "baton", "baton", &mut script).map_err(|error| failed(&error))?;
+    known
+        .write_registration(ASKED_BY, "baton", "baton", "baton", &mut script)
+        .map_err(|error| failed(&error))?;
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
 /// Puts one line where the shell looks by itself. It asks the program anew each time, so it is never out of date.
 fn install(shell: Shell) -> Result<String, Fault> {
     let home = std::env::var_os("HOME").map(PathBuf::from).ok_or_else(|| {
-        Fault::usage("HOME is not set".to_owned(), "set it, or put the output of baton completions SHELL where it belongs")
+        Fault::usage(
+            "HOME is not set".to_owned(),
+            "set it, or put the output of baton completions SHELL where it belongs",
+        )
     })?;
     let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
     let config = std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
@@ -77,5 +82,9 @@ pub fn man(asked: &Man) -> Result<String, Fault> {
 }
 
 fn failed(error: &std::io::Error) -> Fault {
-    Fault { message: error.to_string(), hint: "check that you may write there, and that there is room".to_owned(), code: FAILED }
+    Fault {
+        message: error.to_string(),
+        hint: "check that you may write there, and that there is room".to_owned(),
+        code: FAILED,
+    }
 }

@@ -20,6 +20,7 @@ use step::Step;
 
 impl Task {
     /// Carries out `command`, or says why not. A refusal leaves the task as it is.
+    #[expect(clippy::too_many_lines, reason = "the table is the program, and it is read as a whole")]
     pub fn apply(&self, command: Command, context: &Context) -> Result<Transition, Refusal> {
         let name = command.name();
         let mut step = Step::new(self, context);

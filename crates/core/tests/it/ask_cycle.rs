@@ -38,7 +38,7 @@ fn open(rule: GateRule) -> AskCycle {
 
 fn asking(cycle: &AskCycle, question: Question) -> AskCycle {
     match cycle.ask(&OWNER, question).unwrap() {
-        Asked::Pending { cycle } => cycle,
+        Asked::Pending { cycle } => *cycle,
         Asked::Again { answer, .. } => panic!("answered from memory: {answer}"),
     }
 }

@@ -80,11 +80,15 @@ struct Read {
 fn read_file(file: &Path) -> Result<Read, ImportError> {
     let whole = read_text(file)?;
     let Some((head, body)) = whole.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
-        return Err(ImportError::malformed(file, 1, "it does not begin with a head between two lines of ---"));
+        return Err(ImportError::malformed(
+            file,
+            1,
+            "it does not begin with a head between two lines of ---",
+        ));
     };
     // The head begins on the file's first line, behind the dashes; places in it are the file's own.
-    let head = yaml::parse(head)
-        .map_err(|fault| ImportError::malformed(file, fault.at.line, fault.message))?;
+    let head =
+        yaml::parse(head).map_err(|fault| ImportError::malformed(file, fault.at.line, fault.message))?;
     let Node::Map(entries) = &head else {
         return Err(ImportError::malformed(file, 1, "its head is not a list of keys and values"));
     };

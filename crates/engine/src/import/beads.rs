@@ -46,7 +46,8 @@ fn from_lines(file: &Path) -> Result<Vec<Row>, ImportError> {
     let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error| ImportError::malformed(file, at + 1, error))
+            serde_json::from_str(line)
+                .map_err(|error| ImportError::malformed(file, at + 1, error.to_string()))
         })
         .collect()
 }

@@ -21,8 +21,8 @@ impl ImportError {
         Self::Unreadable { path: path.to_owned(), detail: error.to_string() }
     }
 
-    pub(super) fn malformed(path: &Path, line: usize, detail: impl ToString) -> Self {
-        Self::Malformed { path: path.to_owned(), line, detail: detail.to_string() }
+    pub(super) fn malformed(path: &Path, line: usize, detail: impl Into<String>) -> Self {
+        Self::Malformed { path: path.to_owned(), line, detail: detail.into() }
     }
 
     pub fn hint(&self) -> String {

@@ -16,7 +16,7 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
     let pages: Vec<Value> = serde_json::Deserializer::from_str(&whole)
         .into_iter()
         .collect::<Result<_, _>>()
-        .map_err(|error| ImportError::malformed(&file, error.line(), error))?;
+        .map_err(|error| ImportError::malformed(&file, error.line(), error.to_string()))?;
     // `gh api --paginate` prints one list after another; a query prints one object.
     let rows: Vec<Value> = pages.into_iter().flat_map(into_rows).collect();
     let mut found = Found { origin: folder_of(&file), ..Found::default() };
@@ -53,7 +53,8 @@ fn into_rows(page: Value) -> Vec<Value> {
 /// The issue's address without its number: the same wherever the export lies.
 fn repository_of(row: &Value) -> Option<String> {
     let issue = row.as_object()?;
-    let address = Some(text(issue, "html_url")).filter(|url| !url.is_empty()).unwrap_or_else(|| text(issue, "url"));
+    let address =
+        Some(text(issue, "html_url")).filter(|url| !url.is_empty()).unwrap_or_else(|| text(issue, "url"));
     let (repository, _) = address.split_once("/issues/")?;
     Some(repository.to_owned())
 }
@@ -85,7 +86,13 @@ fn item(issue: &Row) -> Item {
                 ("GitHub", format!("#{number}")),
                 ("Labels", labels.join(", ")),
                 ("Assignees", people.join(", ")),
-                ("Address", [text(issue, "html_url"), text(issue, "url")].into_iter().find(|url| !url.is_empty()).unwrap_or_default()),
+                (
+                    "Address",
+                    [text(issue, "html_url"), text(issue, "url")]
+                        .into_iter()
+                        .find(|url| !url.is_empty())
+                        .unwrap_or_default(),
+                ),
             ])
             .into_string(),
         priority: urgency.map(priority).find(|found| *found != priority("")).unwrap_or_default(),
@@ -105,7 +112,8 @@ fn blockers(body: &str) -> Vec<String> {
         for lead in LEADS {
             let Some((_, rest)) = lower.split_once(lead) else { continue };
             // The numbers that follow at once; the first other word ends the list.
-            for word in rest.trim_start_matches([':', ' ']).split([' ', ',']).filter(|word| !word.is_empty()) {
+            for word in rest.trim_start_matches([':', ' ']).split([' ', ',']).filter(|word| !word.is_empty())
+            {
                 match word.strip_prefix('#').map(|number| number.trim_end_matches(['.', ';', ')'])) {
                     Some(number) if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => {
                         found.push(number.to_owned());

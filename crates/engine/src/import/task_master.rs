@@ -9,15 +9,16 @@ use serde_json::{Map, Value};
 use super::item::{Found, Item, Text, as_text, objects, priority, text, time};
 use super::{ImportError, find, folder_of, read_text};
 
-const CANDIDATES: [&str; 4] = [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];
+const CANDIDATES: [&str; 4] =
+    [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];
 
 type Row = Map<String, Value>;
 
 pub fn read(path: &Path) -> Result<Found, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let whole = read_text(&file)?;
-    let document: Row =
-        serde_json::from_str(&whole).map_err(|error| ImportError::malformed(&file, error.line(), error))?;
+    let document: Row = serde_json::from_str(&whole)
+        .map_err(|error| ImportError::malformed(&file, error.line(), error.to_string()))?;
     let mut found = Found { origin: folder_of(&file), ..Found::default() };
     let mut lists = 0;
     if document.get("tasks").is_some_and(Value::is_array) {

@@ -54,12 +54,7 @@ fn beads_issues_keep_their_text_state_and_edges() {
     let import = Import::of(Source::Beads.read(folder.path()).unwrap());
     assert_eq!(
         outline(&import),
-        [
-            "app-1 done P0 []",
-            "app-2 open P1 [app-1]",
-            "app-3 held P3 []",
-            "app-9 held P2 [app-2]",
-        ]
+        ["app-1 done P0 []", "app-2 open P1 [app-1]", "app-3 held P3 []", "app-9 held P2 [app-2]",]
     );
     assert_eq!(import.left_out, ["app-4 was deleted there"]);
     let dropped: Vec<String> = import.dropped.iter().map(ToString::to_string).collect();
@@ -140,7 +135,10 @@ fn task_master_subtasks_become_tasks_the_whole_waits_on() {
         ]
     );
     assert_eq!(import.items[2].title, "Serve › Answer");
-    assert_eq!(import.items[3].text, "## Details\n\nHTTP.\n\n## How to test it\n\nCall it.\n\nTask Master: 2\nList: master");
+    assert_eq!(
+        import.items[3].text,
+        "## Details\n\nHTTP.\n\n## How to test it\n\nCall it.\n\nTask Master: 2\nList: master"
+    );
 
     // The older form has one list without a name; its tasks have the same names.
     let old = r#"{"tasks":[{"id":1,"title":"Set up","status":"pending","dependencies":[]}]}"#;
@@ -152,7 +150,8 @@ fn task_master_subtasks_become_tasks_the_whole_waits_on() {
 fn backlog_files_are_read_with_their_heads() {
     let first = "---\nid: TASK-1\ntitle: First thing\nstatus: To Do\nassignee: []\ncreated_date: '2026-11-16 02:03'\nlabels:\n  - api\ndependencies: []\npriority: high\n---\n\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\nDescribe it\n<!-- SECTION:DESCRIPTION:END -->\n";
     let second = "---\nid: task-2\ntitle: 'Second: thing'\nstatus: Done\ndependencies:\n  - task-1\n---\n";
-    let part = "---\nid: TASK-1.1\ntitle: Sub\nstatus: To Do\ndependencies: []\nparent_task_id: TASK-1\n---\n";
+    let part =
+        "---\nid: TASK-1.1\ntitle: Sub\nstatus: To Do\ndependencies: []\nparent_task_id: TASK-1\n---\n";
     let tenth = "---\nid: TASK-10\ntitle: Tenth\nstatus: In Progress\n---\n\nJust text.\n";
     let folder = folder_with(&[
         ("backlog/tasks/task-10 - Tenth.md", tenth),
@@ -216,7 +215,8 @@ fn bad_files_are_refused_with_their_place() {
         ("bad/backlog/tasks/y.md", "---\nid: [\n---\n"),
         ("empty/readme.md", ""),
     ]);
-    let refusal = |source: Source, name: &str| source.read(&folder.path().join(name)).unwrap_err().to_string();
+    let refusal =
+        |source: Source, name: &str| source.read(&folder.path().join(name)).unwrap_err().to_string();
     assert!(refusal(Source::Beads, "bad").contains("issues.jsonl:2: "));
     assert!(refusal(Source::TaskMaster, "bad").contains("tasks.json:1: there is no list of tasks"));
     assert!(refusal(Source::Backlog, "bad").contains("x.md:1: "));
@@ -259,7 +259,12 @@ async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
 #[tokio::test]
 async fn two_imports_at_once_bring_everything_once() {
     let lines: Vec<String> = (0..600)
-        .map(|n| format!(r#"{{"id":"x-{n}","title":"Task {n}","dependencies":[{{"depends_on_id":"x-{}"}}]}}"#, n / 2))
+        .map(|n| {
+            format!(
+                r#"{{"id":"x-{n}","title":"Task {n}","dependencies":[{{"depends_on_id":"x-{}"}}]}}"#,
+                n / 2
+            )
+        })
         .collect();
     let folder = folder_with(&[("issues.jsonl", &lines.join("\n"))]);
     let desk = desk(folder.path());

@@ -16,7 +16,11 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
     let file = find(path, &CANDIDATES)?;
     let database = ForeignFile::open(&file)?;
     if !database.has_table("tasks")? {
-        return Err(ImportError::malformed(&file, 1, "it has no table \"tasks\", so it is not a Vibe Kanban file"));
+        return Err(ImportError::malformed(
+            &file,
+            1,
+            "it has no table \"tasks\", so it is not a Vibe Kanban file",
+        ));
     }
     let projects: HashMap<String, String> =
         database.rows("projects")?.iter().map(|row| (text(row, "id"), text(row, "name"))).collect();
@@ -42,9 +46,8 @@ fn item(row: &Row, projects: &HashMap<String, String>, parents: &HashMap<String,
     };
     let project = projects.get(&text(row, "project_id")).cloned().unwrap_or_default();
     // A task that came out of an attempt at another follows it.
-    let parent = ["parent_workspace_id", "parent_task_attempt"]
-        .iter()
-        .find_map(|key| parents.get(&text(row, key)));
+    let parent =
+        ["parent_workspace_id", "parent_task_attempt"].iter().find_map(|key| parents.get(&text(row, key)));
     Item {
         name: text(row, "id"),
         title: text(row, "title"),

@@ -9,7 +9,11 @@ pub fn installed() -> Vec<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let is_there = |program: &str| folders.iter().any(|folder| is_program(&folder.join(program)));
-    PRESETS.iter().filter(|preset| preset.command.first().is_some_and(|program| is_there(program))).map(|preset| preset.name).collect()
+    PRESETS
+        .iter()
+        .filter(|preset| preset.command.first().is_some_and(|program| is_there(program)))
+        .map(|preset| preset.name)
+        .collect()
 }
 
 fn is_program(file: &Path) -> bool {

@@ -85,7 +85,8 @@ fn suggestion(name: &str, description: &str, command: &str, from: &'static str) 
 
 fn read(root: &Path, name: &str) -> Option<String> {
     let path = root.join(name);
-    let is_small = std::fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= FILE_BYTES_MAX);
+    let is_small =
+        std::fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= FILE_BYTES_MAX);
     if is_small { std::fs::read_to_string(path).ok() } else { None }
 }
 

@@ -28,7 +28,8 @@ pub fn look(root: &Path) -> Vec<Suggestion> {
 }
 
 fn manager(root: &Path) -> &'static str {
-    let locks = [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lockb", "bun"), ("bun.lock", "bun")];
+    let locks =
+        [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lockb", "bun"), ("bun.lock", "bun")];
     locks.iter().find(|(lock, _)| root.join(lock).is_file()).map_or("npm", |(_, manager)| manager)
 }
 

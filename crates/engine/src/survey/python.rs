@@ -8,11 +8,10 @@ const FILE: &str = "pyproject.toml";
 
 pub fn look(root: &Path) -> Vec<Suggestion> {
     let project = read(root, FILE).unwrap_or_default();
-    let others: String =
-        ["pytest.ini", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"]
-            .iter()
-            .filter_map(|name| read(root, name))
-            .collect();
+    let others: String = ["pytest.ini", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"]
+        .iter()
+        .filter_map(|name| read(root, name))
+        .collect();
     let says = |word: &str| project.contains(word) || others.contains(word);
     let runner = if root.join("uv.lock").is_file() {
         "uv run "

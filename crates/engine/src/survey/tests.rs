@@ -28,7 +28,13 @@ fn each_kind_of_repository_offers_what_it_has() {
         ["test: go test {{.CLI_ARGS}} ./...", "build: go build ./...", "lint: go vet ./..."]
     );
     assert_eq!(
-        names(&[("package.json", r#"{"scripts":{"test":"jest","pretest":"x","build:web":"vite","bad name":"y"}}"#), ("yarn.lock", "")]),
+        names(&[
+            (
+                "package.json",
+                r#"{"scripts":{"test":"jest","pretest":"x","build:web":"vite","bad name":"y"}}"#
+            ),
+            ("yarn.lock", "")
+        ]),
         ["build-web: yarn run build:web {{.CLI_ARGS}}", "test: yarn run test {{.CLI_ARGS}}"]
     );
     assert_eq!(
@@ -49,7 +55,9 @@ fn a_second_tool_with_the_same_name_says_whose_it_is() {
 #[test]
 fn what_is_written_is_read_back_by_the_parts_that_use_it() {
     let scripts = r#"{"scripts":{"test":"echo 'it''s' \"{{.X}}\" # odd","lint":"x"}}"#;
-    for files in [&[("package.json", scripts)][..], &[("README.md", "")][..], &[("Cargo.toml", "[package]")][..]] {
+    for files in
+        [&[("package.json", scripts)][..], &[("README.md", "")][..], &[("Cargo.toml", "[package]")][..]]
+    {
         for agents in [vec![], vec!["claude"], vec!["claude", "goose"]] {
             let folder = repository(files);
             let set_up = SetUp { survey: Survey::of(folder.path()), agents };

@@ -92,6 +92,7 @@ fn operations(document: &Value) -> BTreeMap<String, Value> {
 }
 
 /// A small story in which every call is made once.
+#[expect(clippy::too_many_lines, reason = "one story, told from its beginning to its end")]
 async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static str, Value>) {
     let made = async |call: Call, examples: &mut BTreeMap<&'static str, Value>| {
         make(stage, document, call, examples).await

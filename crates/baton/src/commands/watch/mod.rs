@@ -11,7 +11,7 @@ use self::screen::{Screen, Snapshot};
 use crate::api::Api;
 use crate::cli::Common;
 use crate::fault::{Fault, UNREACHABLE};
-use crate::output;
+use crate::output::{self, Canvas};
 
 /// Rows of each list that are fetched; a screen shows fewer.
 const ROWS_MAX: u32 = 50;
@@ -24,7 +24,7 @@ const AWAY: Duration = Duration::from_secs(1);
 
 pub async fn run(common: &Common) -> Result<String, Fault> {
     let is_live = std::io::stdout().is_terminal() && !common.json;
-    let canvas = is_live.then(output::Canvas::take);
+    let canvas = is_live.then(Canvas::take);
     let ended = tokio::select! {
         ended = watching(common, canvas.as_ref()) => ended,
         // The screen is given back when the canvas is dropped.
@@ -35,7 +35,7 @@ pub async fn run(common: &Common) -> Result<String, Fault> {
 }
 
 /// For ever: a server that ends is waited for, and what happened meanwhile is on the next screen.
-async fn watching(common: &Common, canvas: Option<&output::Canvas>) -> Result<(), Fault> {
+async fn watching(common: &Common, canvas: Option<&Canvas>) -> Result<(), Fault> {
     loop {
         let api = Api::open(common).await?;
         let watched = watch(&api, canvas).await;
@@ -48,13 +48,13 @@ async fn watching(common: &Common, canvas: Option<&output::Canvas>) -> Result<()
     }
 }
 
-async fn watch(api: &Api, canvas: Option<&output::Canvas>) -> Result<(), Fault> {
+async fn watch(api: &Api, canvas: Option<&Canvas>) -> Result<(), Fault> {
     let mut events = api.events(api.last_event().await?).await?;
     let mut snapshot = Snapshot::load(api, ROWS_MAX).await?;
     let mut is_new = true;
     loop {
         match canvas {
-            Some(canvas) => canvas.draw(&Screen::of(&snapshot, canvas.size()).to_string()),
+            Some(_) => Canvas::draw(&Screen::of(&snapshot, Canvas::size()).to_string()),
             None if is_new => output::line(output::json_line(&snapshot)?.trim_end()),
             None => {}
         }

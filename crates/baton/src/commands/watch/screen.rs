@@ -85,7 +85,9 @@ impl Screen {
         screen.tasks("NEXT", "·", ready, *now, &mut room);
         if screen.lines.len() == 1 {
             screen.push("");
-            screen.push("Nothing is going on. Put something into the queue: baton task add \"What is to be done\"");
+            screen.push(
+                "Nothing is going on. Put something into the queue: baton task add \"What is to be done\"",
+            );
         }
         screen.fit(size)
     }

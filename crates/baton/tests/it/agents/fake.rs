@@ -23,6 +23,7 @@ pub fn shop(script: &Value, agent: &str, settings: &str) -> Shop {
 }
 
 /// The script with tools, one list of steps for each prompt of a session.
+#[expect(clippy::needless_pass_by_value, reason = "scripts are written where they are used")]
 pub fn turns(turns: Value) -> Value {
     json!({ "mcp": true, "turns": turns })
 }
@@ -62,8 +63,8 @@ pub fn program(name: &str) -> PathBuf {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "--package", "baton-agents", "--bins", "--profile", profile]);
     build.arg("--target-dir").arg(folder.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-    let built = build.output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let done = build.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     path
 }
 

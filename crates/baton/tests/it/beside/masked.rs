@@ -18,6 +18,9 @@ impl Mask {
                 let name = self.0.entry(id.to_owned()).or_insert_with(|| format!("{prefix}#{number}"));
                 masked.push_str(name);
                 rest = &rest[id.len()..];
+            } else if let Some(after) = rest.strip_prefix("as process ") {
+                masked.push_str("as process NUMBER");
+                rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
             } else if let Some(len) = time_at(rest) {
                 masked.push_str("TIME");
                 rest = &rest[len..];

@@ -157,7 +157,7 @@ fn a_check_finds_the_place_in_every_kind_of_file() {
     .agent/recipes/link.yml:1:1: it cannot be read: No such file or directory (os error 2)
     .agent/recipes/list.yml:1:1: a recipe is a mapping with id, label, description, initial_step and steps
     .agent/recipes/tabs.yml:3:2: tabs disallowed within this context (block indentation)
-    .agent/recipes/two.yml:2:1: a second document begins here; one file holds one recipe
+    .agent/recipes/two.yml:2:1: a second document begins here; one file holds one
     .agent/recipes/words.yml:8:34: step one, outcomes.4: it must be an outcome's name, and is a true or false
     .agent/recipes/words.yml:8:40: step one, outcomes.5: it must be an outcome's name, and is a number
     .agent/recipes/words.yml:14:5: step one, gate.yes: it is missing; write one of the step's outcomes

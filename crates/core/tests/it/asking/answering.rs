@@ -1,6 +1,5 @@
 //! The part of a walk where somebody answers.
 
-
 use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
 use baton_core::ask_cycle::{AskCycle, CycleState};
 use baton_core::choice::YesNoEdit;

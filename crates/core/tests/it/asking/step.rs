@@ -1,6 +1,5 @@
 //! What can happen on a walk, chosen at random.
 
-
 use baton_core::handoff::{NamedTask, Results};
 use baton_core::id::TaskId;
 use baton_core::phase::{Phase, PhaseStart};

@@ -78,8 +78,8 @@ fn question() -> QuestionRecord {
     }
 }
 
-fn first_of<T>(value: T) -> Option<Stored<T>> {
-    Some(Stored { version: 1, value })
+const fn first_of<T>(value: T) -> Stored<T> {
+    Stored { version: 1, value }
 }
 
 fn hold() -> Hold {
@@ -148,7 +148,7 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
     assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
-    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), first_of(spending()));
+    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), Some(first_of(spending())));
     assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
