@@ -189,7 +189,9 @@ impl World {
                 | Record::Plan(_)
                 | Record::Run(_)
                 | Record::Loop(_)
-                | Record::Receipt(_) => {
+                | Record::Receipt(_)
+                | Record::Hold(_)
+                | Record::Spending(_) => {
                     panic!("this world has none of these")
                 }
             }
