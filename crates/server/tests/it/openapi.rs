@@ -6,9 +6,11 @@ use std::path::Path;
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::command::Command;
+use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
+use baton_engine::Store;
 use serde_json::{Value, json};
 
 use crate::schema::faults;
@@ -166,6 +168,13 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let args = json!({ "task_name": "greet" });
     made(call("call_tool", "post", "/api/tools/run_user_task", Some(args)), examples).await;
     made(call("list_tools", "get", "/api/tools", None), examples).await;
+    let now = stage.desk.store.now().await.unwrap();
+    let said = "the provider's rate limit is reached; work on this agent goes on when it is over";
+    let until = Some(now.plus_ms(300_000));
+    let hold = Hold::new("claude".parse().unwrap(), HoldReason::RateLimit, said, now, until);
+    stage.desk.store.commit(hold.placed(None).unwrap()).await.unwrap();
+    made(call("list_holds", "get", "/api/holds", None), examples).await;
+    made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
     for (id, path) in [
         ("list_projects", "/api/projects".to_owned()),
         ("get_project", format!("/api/projects/{project}")),
