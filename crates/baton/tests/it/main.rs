@@ -20,6 +20,7 @@ mod dependencies;
 mod engine;
 mod looping;
 mod mcp;
+mod product;
 mod recipes;
 mod server;
 mod up;

@@ -18,8 +18,9 @@ impl Mask {
                 let name = self.0.entry(id.to_owned()).or_insert_with(|| format!("{prefix}#{number}"));
                 masked.push_str(name);
                 rest = &rest[id.len()..];
-            } else if let Some(after) = rest.strip_prefix("as process ") {
-                masked.push_str("as process NUMBER");
+            } else if let Some((before, after)) = counted_at(rest) {
+                masked.push_str(before);
+                masked.push_str("NUMBER");
                 rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
             } else if let Some(len) = time_at(rest) {
                 masked.push_str("TIME");
@@ -31,6 +32,13 @@ impl Mask {
         }
         masked
     }
+}
+
+/// Numbers of processes and of milliseconds, which no two runs have in common.
+fn counted_at(text: &str) -> Option<(&'static str, &str)> {
+    ["as process ", "\"duration_ms\": "]
+        .into_iter()
+        .find_map(|before| Some((before, text.strip_prefix(before)?)))
 }
 
 fn id_at(text: &str) -> Option<(&str, &'static str)> {

@@ -1,0 +1,142 @@
+//! Baton at home: in a repository that never saw it, in the shell, and in a copy of its store.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::engine::shop::Shop;
+
+/// A repository that has no set-up, with nothing but git around it.
+fn newcomer(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let git = Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().unwrap();
+    assert!(git.success());
+    folder
+}
+
+fn says(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_baton"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("PATH", "/usr/bin:/bin")
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .replace(&folder.path().canonicalize().unwrap().display().to_string(), "HERE")
+}
+
+#[test]
+fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
+    let folder = newcomer(&[("go.mod", "module x\n"), ("Makefile", "docs: ## Build the book\n\ttrue\n")]);
+    let told = says(&folder, &["init"]);
+    for said in ["found go.mod, Makefile", ".agent/baton.toml  written", "baton up"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let tasks = says(&folder, &["tasks"]);
+    for said in ["test", "lint", "docs", "Build the book"] {
+        assert!(tasks.contains(said), "{said}: {tasks}");
+    }
+    let settings = fs::read_to_string(folder.path().join(".agent/baton.toml")).unwrap();
+    assert!(settings.contains("checks = [\"test\", \"lint\"]"), "{settings}");
+    says(&folder, &["config"]);
+
+    fs::write(folder.path().join(".agent/baton.toml"), "max_agents = 2\n").unwrap();
+    assert!(says(&folder, &["init"]).contains("was there and is as it was"));
+    says(&folder, &["init", "--force"]);
+    let kept = fs::read_to_string(folder.path().join(".agent/baton.toml.before")).unwrap();
+    assert_eq!(kept, "max_agents = 2\n");
+}
+
+#[test]
+fn a_copy_made_beside_a_running_server_is_put_back() {
+    let shop = Shop::diligent("");
+    let up = shop.up();
+    let task = shop.add("Build it", &[]);
+    let copy = shop.home.join("copy.db");
+    let copy = copy.to_str().unwrap();
+    shop.says(&["backup", copy]);
+    assert_eq!(shop.output(&["backup", copy]).status.code(), Some(4), "nothing is overwritten");
+    shop.until_queue(&task, "provisional");
+    let in_use = shop.output(&["restore", copy, "--replace"]);
+    let error = String::from_utf8_lossy(&in_use.stderr).into_owned();
+    assert!(!in_use.status.success() && error.contains("is in use"), "{error}");
+    // A look back beside the work: another namespace.
+    shop.says(&["restore", copy, "--namespace", "before"]);
+    assert_eq!(shop.json(&["task", "show", &task, "--namespace", "before"])["task_id"], task.as_str());
+    up.end();
+    assert_eq!(shop.output(&["restore", copy]).status.code(), Some(4), "there is a store");
+    let told = shop.says(&["restore", copy, "--replace"]);
+    assert!(told.contains(".db.before"), "{told}");
+    assert_ne!(shop.queue(&task), "provisional", "it is as it was");
+    fs::write(shop.home.join("not-a-store"), "words").unwrap();
+    let bad = shop.home.join("not-a-store");
+    assert!(!shop.output(&["restore", bad.to_str().unwrap(), "--replace"]).status.success());
+    assert_eq!(shop.show(&task)["task_id"], task.as_str(), "what is there stays");
+}
+
+#[test]
+fn the_shell_is_offered_real_ids_and_words() {
+    let shop = Shop::diligent("");
+    let task = shop.add("Build it", &[]);
+    let offered = |words: &[&str]| {
+        let mut arguments = vec!["--", "baton"];
+        arguments.extend(words);
+        let last = words.len().to_string();
+        let output = shop
+            .baton(&arguments)
+            .env("COMPLETE", "bash")
+            .env("_CLAP_COMPLETE_INDEX", last)
+            .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+            .env("_CLAP_COMPLETE_SPACE", "false")
+            .env("_CLAP_IFS", "\n")
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(offered(&["task", "show", ""]).contains(&task));
+    assert!(offered(&["recipe", "show", "pl"]).contains("plan-execute-review"));
+    assert!(offered(&["imp"]).contains("import"));
+    for shell in ["bash", "zsh", "fish", "elvish"] {
+        assert!(shop.says(&["completions", shell]).contains("COMPLETE"), "{shell}");
+    }
+    let folder = newcomer(&[]);
+    assert!(
+        says(&folder, &["completions", "bash", "--install"]).contains("bash-completion/completions/baton")
+    );
+    assert!(says(&folder, &["completions", "bash", "--install"]).contains("has them already"));
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let folder = newcomer(&[]);
+    assert!(says(&folder, &["man"]).contains(".TH baton"));
+    says(&folder, &["man", "--into", "pages"]);
+    for page in ["baton.1", "baton-task-add.1", "baton-import.1", "baton-doctor.1"] {
+        assert!(folder.path().join("pages").join(page).is_file(), "{page}");
+    }
+}
+
+#[test]
+fn watch_tells_the_state_of_things_and_again_after_a_change() {
+    use std::io::{BufRead, BufReader};
+    let shop = Shop::diligent("");
+    let mut watching = shop.baton(&["watch", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["ready"].as_array().unwrap().len(), 0);
+    shop.add("Build it", &[]);
+    assert_eq!(next()["ready"][0]["title"], "Build it");
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}

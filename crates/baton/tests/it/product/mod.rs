@@ -1,0 +1,5 @@
+//! Baton from the first minute on: set-up, projects, work brought in and taken out, copies, the shell.
+
+mod home;
+mod importing;
+mod projects;

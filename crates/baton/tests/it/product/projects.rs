@@ -1,0 +1,88 @@
+//! A project from its beginning to its report, and a goal to its plan.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::engine::shop::Shop;
+
+#[test]
+fn a_project_is_made_worked_on_completed_and_reported() {
+    let shop = Shop::diligent("");
+    let made = shop.json(&["project", "create", "Share links", "--feature"]);
+    let id = made["project_id"].as_str().unwrap().to_owned();
+    let branch = made["feature_branch"].as_str().unwrap().to_owned();
+    assert_eq!(branch, format!("feature/{}", id.trim_start_matches("PROJ-")));
+    let refused = shop.output(&["project", "complete", &id]);
+    assert_eq!(refused.status.code(), Some(4), "it has no tasks yet");
+
+    let up = shop.up();
+    let posted = shop.json(&["import", "beads", issue(&shop), "--project", &id]);
+    let task = posted["tasks"][0]["task_id"].as_str().unwrap().to_owned();
+    shop.until_queue(&task, "provisional");
+    let refused = shop.output(&["project", "complete", &id]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(error.contains("is not complete: 1 of 1 tasks are open"), "{error}");
+    shop.says(&["accept", &task]);
+    up.end();
+
+    let shown = shop.says(&["project", "show", &id]);
+    for said in ["1 of 1", "1 done", "1 attempts, 1 commits", "Nothing is left to do"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    let completed = shop.says(&["project", "complete", &id]);
+    assert!(completed.contains(&format!("git merge {branch}")), "{completed}");
+    assert_eq!(
+        shop.says(&["project", "complete", &id]),
+        completed,
+        "said twice, it is as complete as before"
+    );
+    assert!(shop.says(&["project", "list"]).contains("complete"));
+
+    let report = shop.folder.join("report.html");
+    shop.says(&["export", "--format", "html", "--project", &id, "-o", report.to_str().unwrap()]);
+    let page = fs::read_to_string(&report).unwrap();
+    for said in ["Share links", "Build it", "✓ done", "mia"] {
+        assert!(page.contains(said), "{said}");
+    }
+    for foreign in ["<script", "http://", "https://", "<link"] {
+        assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
+    }
+}
+
+fn issue(shop: &Shop) -> &'static str {
+    fs::write(shop.folder.join("issues.jsonl"), r#"{"id":"a-1","title":"Build it"}"#).unwrap();
+    "issues.jsonl"
+}
+
+#[test]
+fn a_goal_becomes_a_plan_that_waits_for_approval() {
+    let shop = Shop::diligent("");
+    let mut child = shop
+        .baton(&["--json", "plan", "-", "--hold"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"# Share links\n\nBy mail, and by hand.\n").unwrap();
+    let made: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let id = made["breakdown"]["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(made["breakdown"]["title"], "Share links");
+    assert_eq!(made["breakdown"]["queue"], "breakdown");
+    assert!(made["breakdown"]["description"].as_str().unwrap().contains("by hand"));
+    let plan = shop.home.join("plan.yml");
+    fs::write(&plan, "items:\n  - title: By mail\n  - title: By hand\n    depends_on: [1]\n").unwrap();
+    shop.says(&["breakdown", "edit", &id, plan.to_str().unwrap()]);
+    shop.says(&["breakdown", "approve", &id]);
+    let ready = shop.json(&["task", "ready"]);
+    assert_eq!(ready["tasks"].as_array().unwrap().len(), 1);
+    assert_eq!(ready["tasks"][0]["title"], "By mail");
+
+    let blank = shop.home.join("blank.md");
+    fs::write(&blank, "#\n\n").unwrap();
+    let refused = shop.output(&["plan", blank.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(shop.output(&["plan", "nowhere.md"]).status.code(), Some(2));
+}
