@@ -181,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn evidence(turns: u32, commits: u32) -> Evidence {
-        Evidence { turns, commits, ..Evidence::default() }
+        Evidence { commits, turns, ..Evidence::default() }
     }
 
     #[test]

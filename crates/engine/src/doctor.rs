@@ -12,6 +12,7 @@ use baton_agents::preset::Preset;
 use baton_agents::presets::PRESETS;
 use baton_agents::probe::{Handshake, Probe, probe};
 use baton_core::hold::Hold;
+use baton_core::text::AgentName;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -186,7 +187,7 @@ fn look_at_taskfile(place: &Place, settings: &Settings) -> Option<Finding> {
 
 /// What the settings name, and every other agent that is known.
 async fn look_at_agents(settings: &Settings) -> Vec<AgentFinding> {
-    let set_up: BTreeSet<&str> = settings.agents.keys().map(|name| name.as_str()).collect();
+    let set_up: BTreeSet<&str> = settings.agents.keys().map(AgentName::as_str).collect();
     let named = settings.agents.iter().map(|(name, agent)| (name.to_string(), agent.clone(), true));
     let known = PRESETS.iter().filter(|preset| !set_up.contains(preset.name));
     let known =

@@ -23,8 +23,8 @@ pub fn shop(script: &Value, agent: &str, settings: &str) -> Shop {
 }
 
 /// The script with tools, one list of steps for each prompt of a session.
-pub fn turns(turns: Value) -> Value {
-    json!({ "mcp": true, "turns": turns })
+pub fn turns(turns: impl Into<Value>) -> Value {
+    json!({ "mcp": true, "turns": turns.into() })
 }
 
 pub fn outcome(name: &str) -> Value {
@@ -62,8 +62,8 @@ pub fn program(name: &str) -> PathBuf {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "--package", "baton-agents", "--bins", "--profile", profile]);
     build.arg("--target-dir").arg(folder.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-    let built = build.output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let output = build.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     path
 }
 

@@ -77,10 +77,6 @@ fn question() -> QuestionRecord {
     }
 }
 
-fn first_of<T>(value: T) -> Option<Stored<T>> {
-    Some(Stored { version: 1, value })
-}
-
 fn hold() -> Hold {
     Hold::new(agent("codex"), HoldReason::RateLimit, "429", at(3), Some(at(9)))
 }
@@ -147,7 +143,10 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
     assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
-    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), first_of(spending()));
+    assert_eq!(
+        store.spending(Account::Day(5)).await.unwrap(),
+        Some(Stored { version: 1, value: spending() })
+    );
     assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();

@@ -26,8 +26,8 @@ fn story(stage: &Stage, task: &str) -> String {
 }
 
 fn last_end(shop: &Shop, task: &str) -> Value {
-    let ended = shop.attempts(task).into_iter().filter(|attempt| !attempt["closing"].is_null());
-    ended.last().map(|attempt| attempt["closing"]["end"].clone()).unwrap_or_default()
+    let mut ended = shop.attempts(task).into_iter().filter(|attempt| !attempt["closing"].is_null());
+    ended.next_back().map(|attempt| attempt["closing"]["end"].clone()).unwrap_or_default()
 }
 
 fn until_ended(stage: &Stage, task: &str) -> Value {
