@@ -77,8 +77,10 @@ async fn dispatch(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Explain { topic } => Ok(explain::text(topic)),
         Command::Mcp { token, .. } => Box::pin(mcp::run(office, token)).await,
         // Never get here: some need no store, others are their own program from `main` on.
-        Command::Demo { .. } | Command::Doctor | Command::ScriptedAgent { .. } | Command::Tasks { .. } | Command::Do { .. } => {
-            Ok(String::new())
-        }
+        Command::Demo { .. }
+        | Command::Doctor
+        | Command::ScriptedAgent { .. }
+        | Command::Tasks { .. }
+        | Command::Do { .. } => Ok(String::new()),
     }
 }
