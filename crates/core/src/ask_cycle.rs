@@ -81,10 +81,10 @@ pub struct AskCycle {
     unheard: Option<NonBlank>,
     /// That answer, where it was about a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_permission: Option<Remembered>,
+    last_permission: Option<Box<Remembered>>,
     /// What a human allowed after the agent that asked was gone. Whoever took its place may do that much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    consent: Option<Remembered>,
+    consent: Option<Box<Remembered>>,
 }
 
 /// What came of asking.
@@ -196,7 +196,7 @@ impl AskCycle {
     /// What the human said to the very same question before: where it was information, or where the agent that
     /// wanted a permission was gone before it had the answer.
     pub fn recall(&self, question: &Question) -> Option<(NonBlank, AnsweredBy)> {
-        let consent = self.consent.as_ref().filter(|known| known.is_to(question));
+        let consent = self.consent.as_deref().filter(|known| known.is_to(question));
         let known = self.remembered.recall(question).or(consent)?;
         Some((known.answer.clone(), known.answered_by.clone()))
     }
@@ -231,7 +231,7 @@ impl AskCycle {
         cycle.automatic_in_a_row = if automatic { self.automatic_in_a_row + 1 } else { 0 };
         cycle.unheard = Some(question.text().clone());
         if question.kind() == QuestionKind::Permission {
-            cycle.last_permission = Some(Remembered::new(&question, &answer, &answered_by));
+            cycle.last_permission = Some(Box::new(Remembered::new(&question, &answer, &answered_by)));
         }
         cycle.state = match gate {
             Some(decision) if self.gate_rule.passes(decision) => CycleState::GatePassed,
