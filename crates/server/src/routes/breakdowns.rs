@@ -41,6 +41,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .takes("NewBreakdown")
             .created()
             .gives("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
+            .may_be_missing()
             .may_conflict(),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
             .gives("A breakdown and its plan", "Breakdown"),

@@ -35,7 +35,7 @@ pub fn shapes() -> Shapes {
         ("Priority", one_of(&["P0", "P1", "P2", "P3"])),
         ("QuestionState", one_of(&["pending", "closed"])),
         ("UserTaskName", json!({ "type": "string", "minLength": 1 })),
-        ("ToolName", json!({ "type": "string", "pattern": "^[a-z_]+$" })),
+        ("ToolName", json!({ "type": "string", "minLength": 1 })),
         (
             "Queue",
             one_of(&[
