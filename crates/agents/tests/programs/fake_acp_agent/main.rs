@@ -41,6 +41,8 @@ struct Script {
     stays: bool,
     /// The steps of each prompt of a session; the last list serves all that follow.
     turns: Vec<Vec<Step>>,
+    /// The same, once a second session was opened. Empty: `turns` serve all sessions.
+    turns_of_later_sessions: Vec<Vec<Step>>,
 }
 
 #[derive(Deserialize, Clone)]
@@ -218,11 +220,17 @@ impl Agent {
         text.lines().filter(|line| line.starts_with(r#"{"prompt""#)).count()
     }
 
+    fn steps_of(&self, number: usize) -> Vec<Step> {
+        let is_later = std::fs::read_dir(&self.sessions).unwrap().count() > 1;
+        let later = &self.script.turns_of_later_sessions;
+        let turns = if is_later && !later.is_empty() { later } else { &self.script.turns };
+        turns.get(number).or(turns.last()).cloned().unwrap_or_default()
+    }
+
     fn prompt(&mut self, id: &Value, params: &Value) {
         let session = params["sessionId"].as_str().unwrap().to_owned();
-        let number = self.prompts_of(&session).min(self.script.turns.len().saturating_sub(1));
+        let steps = self.steps_of(self.prompts_of(&session));
         self.keep(&session, "prompt", &params["prompt"][0]["text"]);
-        let steps = self.script.turns.get(number).cloned().unwrap_or_default();
         self.is_cancelled = false;
         let mut response = json!({"stopReason": "end_turn"});
         for step in steps {
