@@ -15,6 +15,8 @@ pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod pages;
+#[cfg(test)]
+mod reference;
 pub mod report;
 mod route;
 mod routes;
