@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Completions {
+    /// Which shell
     #[arg(value_enum)]
     pub shell: Shell,
     /// Put them where the shell finds them, instead of printing them
