@@ -1,6 +1,7 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
 mod accept;
+mod assumptions;
 mod backup;
 mod breakdown;
 mod chat;
@@ -18,6 +19,7 @@ mod question;
 mod recipe;
 pub mod shell;
 mod task;
+mod task_edit;
 mod up;
 pub mod user_task;
 mod verdict;
@@ -65,7 +67,7 @@ fn runtime() -> Result<Runtime, Fault> {
 /// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
 async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
     match command {
-        Command::Demo { headless, folder } => Box::pin(demo::run(headless, folder)).await,
+        Command::Demo(asked) => Box::pin(demo::run(asked)).await,
         Command::Doctor => doctor::run(common).await,
         // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
@@ -124,7 +126,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Watch
         | Command::Backup(_)
         | Command::Restore(_)
-        | Command::Demo { .. }
+        | Command::Demo(_)
         | Command::Doctor
         | Command::Up(_)
         | Command::Loop(_)

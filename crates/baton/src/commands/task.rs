@@ -11,6 +11,7 @@ use baton_engine::view::{TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
+use super::task_edit;
 use crate::api::{Api, List};
 use crate::cli::TaskCommand;
 use crate::fault::Fault;
@@ -49,6 +50,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             let view = api.task(api.task_id(&task).await?).await?;
             if api.is_json { output::json(&view) } else { Ok(description(&view)) }
         }
+        TaskCommand::Edit(asked) => task_edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
             let answer = Office::said(&text, "the reply")?;
