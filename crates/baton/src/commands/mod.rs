@@ -53,11 +53,20 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
         }
         _ => {}
     }
-    runtime()?.block_on(Box::pin(dispatch(&common, command)))
+    runtime(&command)?.block_on(Box::pin(dispatch(&common, command)))
 }
 
-fn runtime() -> Result<Runtime, Fault> {
-    Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(|error| Fault {
+/// Most commands ask one thing and end: for them, threads would only be started and ended again.
+fn runtime(command: &Command) -> Result<Runtime, Fault> {
+    let is_at_work = matches!(
+        command,
+        Command::Demo(_) | Command::Up(_) | Command::Loop(_) | Command::Chat(_) | Command::Mcp { .. }
+    );
+    let mut builder = if is_at_work { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    if is_at_work {
+        builder.worker_threads(WORKERS);
+    }
+    builder.enable_all().build().map_err(|error| Fault {
         message: format!("the program could not set itself up: {error}"),
         hint: "check the limits on threads and files of this session".to_owned(),
         code: FAILED,

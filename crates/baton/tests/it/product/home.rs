@@ -110,11 +110,31 @@ fn the_shell_is_offered_real_ids_and_words() {
     for shell in ["bash", "zsh", "fish", "elvish"] {
         assert!(shop.says(&["completions", shell]).contains("COMPLETE"), "{shell}");
     }
+}
+
+#[test]
+fn completions_are_installed_once_and_for_the_shell_a_person_has() {
     let folder = newcomer(&[]);
-    assert!(
-        says(&folder, &["completions", "bash", "--install"]).contains("bash-completion/completions/baton")
-    );
-    assert!(says(&folder, &["completions", "bash", "--install"]).contains("has them already"));
+    for (shell, place) in [
+        ("bash", ".local/share/bash-completion/completions/baton"),
+        ("zsh", ".zshrc"),
+        ("fish", ".config/fish/completions/baton.fish"),
+        ("elvish", ".config/elvish/rc.elv"),
+    ] {
+        assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
+        let installed = fs::read_to_string(folder.path().join(place)).unwrap();
+        assert!(says(&folder, &["completions", shell, "--install"]).contains("has them already"), "{shell}");
+        assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
+    }
+    let own = |shell: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.args(["completions", "--install"]).env("HOME", folder.path()).env("SHELL", shell);
+        command.env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap()
+    };
+    assert!(String::from_utf8(own("/usr/bin/fish").stdout).unwrap().contains("baton.fish has them already"));
+    let unknown = own("/usr/sbin/nologin");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("baton completions bash --install"));
 }
 
 #[test]
