@@ -21,7 +21,16 @@ use crate::completing;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
-#[command(name = "baton", version, about, arg_required_else_help = true)]
+#[command(
+    name = "baton",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "First steps:\n  baton demo                            the whole product in two minutes, in a browser\n  \
+                  baton init                            make Baton at home in a repository of yours\n  \
+                  baton task add \"What is to be done\"   put a first task into the queue\n  \
+                  baton up                              let agents work on it"
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,

@@ -33,6 +33,13 @@ pub fn talk(text: &str) {
     );
 }
 
+/// What to do next, for a person at a terminal; scripts know it already.
+pub fn next(text: &str) {
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        talk(text);
+    }
+}
+
 /// Whether a bar of [`files_written`] stands on the terminal's last line.
 static BAR: AtomicBool = AtomicBool::new(false);
 

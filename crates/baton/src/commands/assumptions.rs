@@ -44,7 +44,7 @@ fn agent(shop: &Workshop<AnyStore>) -> String {
 async fn branch(shop: &Workshop<AnyStore>) -> String {
     match shop.home_repository().await {
         Ok((_, branch)) => format!("{branch}, where accepted work comes together; yours is never touched"),
-        Err(error) => format!("none: {error}"),
+        Err(_) => "none yet".to_owned(),
     }
 }
 

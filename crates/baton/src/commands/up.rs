@@ -44,6 +44,10 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
         output::talk(&told);
     }
     announce(&engine.shop.settings);
+    // Said now, and not when the first agent cannot start.
+    if let Err(error) = engine.shop.home_repository().await {
+        output::talk(&format!("{error}\n  → {}", error.hint()));
+    }
     announce_server(server.address(), token.is_some(), &file);
 
     let (stop, stopping) = watch::channel(false);
