@@ -1,5 +1,7 @@
 //! The command line as people type it. Every command listed here works.
 
+pub mod demo;
+pub mod edit;
 pub mod export;
 pub mod keeping;
 pub mod projects;
@@ -24,7 +26,7 @@ use crate::completing;
     version,
     about,
     arg_required_else_help = true,
-    after_help = "Examples:\n  baton demo                          see it at work; needs no model, key or network\n  baton init                          \
+    after_help = "Examples:\n  baton demo                          the whole product in two minutes, in a browser\n  baton init                          \
                   make yourself at home in this repository\n  baton task add \"Fix the login\"       give it work\n  baton up                            \
                   agents at work, and the page, until Ctrl-C\n\nEvery command has examples behind --help. An error names a code: baton explain CODE."
 )]
@@ -76,16 +78,10 @@ impl Common {
 pub enum Command {
     /// See the whole product at work, on a scratch repository with an agent that needs no model
     #[command(
-        after_help = "Examples:\n  baton demo\n  baton demo --headless                 print the story\n  baton demo --folder /tmp/greeter      where to play it"
+        after_help = "It opens in a browser: the pages say what happens and what to click next. Where nobody clicks, it \
+                      goes on by itself.\n\nExamples:\n  baton demo\n  baton demo --headless                 print the story instead\n  baton demo --folder /tmp/greeter      where to play it"
     )]
-    Demo {
-        /// Print the story instead of drawing progress
-        #[arg(long)]
-        headless: bool,
-        /// Where to play it; a demo that was interrupted there goes on [default: a new folder]
-        #[arg(long, value_name = "DIR")]
-        folder: Option<PathBuf>,
-    },
+    Demo(demo::Demo),
     /// Look at this repository, and write the two files that make Baton at home in it
     #[command(
         after_help = "Examples:\n  baton init\n  baton init --force         write them again; the old ones are kept"
@@ -178,7 +174,7 @@ pub enum Command {
     Restore(keeping::Restore),
     /// What the shell offers behind Tab: real ids, recipes and commands
     #[command(
-        after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)"
+        after_help = "Examples:\n  baton completions --install\n  baton completions fish --install\n  source <(baton completions zsh)"
     )]
     Completions(shell::Completions),
     /// Manual pages
@@ -454,6 +450,13 @@ pub enum TaskCommand {
         #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
     },
+    /// Change what a task says, in your editor or by flags; nobody may be at work on it
+    #[command(
+        after_help = "What you wrote is never lost: where it cannot be used, it stays in a file that is named, and the \
+                      next edit goes on with it.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
+                      TASK-9a69e916 --priority P0\n  baton task edit TASK-9a69e916 --description - < goal.md"
+    )]
+    Edit(edit::Edit),
     /// What could be started now, in the order it would be
     #[command(after_help = "Examples:\n  baton task ready\n  baton task ready --limit 1 --json")]
     Ready {

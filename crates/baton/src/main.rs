@@ -1,6 +1,7 @@
 //! `baton`: one binary for people and scripts.
 
 mod api;
+mod browser;
 mod cli;
 mod commands;
 mod completing;
@@ -14,6 +15,8 @@ mod plan_text;
 mod reference;
 mod remote;
 mod server_file;
+mod signals;
+mod task_text;
 mod telemetry;
 mod terminal;
 mod typed;

@@ -127,4 +127,10 @@ explained! { Refusal {
         cause: "A plan without items would let everything that waits on the task start on work nobody did.",
         next: "Give the plan at least one item: `baton breakdown edit TASK`.",
     },
+    Self::HasBegun { .. } => Explanation {
+        code: "has_begun",
+        means: "What a task waits for cannot be changed any more: somebody has worked on it.",
+        cause: "An agent has begun on what was there then, and a new dependency would come too late.",
+        next: "Cancel it, and add it again with the dependency: `baton task add TITLE --after TASK`.",
+    },
 } }

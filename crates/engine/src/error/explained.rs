@@ -56,6 +56,12 @@ explained! { EngineError {
         cause: "Several programs work on the same task at once.",
         next: "Try again in a moment; `baton task show TASK` says where it stands.",
     },
+    Self::Overtaken { .. } => Explanation {
+        code: "overtaken",
+        means: "Somebody else changed what the task says while you were writing; nothing of yours was written over it.",
+        cause: "Two people, or a person and an agent, edited the same task.",
+        next: "Read it again (`baton task show TASK`), then change it: `baton task edit TASK`.",
+    },
     Self::NotWaiting { .. } => Explanation {
         code: "not_waiting",
         means: "The task does not wait for an answer.",
