@@ -140,6 +140,8 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::Restless { .. }
         | EngineError::OtherProject { .. }
         | EngineError::ProjectOpen { .. }
+        | EngineError::NotArrived { .. }
+        | EngineError::TurnTaken { .. }
         | EngineError::ProjectRestless { .. }
         | EngineError::KeyReused => Code::Conflict,
         EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,

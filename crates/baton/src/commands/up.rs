@@ -9,7 +9,7 @@ use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
 use baton_server::serve::Server;
 use baton_server::state::App;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::cli::Up;
@@ -36,7 +36,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let _alone = only_one(office)?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
-    let mut engine = office.engine(options.agents).await?;
+    let mut engine = office.patient().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
     announce(&engine.shop.settings);
@@ -46,12 +46,8 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(engine.shop.clone(), office.person().to_owned(), guard, ending);
-    let signals = async {
-        let heard = wait_for_signal().await;
-        output::talk("Stopping: agents are ended, their tasks go back to the queue.");
-        heard
-    };
+    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let mut signals = Signals::listen()?;
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
@@ -68,9 +64,9 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
-        heard = signals => {
+        () = signals.next() => {
+            output::talk("Stopping: agents are ended, their tasks go back to the queue.");
             let _ = stop.send(true);
-            heard?;
             stopped.await?;
         }
     }
@@ -133,7 +129,7 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
     }
 }
 
-fn announce(settings: &Settings) {
+pub fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
         output::talk("No agent is set up, so nothing will be started. Add one to .agent/baton.toml:\n");
         output::talk(
@@ -149,17 +145,28 @@ fn announce(settings: &Settings) {
     }
 }
 
-async fn wait_for_signal() -> Result<(), Fault> {
-    let failed = |error: std::io::Error| Fault {
-        message: format!("signals cannot be heard: {error}"),
-        hint: "check the limits of this session".to_owned(),
-        code: FAILED,
-    };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+/// What people and systems end a process by.
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub fn listen() -> Result<Self, Fault> {
+        let failed = |error: std::io::Error| Fault {
+            message: format!("signals cannot be heard: {error}"),
+            hint: "check the limits of this session".to_owned(),
+            code: FAILED,
+        };
+        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        Ok(Self { interrupt, terminate })
     }
-    Ok(())
+
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
