@@ -20,6 +20,7 @@ mod dependencies;
 mod docs;
 mod engine;
 mod looping;
+mod machines;
 mod mcp;
 mod product;
 mod recipes;
