@@ -3,8 +3,8 @@
 //! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
 
 mod error;
-mod explained;
 mod events;
+mod explained;
 mod transport;
 
 use std::fmt::Write;
