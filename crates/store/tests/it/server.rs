@@ -5,6 +5,7 @@
 //! been free for a while. Started as root, the server runs as another user, since it refuses to run as root.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -29,6 +30,8 @@ const IDLE_LOOKS: u32 = 15;
 struct Programs {
     folder: PathBuf,
     user: Option<String>,
+    /// The network namespace they run in; this process's own where there is none.
+    network: Option<String>,
 }
 
 /// A server in a folder of its own.
@@ -146,19 +149,22 @@ impl Programs {
         let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let has = |name: &str| users.lines().any(|line| line.split(':').next() == Some(name));
         let user = ["postgres", "nobody"].into_iter().find(|name| has(name)).map(str::to_owned);
-        Ok(Self { folder, user: user.filter(|_| is_root) })
+        Ok(Self { folder, user: user.filter(|_| is_root), network: None })
     }
 
     /// The program, as the user who may run it.
     fn command(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = match &self.user {
-            Some(user) => {
-                let mut command = Command::new("setpriv");
-                command.args([&format!("--reuid={user}"), "--clear-groups", "--"]).arg(program.as_ref());
-                command
-            }
-            None => Command::new(program.as_ref()),
-        };
+        let mut words: Vec<&OsStr> = Vec::new();
+        if let Some(network) = &self.network {
+            words.extend(["ip", "netns", "exec", network].map(OsStr::new));
+        }
+        let reuid = self.user.as_ref().map(|user| format!("--reuid={user}"));
+        if let Some(reuid) = &reuid {
+            words.extend(["setpriv", reuid, "--clear-groups", "--"].map(OsStr::new));
+        }
+        words.push(program.as_ref().as_os_str());
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
         // The server must not die with the terminal's or the runner's process group.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         command
@@ -172,6 +178,20 @@ impl Server {
         let server = Self { programs: Programs::find()?, folder };
         server.remove();
         server.create();
+        server.start();
+        Ok(server)
+    }
+
+    /// The same in a network namespace, where everyone in that network may use it.
+    pub fn within(name: &str, network: &str, hosts: &str) -> Result<Self, String> {
+        let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
+        let programs = Programs { network: Some(network.to_owned()), ..Programs::find()? };
+        let server = Self { programs, folder };
+        server.remove();
+        server.create();
+        let rules = server.data().join("pg_hba.conf");
+        let text = fs::read_to_string(&rules).map_err(|error| error.to_string())?;
+        fs::write(&rules, format!("{text}\nhost all all {hosts} trust\n")).map_err(|error| error.to_string())?;
         server.start();
         Ok(server)
     }
@@ -199,8 +219,9 @@ impl Server {
     }
 
     pub fn start(&self) {
+        let listen = if self.programs.network.is_some() { "*" } else { "" };
         let settings = format!(
-            "-c listen_addresses= -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
+            "-c listen_addresses={listen} -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
              -c max_wal_size=4GB -c log_min_messages=fatal",
             self.folder.display()
         );

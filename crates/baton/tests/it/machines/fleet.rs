@@ -116,6 +116,12 @@ impl Machine {
         serde_json::from_str(&self.says(&[&["--json"], words].concat())).unwrap()
     }
 
+    /// Whether it ended well, and what it printed.
+    pub fn says_or_not(&self, words: &[&str]) -> (bool, String) {
+        let done = self.baton(words).output().unwrap();
+        (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
+    }
+
     /// Whether it ended well, and what it said.
     pub fn tries(&self, words: &[&str]) -> (bool, String) {
         let done = self.baton(words).output().unwrap();

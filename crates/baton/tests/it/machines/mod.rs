@@ -1,4 +1,6 @@
 //! Many machines on one PostgreSQL and one git remote: each a folder and processes of its own.
 
+mod cut;
 mod fleet;
+mod network;
 mod sharing;
