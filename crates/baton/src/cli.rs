@@ -4,6 +4,8 @@ pub mod export;
 pub mod keeping;
 pub mod projects;
 pub mod shell;
+pub mod store;
+pub mod tokens;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -180,6 +182,12 @@ pub enum Command {
     /// Agents that are given no work for now: a limit, a login that has expired, a budget
     #[command(subcommand)]
     Hold(HoldCommand),
+    /// The store that many machines share
+    #[command(subcommand)]
+    Store(store::StoreCommand),
+    /// Let other people in: viewers, responders and operators, each with a token of their own
+    #[command(subcommand)]
+    Token(tokens::TokenCommand),
     /// What is installed, which agents work, what is wrong and how to mend it
     Doctor,
     /// The project's own commands, from .agent/Taskfile.yml

@@ -46,6 +46,8 @@ impl From<EngineError> for Fault {
             | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
             | EngineError::QueueFull(_)
+            | EngineError::Token(_)
+            | EngineError::TokenRestless { .. }
             | EngineError::Loop(_)
             | EngineError::Ask(_)
             | EngineError::Answer(_)

@@ -184,6 +184,10 @@ name!(
     AgentName, "an agent's name"
 );
 name!(
+    /// A person who was given a token, by the name they are known under here.
+    PersonName, "a person's name"
+);
+name!(
     /// A recipe's id.
     RecipeId, "a recipe's id"
 );

@@ -30,6 +30,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::page::page;
 use crate::views::transition::TransitionView;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -99,7 +100,7 @@ struct NewBreakdown {
 }
 
 async fn create<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     query: Query,
     Body(new): Body<NewBreakdown>,
 ) -> Answer<(StatusCode, Json<Breakdown>)> {
@@ -155,7 +156,7 @@ async fn is_breakdown<S: Store>(app: &App<S>, id: TaskId) -> Answer<()> {
 }
 
 async fn edit<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(draft): Body<PlanDraft>,
@@ -172,7 +173,7 @@ async fn edit<S: Store>(
 }
 
 async fn run<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -183,7 +184,7 @@ async fn run<S: Store>(
 }
 
 async fn approve<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -195,7 +196,7 @@ async fn approve<S: Store>(
 }
 
 async fn reject<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Rejection>,

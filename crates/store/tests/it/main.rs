@@ -10,6 +10,7 @@
 
 mod kill;
 mod killed;
+mod least;
 mod outage;
 mod postgres;
 mod server;
@@ -17,3 +18,4 @@ mod sharing;
 mod sqlite;
 mod sqlite_file;
 mod suite;
+mod tls;
