@@ -7,10 +7,11 @@ use baton_core::schedule::{Candidate, ClaimRank, pick};
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
-use super::apply::apply;
+use super::apply::apply_to;
 use super::batch::Batch;
 use super::fault::Fault;
 use super::leases;
+use super::put_task::Before;
 use super::rendered::Rendered;
 use super::rows::{self, bad_row, of_task, task_id};
 use crate::claim::{ClaimRequest, Claimed};
@@ -75,7 +76,8 @@ fn take(
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
     let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
-    apply(batch, &Rendered::of(Change::transition(stored.version, transition))?)?;
+    let before = Before::ready(stored.version, i64::from(candidate.rank.number()));
+    apply_to(batch, before, &Rendered::of(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
         attempt,
         task,
