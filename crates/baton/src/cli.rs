@@ -6,6 +6,8 @@ pub mod export;
 pub mod keeping;
 pub mod projects;
 pub mod shell;
+pub mod store;
+pub mod tokens;
 pub mod workers;
 
 use std::net::SocketAddr;
@@ -199,6 +201,12 @@ pub enum Command {
     Worker(workers::Worker),
     /// The machines that run agents on this store: what each runs, and when it was last heard of
     Workers,
+    /// The store that many machines share
+    #[command(subcommand)]
+    Store(store::StoreCommand),
+    /// Let other people in: viewers, responders and operators, each with a token of their own
+    #[command(subcommand)]
+    Token(tokens::TokenCommand),
     /// What is installed, which agents work, what is wrong and how to mend it
     Doctor,
     /// The project's own commands, from .agent/Taskfile.yml

@@ -26,6 +26,7 @@ pub mod looping;
 pub mod mailbox;
 pub mod new_project;
 pub mod notifier;
+pub mod people;
 pub mod permissions;
 pub mod place;
 pub mod post;

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Guard, Stored};
 use baton_core::hold::Hold;
@@ -19,6 +20,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -189,6 +191,8 @@ handed_on! {
     fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
     fn holds() -> Vec<Stored<Hold>>;
     fn spending(account: Account) -> Option<Stored<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
+    fn access_tokens() -> Vec<Stored<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;

@@ -97,6 +97,7 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
         Record::Hold(hold) => ("hold", hold.agent.to_string()),
         Record::Spending(spending) => ("spending", spending.account.key()),
+        Record::AccessToken(token) => ("access_token", token.name.to_string()),
     }
 }
 

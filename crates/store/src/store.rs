@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -16,6 +17,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -133,6 +135,14 @@ pub trait Store: Clone + Send + Sync + 'static {
     fn holds(&self) -> impl Future<Output = Answer<Vec<Stored<Hold>>>> + Send;
     /// What an account has used so far; none before its first.
     fn spending(&self, account: Account) -> impl Future<Output = Answer<Option<Stored<Spending>>>> + Send;
+
+    /// The last token of a name, good or not.
+    fn access_token(
+        &self,
+        name: &PersonName,
+    ) -> impl Future<Output = Answer<Option<Stored<AccessToken>>>> + Send;
+    /// All of them, by name.
+    fn access_tokens(&self) -> impl Future<Output = Answer<Vec<Stored<AccessToken>>>> + Send;
 
     /// What came of the message that carried this key, if one did.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;

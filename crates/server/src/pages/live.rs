@@ -3,23 +3,18 @@
 //!
 //! A page needs to know only what an event is about; it asks again for the parts that show it.
 
-use std::convert::Infallible;
-
-use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
 use baton_engine::{Recorded, Store};
-use futures_util::stream::unfold;
 use serde::Serialize;
 
 use super::words::short;
 use crate::error::Answer;
-use crate::follower::Follower;
 use crate::input::Query;
-use crate::sse::{KEEP_ALIVE, Listening, last_event_id};
-use crate::state::App;
+use crate::sse::{self, last_event_id};
+use crate::visitor::Visited;
 
 /// As much of a question as a notification shows.
 const NOTICE_CHARS_MAX: usize = 140;
@@ -42,29 +37,12 @@ struct Notice {
     address: String,
 }
 
-pub async fn stream<S: Store>(
-    State(app): State<App<S>>,
-    mut query: Query,
-    headers: HeaderMap,
-) -> Answer<Response> {
+pub async fn stream<S: Store>(app: Visited<S>, mut query: Query, headers: HeaderMap) -> Answer<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
-    let news = unfold((follower, Listening::new(app.clone())), |(mut follower, listening)| async move {
-        match follower.next().await {
-            Ok(Some(recorded)) => {
-                let event = Event::default().id(recorded.seq.to_string()).data(told(&recorded));
-                Some((Ok::<_, Infallible>(event), (follower, listening)))
-            }
-            Ok(None) => None,
-            Err(error) => {
-                tracing::warn!(%error, "a page's stream broke off");
-                None
-            }
-        }
-    });
-    Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
+    Ok(sse::stream(&app, after, news).into_response())
 }
 
 fn told(recorded: &Recorded) -> String {
@@ -142,6 +120,8 @@ fn notice(body: &EventBody) -> Option<Notice> {
         | EventBody::PhaseHandedOff { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. } => None,
+        | EventBody::IntakeResumed { .. }
+        | EventBody::TokenCreated { .. }
+        | EventBody::TokenRevoked { .. } => None,
     }
 }

@@ -25,6 +25,8 @@ mod queries;
 mod read;
 mod retention;
 mod row;
+mod setup;
+mod tls;
 mod unblock;
 mod upkeep;
 mod write;
@@ -35,6 +37,7 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 pub use connect::PostgresOptions;
+pub use setup::{SetupNames, setup_sql};
 
 use crate::error::StoreError;
 use claim::Claimer;

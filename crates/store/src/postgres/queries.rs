@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -15,6 +16,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use serde::de::DeserializeOwned;
@@ -283,6 +285,15 @@ impl Store for PostgresStore {
 
     async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
         self.record("spending", &account.key()).await
+    }
+
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+        self.record("access_token", name.as_str()).await
+    }
+
+    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+        let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
+        all_stored("access_token", &self.query("listing tokens", sql, &[]).await?)
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -15,6 +16,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -273,6 +275,27 @@ impl Store for SqliteStore {
         let sql = "SELECT version, body FROM spendings WHERE account = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], "spending", &key);
         self.0.readers.read("reading what was used", read).await
+    }
+
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+        let name = name.to_string();
+        let sql = "SELECT version, body FROM access_tokens WHERE name = ?1";
+        let read = move |conn: &_| find(conn, sql, [&name], "access_token", &name);
+        self.0.readers.read("reading a token", read).await
+    }
+
+    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+        let read = |conn: &rusqlite::Connection| {
+            let mut statement =
+                conn.prepare_cached("SELECT version, body FROM access_tokens ORDER BY name")?;
+            let mut rows = statement.query([])?;
+            let mut tokens = Vec::new();
+            while let Some(row) = rows.next()? {
+                tokens.push(stored(row, "access_token", "")?);
+            }
+            Ok(tokens)
+        };
+        self.0.readers.read("reading tokens", read).await
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {

@@ -10,6 +10,7 @@
 
 mod kill;
 mod killed;
+mod least;
 mod migrations;
 mod outage;
 mod postgres;
@@ -18,3 +19,4 @@ mod sharing;
 mod sqlite;
 mod sqlite_file;
 mod suite;
+mod tls;
