@@ -12,6 +12,8 @@ mod fault;
 mod office;
 mod output;
 mod plan_text;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod server_file;
 mod signals;

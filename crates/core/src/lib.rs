@@ -26,6 +26,7 @@ pub mod discovered;
 pub mod effect;
 pub mod event;
 pub mod exit_reason;
+pub mod explanation;
 pub mod fallback;
 pub mod git_name;
 pub mod graph;

@@ -1,5 +1,7 @@
 //! Why the engine could not do what was asked: a small enum to branch on, and a hint for the person.
 
+mod explained;
+
 use std::path::PathBuf;
 
 use baton_core::access_token::TokenRefusal;

@@ -1,5 +1,10 @@
 //! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
 
+pub mod about;
+mod explained;
+#[cfg(test)]
+mod reference;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! The one shape of every error: what was wrong, where, and what to do next.
 
+mod explained;
+
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -57,6 +59,9 @@ pub struct ApiError {
     pub error: Code,
     pub message: String,
     pub hint: String,
+    /// The exact case, where the code covers several; `baton explain` knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The files that stand in the way of a merge. Empty in every other error, and then left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
@@ -70,7 +75,7 @@ const RETRY_AFTER_SECONDS: &str = "1";
 
 impl ApiError {
     pub fn new(error: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error, message: message.into(), hint: hint.into(), conflicts: Vec::new() }
+        Self { error, message: message.into(), hint: hint.into(), reason: None, conflicts: Vec::new() }
     }
 
     pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -112,7 +117,8 @@ impl From<EngineError> for ApiError {
                 "use the one the previous page gave, or none",
             );
         }
-        Self::new(code_of(&error), redact(&error.to_string()), error.hint())
+        let reason = Some(error.explained().code.to_owned());
+        Self { reason, ..Self::new(code_of(&error), redact(&error.to_string()), error.hint()) }
     }
 }
 

@@ -16,6 +16,8 @@ pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod pages;
+#[cfg(test)]
+mod reference;
 pub mod report;
 mod roles;
 mod route;

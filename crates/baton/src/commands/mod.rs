@@ -43,7 +43,7 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     let Arguments { common, command } = arguments;
     // Some need neither a server nor a store.
     match &command {
-        Command::Explain { topic } => return Ok(explain::text(*topic)),
+        Command::Explain { what } => return explain::run(what.as_deref(), common.json),
         Command::Config => return config::show(&common),
         Command::Init(asked) => return init::run(&common, asked),
         Command::Completions(asked) => return shell::completions(asked),

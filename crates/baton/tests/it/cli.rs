@@ -251,12 +251,50 @@ fn explain_states_has_every_state_and_no_way_out_of_done() {
 }
 
 #[test]
+fn explain_tells_what_a_code_means_why_it_came_and_what_to_do() {
+    let output = baton(&["explain", "wrong_state"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(stdout(&output), @"");
+    // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.
+    assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (Codes of the API)"));
+    assert!(stdout(&baton(&["explain", "too_large"])).starts_with("too_large (Tasks and plans)"));
+    assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes of commands)"));
+}
+
+#[test]
+fn explain_alone_lists_everything_and_json_has_the_same() {
+    let all: Value = serde_json::from_slice(&baton(&["explain", "--json"]).stdout).unwrap();
+    let listed = stdout(&baton(&["explain"]));
+    let codes = all["codes"].as_array().unwrap();
+    assert!(codes.len() > 120, "{}", codes.len());
+    for code in codes {
+        let name = code["code"].as_str().unwrap();
+        assert!(listed.contains(&format!("\n  {name} ")), "{name} is not in the list");
+    }
+    for topic in all["topics"].as_array().unwrap() {
+        let name = topic["topic"].as_str().unwrap();
+        let told: Value = serde_json::from_slice(&baton(&["explain", name, "--json"]).stdout).unwrap();
+        assert!(!told[name].as_array().unwrap().is_empty(), "{name}");
+    }
+    let one: Value = serde_json::from_slice(&baton(&["explain", "store_damaged", "--json"]).stdout).unwrap();
+    assert_eq!(one["codes"][0]["family"], "The store");
+}
+
+#[test]
+fn a_code_nobody_knows_gets_the_nearest_names() {
+    let output = baton(&["explain", "wrong-stat"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"");
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2_and_names_what_there_is() {
-    let output = baton(&["explain", "state"]);
+    let output = baton(&["recipe", "shwo"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("states") && said.contains("phases"), "{said}");
+    assert!(said.contains("show"), "{said}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
 
 mod error;
+mod explained;
 mod events;
 mod transport;
 

@@ -1,5 +1,7 @@
 //! The description of the API, made of the routes themselves.
 
+#[cfg(test)]
+mod reference;
 pub mod shapes;
 
 use axum::Json;

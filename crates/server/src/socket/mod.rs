@@ -6,6 +6,8 @@
 mod hand;
 mod incoming;
 mod outgoing;
+#[cfg(test)]
+mod reference;
 mod subscription;
 
 use std::time::Duration;

@@ -43,7 +43,13 @@ pub fn shapes() -> Shapes {
         ("CreatedToken", object(&created)),
         (
             "Error",
-            object(&[("error", codes), ("message", text()), ("hint", text()), ("conflicts?", list(&text()))]),
+            object(&[
+                ("error", codes),
+                ("message", text()),
+                ("hint", text()),
+                ("reason?", text()),
+                ("conflicts?", list(&text())),
+            ]),
         ),
         ("LoggedIn", object(&[("is_logged_in", flag())])),
         ("Actor", object(&[("kind", actors), ("name?", text()), ("attempt?", refer("AttemptId"))])),
