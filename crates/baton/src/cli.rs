@@ -231,6 +231,7 @@ pub enum Command {
     )]
     Worker(workers::Worker),
     /// The machines that run agents on this store: what each runs, and when it was last heard of
+    #[command(after_help = "Examples:\n  baton workers\n  baton workers --json")]
     Workers,
     /// The store that many machines share
     #[command(subcommand)]

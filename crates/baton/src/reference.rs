@@ -29,7 +29,8 @@ fn help(command: &Command) -> String {
         let is_told_once = !is_root && argument.is_global_set();
         argument.hide_env_values(true).hide(is_told_once)
     });
-    quiet.clone().render_long_help().to_string().trim_end().to_owned()
+    let text = quiet.clone().render_long_help().to_string();
+    text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 fn cli_page() -> String {

@@ -56,9 +56,32 @@ fn unknown(what: &str) -> Fault {
 fn text(entry: &Entry) -> String {
     let Entry { family, explanation } = entry;
     format!(
-        "{} ({})\n\n{}\n\nWhy:   {}\n\nNext:  {}\n",
-        explanation.code, family, explanation.means, explanation.cause, explanation.next
+        "{} ({family})\n\n{}\n\nWhy:   {}\n\nNext:  {}\n",
+        explanation.code,
+        wrapped(explanation.means, 0),
+        wrapped(explanation.cause, LABEL_CHARS),
+        wrapped(explanation.next, LABEL_CHARS)
     )
+}
+
+/// As wide as a page is read easily.
+const LINE_CHARS_MAX: usize = 98;
+/// `Why:   `
+const LABEL_CHARS: usize = 7;
+
+/// Lines of a readable length; all but the first begin with `indent` blanks.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if indent + line.chars().count() + 1 + word.chars().count() <= LINE_CHARS_MAX => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
 fn overview() -> String {

@@ -62,6 +62,18 @@ explained! { EngineError {
         cause: "Two people, or a person and an agent, edited the same task.",
         next: "Read it again (`baton task show TASK`), then change it: `baton task edit TASK`.",
     },
+    Self::NotArrived { .. } => Explanation {
+        code: "not_arrived",
+        means: "The work is still on the machine that did it, and not at the remote that everybody shares.",
+        cause: "That machine could not reach the remote when its agent ended. It tries again by itself.",
+        next: "See whether the machine is there (`baton workers`), and accept again later: `baton accept TASK`.",
+    },
+    Self::TurnTaken { .. } => Explanation {
+        code: "turn_taken",
+        means: "Something only one machine may do at a time, such as a merge, is held by another one for too long.",
+        cause: "That machine is slow, or was cut off in the middle of it; its turn ends by itself after a while.",
+        next: "See which machines are there (`baton workers`), and try again.",
+    },
     Self::NotWaiting { .. } => Explanation {
         code: "not_waiting",
         means: "The task does not wait for an answer.",

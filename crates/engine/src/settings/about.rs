@@ -34,6 +34,11 @@ pub const ABOUT: &[About] = &[
         "A store that many machines share, as `postgres://USER@HOST/DATABASE`; without it a file in the state folder",
     ),
     about(
+        "remote",
+        "address",
+        "Where the code of work without a project is shared: such work then happens in a clone of it, on any machine",
+    ),
+    about(
         "listen",
         "address",
         "Where `baton up` listens. Anywhere but on this machine alone a token is needed",

@@ -72,6 +72,7 @@ fn default_of(key: &str) -> String {
     let path = format!("/{}", key.replace("NAME", "name").replace('.', "/"));
     match (key, all.pointer(&path)) {
         ("agents.NAME.kind" | "agents.NAME.command", _) => "what is known of the name".to_owned(),
+        ("default_agent", _) => "the one that is installed".to_owned(),
         (_, None | Some(Value::Null)) => "–".to_owned(),
         (_, Some(Value::Array(list))) if list.is_empty() => "–".to_owned(),
         (_, Some(Value::Object(table))) if table.is_empty() => "–".to_owned(),
