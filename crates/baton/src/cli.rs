@@ -6,12 +6,14 @@ pub mod export;
 pub mod keeping;
 pub mod projects;
 pub mod shell;
+pub mod workers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_core::text::Label;
 use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -188,6 +190,15 @@ pub enum Command {
     /// Agents that are given no work for now: a limit, a login that has expired, a budget
     #[command(subcommand)]
     Hold(HoldCommand),
+    /// Run agents on the tasks of a store that many machines share, and nothing else, until Ctrl-C
+    #[command(
+        after_help = "A first SIGTERM or Ctrl-C lets agents at work finish within --grace; a second one ends them, and their \
+                      tasks go back to the queue unblamed.\n\nExamples:\n  baton worker --store postgres://baton@db/baton \
+                      --namespace shop\n  baton worker --store postgres://baton@db/baton --namespace shop --agents 8 --label gpu"
+    )]
+    Worker(workers::Worker),
+    /// The machines that run agents on this store: what each runs, and when it was last heard of
+    Workers,
     /// What is installed, which agents work, what is wrong and how to mend it
     Doctor,
     /// The project's own commands, from .agent/Taskfile.yml
@@ -362,6 +373,12 @@ pub enum TaskCommand {
     )]
     Add {
         title: String,
+        /// What its machine must have, as `baton worker --label` says; may be given more than once
+        #[arg(long = "needs", value_name = "LABEL")]
+        needs: Vec<Label>,
+        /// The project it belongs to
+        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completing::projects))]
+        project: Option<String>,
         #[arg(long, default_value = "")]
         description: String,
         #[arg(long = "type", value_name = "TYPE", default_value = "IMPLEMENTATION")]
@@ -372,8 +389,9 @@ pub enum TaskCommand {
         #[arg(long = "after", value_name = "TASK")]
         depends_on: Vec<String>,
         /// The conversation it belongs to
-        #[arg(long, default_value = "cli")]
-        session: String,
+        /// [default: cli, or the project's own]
+        #[arg(long)]
+        session: Option<String>,
         /// The recipe it is done by [default: work]
         #[arg(long)]
         recipe: Option<String>,

@@ -54,6 +54,8 @@ impl From<EngineError> for Fault {
             | EngineError::AlreadyAnswered { .. }
             | EngineError::OtherProject { .. }
             | EngineError::ProjectOpen { .. }
+            | EngineError::NotArrived { .. }
+            | EngineError::TurnTaken { .. }
             | EngineError::KeyReused => REFUSED,
             EngineError::ImportName { .. } | EngineError::Import(_) => USAGE,
             EngineError::Restless { .. }

@@ -62,6 +62,18 @@ impl Office {
         Ok(Self { desk, place, is_json, person })
     }
 
+    /// The same for whoever works through an outage of a shared store: calls wait until it is back.
+    pub fn patient(&self) -> Self {
+        let desk = Desk { store: self.desk.store.patient(), ..self.desk.clone() };
+        Self { desk, ..self.clone() }
+    }
+
+    /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
+    pub fn for_people(&self, shop: &Workshop<AnyStore>) -> Workshop<AnyStore> {
+        let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
+        Workshop { desk, ..shop.clone() }
+    }
+
     /// The server's calls on this store, for this process alone.
     pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App<AnyStore> {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));

@@ -141,6 +141,8 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::Overtaken { .. }
         | EngineError::OtherProject { .. }
         | EngineError::ProjectOpen { .. }
+        | EngineError::NotArrived { .. }
+        | EngineError::TurnTaken { .. }
         | EngineError::ProjectRestless { .. }
         | EngineError::KeyReused => Code::Conflict,
         EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,

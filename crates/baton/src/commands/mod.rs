@@ -24,6 +24,7 @@ mod up;
 pub mod user_task;
 mod verdict;
 mod watch;
+mod worker;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -85,7 +86,7 @@ async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
         Command::Backup(asked) => backup::backup(common, &asked).await,
         Command::Restore(asked) => backup::restore(common, &asked).await,
         Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
-        command @ (Command::Up(_) | Command::Loop(_) | Command::Ask { .. }) => {
+        command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_) | Command::Ask { .. }) => {
             let office = Office::open(common).await?;
             let printed = Box::pin(at_work(&office, command)).await;
             office.close().await?;
@@ -104,6 +105,7 @@ async fn at_work(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         // The longest of all commands, and the largest.
         Command::Up(options) => Box::pin(up::run(office, options)).await,
+        Command::Worker(options) => Box::pin(worker::run(office, options)).await,
         Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         _ => Ok(String::new()),
@@ -121,6 +123,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         Command::Answer(answer) => question::answer(api, answer).await,
         Command::Recipe(command) => recipe::run(api, command).await,
         Command::Hold(command) => hold::run(api, command).await,
+        Command::Workers => worker::list(api).await,
         Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
         Command::Plan(asked) => project::plan(api, asked).await,
         Command::Project(command) => project::run(api, command).await,
@@ -138,6 +141,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Demo(_)
         | Command::Doctor
         | Command::Up(_)
+        | Command::Worker(_)
         | Command::Loop(_)
         | Command::Ask { .. }
         | Command::Mcp { .. }

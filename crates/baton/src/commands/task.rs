@@ -11,6 +11,7 @@ use baton_engine::view::{TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
+use super::import::project_id;
 use super::task_edit;
 use crate::api::{Api, List};
 use crate::cli::TaskCommand;
@@ -20,11 +21,24 @@ use crate::output;
 
 pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
     match command {
-        TaskCommand::Add { title, description, task_type, priority, depends_on, session, recipe } => {
+        TaskCommand::Add {
+            title,
+            needs,
+            project,
+            description,
+            task_type,
+            priority,
+            depends_on,
+            session,
+            recipe,
+        } => {
             let title = Office::said(&title, "the title")?;
-            let session: SessionId = session.parse().map_err(|error: BadId| {
-                Fault::usage(error.to_string(), "choose another name with --session")
-            })?;
+            let project = project.map(|id| project_id(&id)).transpose()?;
+            let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
+            let session =
+                session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: BadId| {
+                    Fault::usage(error.to_string(), "choose another name with --session")
+                })?;
             let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
             let mut waits_on = Vec::new();
             for task in &depends_on {
@@ -38,6 +52,8 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
                 "depends_on": waits_on,
                 "session_id": session,
                 "recipe": recipe,
+                "needs": needs,
+                "project_id": project,
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
             let id = added.summary.task_id;

@@ -37,7 +37,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let _alone = only_one(office)?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
-    let mut engine = office.engine(options.agents).await?;
+    let mut engine = office.patient().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
     if let Some(told) = assumptions::told(&engine.shop).await {
@@ -54,7 +54,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(engine.shop.clone(), office.person().to_owned(), guard, ending);
+    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let mut signals = Signals::hear()?;
     let signals = async {
         signals.heard().await;
@@ -140,7 +140,7 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
     }
 }
 
-fn announce(settings: &Settings) {
+pub fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
         output::talk(
             "No agent is set up, so tasks wait. Install one (baton doctor names them), or write down any program in \

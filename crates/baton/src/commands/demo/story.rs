@@ -1,5 +1,6 @@
 //! What the demo is about: six tasks with dependencies, one question, one task that is too large.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -70,6 +71,7 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
         path: shop.place.root.display().to_string(),
         base_branch: "main".parse().map_err(|error| wrong(&error))?,
         feature_branch: Some(feature_branch()),
+        remote: None,
         created_at: context.now,
         completed_at: None,
     };
@@ -100,6 +102,7 @@ pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
         priority: Priority::default(),
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at: now,

@@ -35,6 +35,7 @@ fn project(number: u32) -> Project {
         path: "/src/app".to_owned(),
         base_branch: "main".parse().unwrap(),
         feature_branch: None,
+        remote: None,
         created_at: at(5),
         completed_at: None,
     }
@@ -56,6 +57,7 @@ fn posted(session: &Session, number: u32) -> Posted {
 
 fn attempt() -> AttemptRecord {
     let attempt = Attempt {
+        worker: Some("build-7".to_owned()),
         id: AttemptId::from_bits(u64::MAX),
         number: 1,
         agent: agent("codex"),
