@@ -1,5 +1,6 @@
 //! Schemas of PostgreSQL as earlier programs left them.
 
+use std::fmt::Write;
 use std::fs;
 
 use baton_store::Store;
@@ -38,7 +39,7 @@ async fn dump(client: &Client) -> String {
         let values: Vec<String> = columns.iter().map(|column| format!("quote_nullable({column})")).collect();
         let values = values.join(" || ', ' || ");
         for row in text_of(client, &format!("SELECT {values} FROM {table} ORDER BY 1")).await {
-            rows += &format!("INSERT INTO {table} ({names}) VALUES ({row});\n");
+            writeln!(rows, "INSERT INTO {table} ({names}) VALUES ({row});").unwrap();
         }
     }
     rows
@@ -66,7 +67,7 @@ async fn make(place: &Postgres, steps: &[std::path::PathBuf], rows: &str) -> Cli
     );
     for (version, step) in (1..).zip(steps) {
         sql += &fs::read_to_string(step).unwrap();
-        sql += &format!("INSERT INTO schema_version (version) VALUES ({version});");
+        write!(sql, "INSERT INTO schema_version (version) VALUES ({version});").unwrap();
     }
     // The steps write the first counter themselves.
     sql += "DELETE FROM counter;";

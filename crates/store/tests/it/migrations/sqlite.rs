@@ -1,5 +1,6 @@
 //! Files of earlier schemas.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -32,7 +33,7 @@ fn dump(conn: &Connection) -> String {
         let values: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
         let values = values.join(" || ', ' || ");
         for row in text_of(conn, &format!("SELECT {values} FROM {table} ORDER BY 1")) {
-            rows += &format!("INSERT INTO {table} ({names}) VALUES ({row});\n");
+            writeln!(rows, "INSERT INTO {table} ({names}) VALUES ({row});").unwrap();
         }
     }
     rows
