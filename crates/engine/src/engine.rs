@@ -36,6 +36,9 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
 
+/// After a day a worker that took no leave is taken off the list.
+const WORKER_GONE_MS: i64 = 24 * 3_600_000;
+
 pub struct Engine<S> {
     pub shop: Workshop<S>,
 }
@@ -247,6 +250,18 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.
+    async fn forget_gone_workers(&self) -> Result<(), EngineError> {
+        let store = &self.shop.desk.store;
+        let now = store.now().await?;
+        for seen in store.workers().await? {
+            if now.ms().saturating_sub(seen.seen_at.ms()) > WORKER_GONE_MS {
+                store.forget_worker(&seen.worker.name).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
         let mut stewardship = Stewardship::new(self.shop.clone());
@@ -260,6 +275,9 @@ impl<S: Store> Engine<S> {
             if courier.is_outdated(is_steward) {
                 courier = Courier::new(self.shop.clone(), is_steward);
                 courier.begin().await?;
+                if is_steward {
+                    self.forget_gone_workers().await?;
+                }
             }
             courier.run_once().await?;
             if is_steward {

@@ -96,7 +96,10 @@ async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
         Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
         Command::Ask { question, options, token } => question::ask(common, &question, &options, &token).await,
         command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_)) => {
-            let office = Office::open(common).await?;
+            let office = match &command {
+                Command::Worker(_) => Office::open(&worker::placed(common).await?).await?,
+                _ => Office::open(common).await?,
+            };
             let printed = Box::pin(at_work(&office, command)).await;
             office.close().await?;
             printed

@@ -104,6 +104,16 @@ impl PostgresStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// The namespaces a database holds, for whoever was not told which one is meant.
+    pub async fn namespaces(url: &str) -> Result<Vec<String>, StoreError> {
+        const DOING: &str = "listing the namespaces";
+        let link = Connector::new(&PostgresOptions::new(url, "any"))?.link().await?;
+        let sql = "SELECT substr(n.nspname, 7) FROM pg_namespace n WHERE starts_with(n.nspname, 'baton_') AND EXISTS
+            (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'schema_version') ORDER BY 1";
+        let rows = link.query(DOING, sql, &[]).await.map_err(|fault| fault.unwritten(DOING))?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
     fn lanes(&self) -> Result<Lanes, StoreError> {
         self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)
     }

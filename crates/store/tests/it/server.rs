@@ -209,7 +209,8 @@ impl Server {
         server.create();
         let rules = server.data().join("pg_hba.conf");
         let text = fs::read_to_string(&rules).map_err(|error| error.to_string())?;
-        fs::write(&rules, format!("{text}\nhost all all {hosts} trust\n")).map_err(|error| error.to_string())?;
+        fs::write(&rules, format!("{text}\nhost all all {hosts} trust\n"))
+            .map_err(|error| error.to_string())?;
         server.start();
         Ok(server)
     }

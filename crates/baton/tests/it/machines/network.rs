@@ -27,7 +27,9 @@ pub fn missing() -> Option<String> {
             ip(&["netns", "del", &probe]);
             None
         }
-        Ok(made) => Some(format!("no network namespace could be made: {}", String::from_utf8_lossy(&made.stderr))),
+        Ok(made) => {
+            Some(format!("no network namespace could be made: {}", String::from_utf8_lossy(&made.stderr)))
+        }
         Err(error) => Some(format!("the program ip (iproute2) cannot be started: {error}")),
     }
 }
@@ -50,7 +52,9 @@ impl Network {
             let (machine, cable) = (network.machine(number), cable(number));
             ip(&["netns", "add", &machine]);
             ip(&["-n", &machine, "link", "set", "lo", "up"]);
-            ip(&["-n", &hub, "link", "add", &cable, "type", "veth", "peer", "name", "net", "netns", &machine]);
+            ip(&[
+                "-n", &hub, "link", "add", &cable, "type", "veth", "peer", "name", "net", "netns", &machine,
+            ]);
             ip(&["-n", &hub, "link", "set", &cable, "master", "bridge", "up"]);
             ip(&["-n", &machine, "addr", "add", &format!("10.77.0.{}/24", 10 + number), "dev", "net"]);
             ip(&["-n", &machine, "link", "set", "net", "up"]);
