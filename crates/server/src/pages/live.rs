@@ -4,15 +4,19 @@
 //! A page needs to know only what an event is about; it asks again for the parts that show it.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
+use baton_engine::running::Running;
 use baton_engine::{Recorded, Store};
 use futures_util::stream::unfold;
 use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use super::words::short;
 use crate::error::Answer;
@@ -21,6 +25,8 @@ use crate::input::Query;
 use crate::sse::{KEEP_ALIVE, Listening, last_event_id};
 use crate::state::App;
 
+/// Turns are told no more often than this.
+const TURNS_EVERY: Duration = Duration::from_secs(1);
 /// As much of a question as a notification shows.
 const NOTICE_CHARS_MAX: usize = 140;
 
@@ -51,20 +57,51 @@ pub async fn stream<S: Store>(
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
     let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
-    let news = unfold((follower, Listening::new(app.clone())), |(mut follower, listening)| async move {
-        match follower.next().await {
-            Ok(Some(recorded)) => {
-                let event = Event::default().id(recorded.seq.to_string()).data(told(&recorded));
-                Some((Ok::<_, Infallible>(event), (follower, listening)))
-            }
-            Ok(None) => None,
-            Err(error) => {
-                tracing::warn!(%error, "a page's stream broke off");
-                None
-            }
-        }
+    let turns = Turns::of(app.shop.running.clone());
+    let state = (follower, turns, Listening::new(app.clone()));
+    let news = unfold(state, |(mut follower, mut turns, listening)| async move {
+        // Neither loses anything when it is dropped for the other.
+        let event = tokio::select! {
+            next = follower.next() => match next {
+                Ok(Some(recorded)) => Event::default().id(recorded.seq.to_string()).data(told(&recorded)),
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "a page's stream broke off");
+                    return None;
+                }
+            },
+            // No event of the history, so it has no number.
+            taken = turns.taken() => Event::default().data(taken),
+        };
+        Some((Ok::<_, Infallible>(event), (follower, turns, listening)))
     });
     Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// Turns that agents take, gathered: a page that shows them need not be told of each.
+struct Turns {
+    running: Running,
+    taken: watch::Receiver<u64>,
+    not_before: Instant,
+}
+
+impl Turns {
+    fn of(running: Running) -> Self {
+        let taken = running.turns();
+        Self { running, taken, not_before: Instant::now() }
+    }
+
+    async fn taken(&mut self) -> String {
+        sleep_until(self.not_before).await;
+        if self.taken.changed().await.is_err() {
+            // Nobody is left who could take one.
+            std::future::pending::<()>().await;
+        }
+        self.not_before = Instant::now() + TURNS_EVERY;
+        let about = self.running.all_at_work().iter().map(|at| at.task.to_string()).collect();
+        let news = News { event: "turns".to_owned(), about, notice: None };
+        serde_json::to_string(&news).unwrap_or_default()
+    }
 }
 
 fn told(recorded: &Recorded) -> String {
