@@ -1,6 +1,8 @@
 //! A person's token: who they are, what they may do, and until when. The secret itself is shown once and never comes
 //! here; what is kept are digests of it.
 
+pub mod explained;
+
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;

@@ -62,6 +62,7 @@ pub mod run;
 pub mod schedule;
 pub mod session;
 pub mod spending;
+pub mod stand_alone;
 pub mod state;
 pub mod subtask;
 pub mod task;

@@ -8,8 +8,8 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use baton_engine::Recorded;
 use baton_engine::Store;
-use futures_util::Stream;
 use futures_util::stream::unfold;
+use futures_util::{Stream, StreamExt};
 
 use crate::error::{Answer, ApiError};
 use crate::follower::Follower;
@@ -21,24 +21,30 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// How often a quiet stream gives a sign of life, so that a client notices when the server is gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Everything after the event of number `after`, for as long as the client listens and may.
-pub fn stream<S: Store>(
+/// Everything after the event of number `after`, for as long as the client listens and may; and, as it comes, what is
+/// told `beside` the log.
+pub fn stream<S: Store, B: Stream<Item = Event> + Send + 'static>(
     visited: &Visited<S>,
     after: u64,
     told: fn(&Recorded) -> Event,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
+    beside: B,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S, B>> {
     let follower = Follower::new(visited.desk().clone(), visited.ending.clone(), after);
     let (app, visitor) = (App::clone(visited), visited.visitor.clone());
     let over = Box::pin(async move { visitor.time_is_over(&app).await });
-    let state = (follower, over, Listening::new(visited), visited.visitor.clone());
-    let events = unfold(state, move |(mut follower, mut over, listening, visitor)| async move {
+    let state = (follower, over, Box::pin(beside), Listening::new(visited), visited.visitor.clone());
+    let events = unfold(state, move |(mut follower, mut over, mut beside, listening, visitor)| async move {
+        // None of them loses anything when it is dropped for another.
         let next = tokio::select! {
             next = follower.next() => next,
+            Some(event) = beside.next() => {
+                return Some((Ok(event), (follower, over, beside, listening, visitor)));
+            }
             () = &mut over => Ok(None),
         };
         match next {
             Ok(Some(recorded)) if visitor.is_ended_by(&recorded) => None,
-            Ok(Some(recorded)) => Some((Ok(told(&recorded)), (follower, over, listening, visitor))),
+            Ok(Some(recorded)) => Some((Ok(told(&recorded)), (follower, over, beside, listening, visitor))),
             Ok(None) => None,
             Err(error) => {
                 // The client comes back with the last number it saw, and misses nothing.

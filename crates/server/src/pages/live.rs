@@ -3,12 +3,19 @@
 //!
 //! A page needs to know only what an event is about; it asks again for the parts that show it.
 
+use std::time::Duration;
+
 use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
+use baton_engine::running::Running;
 use baton_engine::{Recorded, Store};
+use futures_util::Stream;
+use futures_util::stream::unfold;
 use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use super::words::short;
 use crate::error::Answer;
@@ -16,6 +23,8 @@ use crate::input::Query;
 use crate::sse::{self, last_event_id};
 use crate::visitor::Visited;
 
+/// Turns are told no more often than this.
+const TURNS_EVERY: Duration = Duration::from_secs(1);
 /// As much of a question as a notification shows.
 const NOTICE_CHARS_MAX: usize = 140;
 
@@ -42,7 +51,42 @@ pub async fn stream<S: Store>(app: Visited<S>, mut query: Query, headers: Header
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
     let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
-    Ok(sse::stream(&app, after, news).into_response())
+    let turns = Turns::of(app.shop.running.clone()).told();
+    Ok(sse::stream(&app, after, news, turns).into_response())
+}
+
+/// Turns that agents take, gathered: a page that shows them need not be told of each.
+struct Turns {
+    running: Running,
+    taken: watch::Receiver<u64>,
+    not_before: Instant,
+}
+
+impl Turns {
+    fn of(running: Running) -> Self {
+        let taken = running.turns();
+        Self { running, taken, not_before: Instant::now() }
+    }
+
+    /// They are no events of the history, so they have no number.
+    fn told(self) -> impl Stream<Item = Event> {
+        unfold(self, |mut turns| async move {
+            let news = turns.taken().await;
+            Some((Event::default().data(news), turns))
+        })
+    }
+
+    async fn taken(&mut self) -> String {
+        sleep_until(self.not_before).await;
+        if self.taken.changed().await.is_err() {
+            // Nobody is left who could take one.
+            std::future::pending::<()>().await;
+        }
+        self.not_before = Instant::now() + TURNS_EVERY;
+        let about = self.running.all_at_work().iter().map(|at| at.task.to_string()).collect();
+        let news = News { event: "turns".to_owned(), about, notice: None };
+        serde_json::to_string(&news).unwrap_or_default()
+    }
 }
 
 fn told(recorded: &Recorded) -> String {

@@ -31,5 +31,5 @@ async fn stream<S: Store>(
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();
-    Ok(sse::stream(&app, after, sse::event_of))
+    Ok(sse::stream(&app, after, sse::event_of, futures_util::stream::pending()))
 }
