@@ -114,6 +114,8 @@ pub fn wants_code(task: &Task) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use baton_core::id::{SessionId, TaskId};
     use baton_core::priority::Priority;
     use baton_core::recycle::Depth;
@@ -134,6 +136,7 @@ mod tests {
             description: String::new(),
             role: Role::implement(),
             recipe: None,
+            needs: BTreeSet::new(),
             priority: Priority::default(),
             depth: Depth::Original,
             created_at: Timestamp::from_ms(0),
