@@ -15,6 +15,7 @@ use crate::courier::Courier;
 use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
+use crate::log_relay::LogRelay;
 use crate::looping::Conductor;
 use crate::place::Place;
 use crate::pruner::Pruner;
@@ -58,11 +59,12 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served, (), ()) = tokio::join!(
+        let (worked, rescued, served, (), (), ()) = tokio::join!(
             working,
             self.keep_leases(services_end.clone()),
             self.serve(services_end.clone()),
             self.prune(services_end.clone()),
+            self.relay_logs(services_end.clone()),
             self.stock(services_end)
         );
         worked.and(rescued).and(served)
@@ -145,6 +147,13 @@ impl<S: Store> Engine<S> {
                 () = sleep(SWEEP) => {}
                 _ = end.changed() => {}
             }
+        }
+    }
+
+    /// Logs that are here, for those who watch them elsewhere.
+    async fn relay_logs(&self, end: watch::Receiver<bool>) {
+        if let Some(relay) = LogRelay::new(self.shop.clone()) {
+            relay.run(end).await;
         }
     }
 

@@ -27,6 +27,7 @@ use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 use crate::store::Store;
@@ -62,6 +63,13 @@ macro_rules! handed_on {
                     Self::Postgres(store) => store.$name($($argument),*).await,
                 }
             })*
+
+            fn log_line(&self) -> Option<LogLine> {
+                match self {
+                    Self::Sqlite(store) => store.log_line(),
+                    Self::Postgres(store) => store.log_line(),
+                }
+            }
 
             fn subscribe(&self) -> watch::Receiver<u64> {
                 match self {
