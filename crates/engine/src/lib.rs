@@ -3,6 +3,7 @@
 pub mod acceptor;
 pub mod agent_settings;
 pub mod asking;
+pub mod attempt_log;
 pub mod budgets;
 pub mod checks;
 pub mod code;
@@ -22,6 +23,7 @@ pub mod holds;
 pub mod ids;
 pub mod import;
 pub mod intakes;
+pub mod log_relay;
 pub mod looping;
 pub mod mailbox;
 pub mod new_project;

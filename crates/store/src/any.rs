@@ -32,6 +32,7 @@ use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 use crate::store::Store;
@@ -146,6 +147,13 @@ macro_rules! handed_on {
                         Ok(Vec::new())
                     }
                     answer => answer,
+                }
+            }
+
+            fn log_line(&self) -> Option<LogLine> {
+                match &self.backend {
+                    Backend::Sqlite(store) => store.log_line(),
+                    Backend::Postgres(store) => store.log_line(),
                 }
             }
 

@@ -70,7 +70,7 @@ impl TaskColumns {
             title: spec.title.to_string(),
             role: spec.role.to_string(),
             is_claimable: task.is_claimable(),
-            rank: i64::from(task.claim_rank().number()),
+            rank: task.claim_rank().number(),
             created_ms: spec.created_at.ms(),
             updated_ms: task.updated_at().ms(),
             is_done,

@@ -27,6 +27,7 @@ use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 
@@ -160,6 +161,8 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// The highest event number known here. It changes soon after any commit, by this process or another, and
     /// it is marked as changed, with the same number, when work became ready without an event.
     fn subscribe(&self) -> watch::Receiver<u64>;
+    /// The way to logs of other machines; none where the store is a file, and all its work on one machine.
+    fn log_line(&self) -> Option<LogLine>;
 
     /// Effects not yet carried out, oldest first, after `after`. One that is caused later has a higher id, so a
     /// reader that goes on from the last id it saw misses none.

@@ -1,6 +1,5 @@
 //! `/api/tasks`: adding, finding and reading tasks. What is done to one is in [`verdicts`].
 
-pub mod log;
 pub mod records;
 pub mod verdicts;
 

@@ -26,6 +26,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Params;
 use super::lock::version;
+use super::log_line::LogLine;
 use super::pipeline::Param;
 use super::read::{all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored};
 use super::{PostgresStore, candidates, claim, committer, filter, groups, retention};
@@ -310,6 +311,11 @@ impl Store for PostgresStore {
         let sql = "SELECT seq, body FROM events WHERE task = $1 AND seq > $2 ORDER BY seq LIMIT $3";
         let params: Params<'_> = &[&task.to_string(), &signed(after), &i64::from(limit)];
         self.query("reading events", sql, params).await?.iter().map(recorded).collect()
+    }
+
+    fn log_line(&self) -> Option<LogLine> {
+        let (pool, news) = (self.inner.pool.clone(), self.inner.logs.clone());
+        Some(LogLine { pool, news, channel: self.inner.connector.schema().to_owned() })
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

@@ -33,6 +33,7 @@ use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 use crate::store::Store;
@@ -313,6 +314,10 @@ impl Store for SqliteStore {
     async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<Recorded>> {
         let read = move |conn: &_| history::task_events(conn, of_task(task), after, limit);
         self.0.readers.read("reading events", read).await
+    }
+
+    fn log_line(&self) -> Option<LogLine> {
+        None
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

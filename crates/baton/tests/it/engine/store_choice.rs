@@ -118,6 +118,30 @@ work"#;
 }
 
 #[test]
+fn a_log_is_fetched_from_the_machine_that_has_it() {
+    if let Some(reason) = postgres::missing() {
+        eprintln_skipped(&reason);
+        return;
+    }
+    let mut shop = Shop::with_agent("echo 'written over there' >&2\nwork", "");
+    shop.variables =
+        vec![("BATON_STORE".to_owned(), address()), ("BATON_NAMESPACE".to_owned(), namespace("logs"))];
+    let task = shop.add("First", &[]);
+    let up = shop.up();
+    shop.until_queue(&task, "provisional");
+    // Another state folder is another machine, as far as logs go.
+    let elsewhere = shop.home.join("elsewhere").display().to_string();
+    let log = shop.json(&["--state-dir", &elsewhere, "task", "log", &task]);
+    assert!(log["text"].as_str().unwrap().contains("written over there"), "{log}");
+    assert!(!log["machine"].as_str().unwrap_or_default().is_empty(), "{log}");
+    let here = shop.json(&["task", "log", &task]);
+    assert_eq!((&here["text"], here.get("machine")), (&log["text"], None));
+    up.end();
+    let nobody = shop.json(&["--state-dir", &elsewhere, "task", "log", &task]);
+    assert_eq!(nobody["attempt_id"], serde_json::Value::Null, "{nobody}");
+}
+
+#[test]
 fn the_sql_for_a_home_is_printed_and_names_no_secret() {
     let shop = Shop::diligent("");
     let sql = shop.says(&["--namespace", "team", "store", "init", "--print-sql", "--database", "work"]);
