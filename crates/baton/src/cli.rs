@@ -1,5 +1,7 @@
 //! The command line as people type it. Every command listed here works.
 
+pub mod demo;
+pub mod edit;
 pub mod export;
 pub mod keeping;
 pub mod projects;
@@ -21,7 +23,16 @@ use crate::completing;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
-#[command(name = "baton", version, about, arg_required_else_help = true)]
+#[command(
+    name = "baton",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "First steps:\n  baton demo                            the whole product in two minutes, in a browser\n  \
+                  baton init                            make Baton at home in a repository of yours\n  \
+                  baton task add \"What is to be done\"   put a first task into the queue\n  \
+                  baton up                              let agents work on it"
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
@@ -69,14 +80,11 @@ impl Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// See the whole product at work, on a scratch repository with an agent that needs no model
-    Demo {
-        /// Print the story instead of drawing progress
-        #[arg(long)]
-        headless: bool,
-        /// Where to play it; a demo that was interrupted there goes on [default: a new folder]
-        #[arg(long, value_name = "DIR")]
-        folder: Option<PathBuf>,
-    },
+    #[command(
+        after_help = "It opens in a browser: the pages say what happens and what to click next. Where nobody clicks, it \
+                      goes on by itself.\n\nExamples:\n  baton demo\n  baton demo --headless"
+    )]
+    Demo(demo::Demo),
     /// Look at this repository, and write the two files that make Baton at home in it
     Init(projects::Init),
     /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
@@ -148,7 +156,7 @@ pub enum Command {
     Restore(keeping::Restore),
     /// What the shell offers behind Tab: real ids, recipes and commands
     #[command(
-        after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)"
+        after_help = "Examples:\n  baton completions --install\n  baton completions fish --install\n  source <(baton completions zsh)"
     )]
     Completions(shell::Completions),
     /// Manual pages
@@ -404,6 +412,13 @@ pub enum TaskCommand {
         #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
     },
+    /// Change what a task says, in your editor or by flags; nobody may be at work on it
+    #[command(
+        after_help = "What you wrote is never lost: where it cannot be used, it stays in a file that is named, and the \
+                      next edit goes on with it.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
+                      TASK-9a69e916 --priority P0\n  baton task edit TASK-9a69e916 --description - < goal.md"
+    )]
+    Edit(edit::Edit),
     /// What could be started now, in the order it would be
     Ready {
         #[arg(long, default_value_t = 20)]

@@ -45,6 +45,7 @@ impl From<EngineError> for Fault {
             | EngineError::Dependency(_)
             | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
+            | EngineError::Overtaken { .. }
             | EngineError::QueueFull(_)
             | EngineError::Loop(_)
             | EngineError::Ask(_)

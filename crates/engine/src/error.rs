@@ -52,6 +52,8 @@ pub enum EngineError {
     Graph(#[from] GraphError),
     #[error("{task} kept changing while this was being done")]
     Restless { task: TaskId },
+    #[error("what {task} asks for was changed by somebody else meanwhile")]
+    Overtaken { task: TaskId },
     #[error("{task} does not wait for an answer")]
     NotWaiting { task: TaskId },
     #[error("the question was answered already, by {by}")]
@@ -143,6 +145,7 @@ impl EngineError {
             }
             Self::Graph(_) => "see where it stands: baton task show TASK".to_owned(),
             Self::Restless { .. } => "try again".to_owned(),
+            Self::Overtaken { task } => format!("read it again, then change it: baton task show {task}"),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
             Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),

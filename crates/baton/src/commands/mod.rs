@@ -1,6 +1,7 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
 mod accept;
+mod assumptions;
 mod backup;
 mod breakdown;
 mod chat;
@@ -18,6 +19,7 @@ mod question;
 mod recipe;
 pub mod shell;
 mod task;
+mod task_edit;
 mod up;
 pub mod user_task;
 mod verdict;
@@ -52,11 +54,20 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
         }
         _ => {}
     }
-    runtime()?.block_on(Box::pin(dispatch(&common, command)))
+    runtime(&command)?.block_on(Box::pin(dispatch(&common, command)))
 }
 
-fn runtime() -> Result<Runtime, Fault> {
-    Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(|error| Fault {
+/// Most commands ask one thing and end: for them, threads would only be started and ended again.
+fn runtime(command: &Command) -> Result<Runtime, Fault> {
+    let is_at_work = matches!(
+        command,
+        Command::Demo(_) | Command::Up(_) | Command::Loop(_) | Command::Chat(_) | Command::Mcp { .. }
+    );
+    let mut builder = if is_at_work { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    if is_at_work {
+        builder.worker_threads(WORKERS);
+    }
+    builder.enable_all().build().map_err(|error| Fault {
         message: format!("the program could not set itself up: {error}"),
         hint: "check the limits on threads and files of this session".to_owned(),
         code: FAILED,
@@ -66,7 +77,7 @@ fn runtime() -> Result<Runtime, Fault> {
 /// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
 async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
     match command {
-        Command::Demo { headless, folder } => Box::pin(demo::run(headless, folder)).await,
+        Command::Demo(asked) => Box::pin(demo::run(asked)).await,
         Command::Doctor => doctor::run(common).await,
         // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
@@ -130,7 +141,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Watch
         | Command::Backup(_)
         | Command::Restore(_)
-        | Command::Demo { .. }
+        | Command::Demo(_)
         | Command::Doctor
         | Command::Up(_)
         | Command::Worker(_)

@@ -12,6 +12,7 @@ use baton_server::client::with_query;
 use serde_json::{Value, json};
 
 use super::import::project_id;
+use super::task_edit;
 use crate::api::{Api, List};
 use crate::cli::TaskCommand;
 use crate::fault::Fault;
@@ -56,6 +57,9 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
             let id = added.summary.task_id;
+            if !api.is_json && !api.is_served() {
+                output::next("Nobody works on it yet; let agents do so: baton up");
+            }
             if api.is_json { output::json(&added) } else { Ok(format!("{id} is in the queue.\n")) }
         }
         TaskCommand::List { queue, limit, cursor } => {
@@ -65,6 +69,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             let view = api.task(api.task_id(&task).await?).await?;
             if api.is_json { output::json(&view) } else { Ok(description(&view)) }
         }
+        TaskCommand::Edit(asked) => task_edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
             let answer = Office::said(&text, "the reply")?;
@@ -243,6 +248,10 @@ fn description(view: &TaskView) -> String {
             "Verified: {} commit(s), {} of {} turns",
             verified.commits, verified.turns, verified.turns_max
         );
+    }
+    if summary.queue == Queue::Provisional && !summary.is_breakdown {
+        let id = summary.task_id;
+        let _ = writeln!(text, "\nIt waits for you: baton task diff {id}, then baton accept {id}");
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());

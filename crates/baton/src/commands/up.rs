@@ -9,14 +9,15 @@ use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
 use baton_server::serve::Server;
 use baton_server::state::App;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+use super::assumptions;
 use crate::cli::Up;
 use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
 use crate::server_file::{self, ServerFile};
+use crate::signals::Signals;
 use crate::telemetry::Telemetry;
 
 pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
@@ -39,7 +40,14 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let mut engine = office.patient().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
+    if let Some(told) = assumptions::told(&engine.shop).await {
+        output::talk(&told);
+    }
     announce(&engine.shop.settings);
+    // Said now, and not when the first agent cannot start.
+    if let Err(error) = engine.shop.home_repository().await {
+        output::talk(&format!("{error}\n  → {}", error.hint()));
+    }
     announce_server(server.address(), token.is_some(), &file);
 
     let (stop, stopping) = watch::channel(false);
@@ -47,7 +55,11 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
     let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::hear()?;
+    let signals = async {
+        signals.heard().await;
+        output::talk("Stopping: agents are ended, their tasks go back to the queue.");
+    };
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
@@ -64,8 +76,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
-        () = signals.next() => {
-            output::talk("Stopping: agents are ended, their tasks go back to the queue.");
+        () = signals => {
             let _ = stop.send(true);
             stopped.await?;
         }
@@ -131,7 +142,10 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
 
 pub fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
-        output::talk("No agent is set up, so nothing will be started. Add one to .agent/baton.toml:\n");
+        output::talk(
+            "No agent is set up, so tasks wait. Install one (baton doctor names them), or write down any program in \
+             .agent/baton.toml:\n",
+        );
         output::talk(
             "    default_agent = \"mine\"\n\n    [agents.mine]\n    kind = \"command\"\n    command = [\"my-agent\"]\n",
         );
@@ -142,31 +156,5 @@ pub fn announce(settings: &Settings) {
             settings.max_agents,
             names.join(", ")
         ));
-    }
-}
-
-/// What people and systems end a process by.
-pub struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    pub fn listen() -> Result<Self, Fault> {
-        let failed = |error: std::io::Error| Fault {
-            message: format!("signals cannot be heard: {error}"),
-            hint: "check the limits of this session".to_owned(),
-            code: FAILED,
-        };
-        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        Ok(Self { interrupt, terminate })
-    }
-
-    pub async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::up::{Signals, announce, only_one};
+use super::up::{announce, only_one};
 use crate::api::{self, Api};
 use crate::cli::Common;
 use crate::cli::workers::Worker;
@@ -21,6 +21,7 @@ use crate::fault::{FAILED, Fault, UNREACHABLE};
 use crate::office::{Office, find};
 use crate::output;
 use crate::server_file;
+use crate::signals::Signals;
 
 /// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
 /// leases run out by themselves.
@@ -87,10 +88,10 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     };
     let serving = server.run(app, end.subscribe());
     let mut worked = Box::pin(async { tokio::join!(working, serving).0 });
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::hear()?;
     tokio::select! {
         worked = &mut worked => { worked?; return Ok(String::new()) }
-        () = signals.next() => {}
+        () = signals.heard() => {}
     }
     output::talk(&format!(
         "Draining: nothing new is taken; agents at work have {} s to finish. Once more ends them now.",
@@ -99,7 +100,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     let _ = stop.send(true);
     tokio::select! {
         worked = &mut worked => { worked?; return Ok(String::new()) }
-        () = signals.next() => {}
+        () = signals.heard() => {}
         () = sleep(grace) => {}
     }
     let _ = hurry.send(true);

@@ -42,6 +42,7 @@ mod talk;
 mod tree;
 mod vault;
 mod version;
+mod watching;
 
 pub use checkout::{Checkout, CheckoutSpec, Place};
 pub use contents::FILE_BYTES_MAX;
@@ -60,3 +61,4 @@ pub use settle::{Aside, AsideReason, Settled};
 pub use setup::Setup;
 pub use vault::{Fault, Vaulted};
 pub use version::GitVersion;
+pub use watching::{FilesWritten, Watcher};

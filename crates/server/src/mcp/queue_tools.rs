@@ -121,6 +121,7 @@ pub async fn update<S: Store>(
         title: arguments.maybe_said("title")?.map(short).transpose()?,
         description: arguments.text("description")?.map(str::to_owned),
         priority: arguments.parsed::<Priority>("priority")?,
+        after: Vec::new(),
     };
     if revision.is_empty() {
         return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());

@@ -9,6 +9,7 @@ mod card;
 mod chat;
 mod form;
 mod graph;
+mod guide;
 mod health;
 mod help;
 mod inbox;

@@ -32,7 +32,7 @@ use crate::views::page::{listed, page};
 /// Where tasks go that name neither a session nor a project.
 const SESSION_OF_API: &str = "api";
 /// What one task may wait on.
-const DEPENDENCIES_MAX: usize = 200;
+pub(super) const DEPENDENCIES_MAX: usize = 200;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     let own = vec![

@@ -49,6 +49,16 @@ pub fn shapes() -> Shapes {
                 ("title?", or_null(&title)),
                 ("description?", or_null(&text())),
                 ("priority?", nullable("Priority")),
+                ("after?", list(&refer("TaskId"))),
+                ("seen?", nullable("Seen")),
+            ]),
+        ),
+        (
+            "Seen",
+            request(&[
+                ("title?", or_null(&text())),
+                ("description?", or_null(&text())),
+                ("priority?", nullable("Priority")),
             ]),
         ),
         (
