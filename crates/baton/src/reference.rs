@@ -221,7 +221,7 @@ fn typed(line: &str) -> Option<Vec<String>> {
     let (mut word, mut quote, mut is_open) = (String::new(), None, false);
     for c in line[start..].chars() {
         match (c, quote) {
-            ('|' | '>' | ')', None) => break,
+            ('|' | '<' | '>' | ')', None) => break,
             (c, Some(open)) if c == open => quote = None,
             ('"' | '\'', None) => (quote, is_open) = (Some(c), true),
             (' ', None) => {
