@@ -2,6 +2,7 @@
 
 mod agents_door;
 mod api;
+mod browser;
 mod cli;
 mod commands;
 mod completing;
@@ -13,6 +14,8 @@ mod output;
 mod plan_text;
 mod remote;
 mod server_file;
+mod signals;
+mod task_text;
 mod telemetry;
 mod terminal;
 mod typed;

@@ -188,6 +188,10 @@ name!(
     PersonName, "a person's name"
 );
 name!(
+    /// Something a machine has that not every one has, and that a task may need: `gpu`, `mac`.
+    Label, "a label"
+);
+name!(
     /// A recipe's id.
     RecipeId, "a recipe's id"
 );

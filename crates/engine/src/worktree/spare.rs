@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use baton_core::git_name::{BranchName, CommitId};
 
-use super::call::TIMEOUT_FILES;
 use super::error::GitError;
 use super::git::At;
 use super::lock::fingerprint;
@@ -54,7 +53,7 @@ impl Worktrees {
         };
         let at = At::Worktree { git_dir: &git_dir, folder: &folder };
         let fill = self.repository.call_at("write the spare worktree's files", at);
-        fill.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await?;
+        fill.write_files().run().await?;
         lock_as_spare(&git_dir).map_err(|source| GitError::File { tried: "lock", path: git_dir, source })
     }
 
@@ -83,7 +82,7 @@ impl Worktrees {
         if spare.head.as_ref() != Some(start) {
             let at = At::Worktree { git_dir: &git_dir, folder };
             let renew = self.repository.call_at("bring the spare worktree up to date", at);
-            renew.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await?;
+            renew.write_files().run().await?;
         }
         Ok(Some(git_dir))
     }

@@ -16,6 +16,7 @@ pub mod tasks;
 pub mod tokens;
 pub mod tools;
 pub mod user_tasks;
+pub mod workers;
 
 use baton_engine::Store;
 
@@ -38,6 +39,7 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         events::routes(),
         holds::routes(),
         tokens::routes(),
+        workers::routes(),
         health::routes(),
         login::routes(),
     ]

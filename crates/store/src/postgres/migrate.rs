@@ -5,7 +5,11 @@ use super::fault::Fault;
 use crate::error::StoreError;
 
 /// Each file takes the schema from the number before to its own. A file that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+];
 
 /// The server's code for a thing that this role may not do.
 const MAY_NOT: &str = "(42501)";

@@ -12,6 +12,7 @@ mod kill;
 mod killed;
 mod least;
 mod logs;
+mod migrations;
 mod outage;
 mod postgres;
 mod server;

@@ -153,6 +153,6 @@ fn the_sql_for_a_home_is_printed_and_names_no_secret() {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn eprintln_skipped(reason: &str) {
+pub fn eprintln_skipped(reason: &str) {
     eprintln!("skipped: {reason}");
 }

@@ -1,5 +1,7 @@
 //! `/tasks/new`: a task, written by hand.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
@@ -79,6 +81,7 @@ pub async fn add<S: Store>(app: Visited<S>, form: Form) -> PageAnswer {
         priority,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,
