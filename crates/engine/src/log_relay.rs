@@ -24,13 +24,6 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How much longer a watch lasts than somebody waits for it: until the next look of a machine that is slow.
 const WATCH_EXTRA_MS: i64 = 5_000;
 
-/// This machine, as others know it.
-pub fn machine_id() -> String {
-    let read = |path| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let named = read("/proc/sys/kernel/hostname").or_else(|| read("/etc/hostname"));
-    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
-}
-
 /// Hands out what is here.
 pub struct LogRelay<S> {
     shop: Workshop<S>,
@@ -44,7 +37,9 @@ impl<S: Store> LogRelay<S> {
     /// None where there is but one machine.
     pub fn new(shop: Workshop<S>) -> Option<Self> {
         let line = shop.desk.store.log_line()?;
-        Some(Self { shop, line, machine: machine_id(), given: BTreeMap::new() })
+        // By the name the list of workers has it under.
+        let machine = shop.worker.clone();
+        Some(Self { shop, line, machine, given: BTreeMap::new() })
     }
 
     /// Until `end` turns true. What goes wrong is left out: whoever watches is told by the silence.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// Whom each call of the API is for.
-const CALLS: [(&str, &str, PersonRole); 53] = [
+const CALLS: [(&str, &str, PersonRole); 54] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
@@ -63,6 +63,7 @@ const CALLS: [(&str, &str, PersonRole); 53] = [
     ("GET", "/api/events", Viewer),
     ("GET", "/api/holds", Viewer),
     ("POST", "/api/holds/{agent}/release", Operator),
+    ("GET", "/api/workers", Viewer),
     ("GET", "/api/tokens", Operator),
     ("POST", "/api/tokens", Operator),
     ("DELETE", "/api/tokens/{name}", Operator),
@@ -71,7 +72,7 @@ const CALLS: [(&str, &str, PersonRole); 53] = [
 ];
 
 /// And each page, with what else there is.
-const PAGES: [(&str, &str, PersonRole); 37] = [
+const PAGES: [(&str, &str, PersonRole); 38] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -104,6 +105,7 @@ const PAGES: [(&str, &str, PersonRole); 37] = [
     ("GET", "/user-tasks", Viewer),
     ("POST", "/user-tasks/trust", Operator),
     ("POST", "/user-tasks/{name}/run", Operator),
+    ("GET", "/workers", Viewer),
     ("GET", "/health", Viewer),
     ("GET", "/metrics", Viewer),
     ("GET", "/mcp", Viewer),
