@@ -6,6 +6,8 @@ pub mod export;
 pub mod keeping;
 pub mod projects;
 pub mod shell;
+pub mod store;
+pub mod tokens;
 pub mod workers;
 
 use std::net::SocketAddr;
@@ -231,6 +233,12 @@ pub enum Command {
     /// The machines that run agents on this store: what each runs, and when it was last heard of
     #[command(after_help = "Examples:\n  baton workers\n  baton workers --json")]
     Workers,
+    /// The store that many machines share
+    #[command(subcommand)]
+    Store(store::StoreCommand),
+    /// Let other people in: viewers, responders and operators, each with a token of their own
+    #[command(subcommand)]
+    Token(tokens::TokenCommand),
     /// What is installed, which agents work, what is wrong and how to mend it
     #[command(after_help = "Examples:\n  baton doctor\n  baton doctor --json")]
     Doctor,

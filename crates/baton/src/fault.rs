@@ -47,6 +47,8 @@ impl From<EngineError> for Fault {
             | EngineError::NotWaiting { .. }
             | EngineError::Overtaken { .. }
             | EngineError::QueueFull(_)
+            | EngineError::Token(_)
+            | EngineError::TokenRestless { .. }
             | EngineError::Loop(_)
             | EngineError::Ask(_)
             | EngineError::Answer(_)

@@ -1,5 +1,6 @@
 //! `baton`: one binary for people and scripts.
 
+mod agents_door;
 mod api;
 mod browser;
 mod cli;

@@ -4,6 +4,7 @@
 //! clock, no randomness. A rule takes the state, what happened and the time, and returns the new state
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
+pub mod access_token;
 pub mod actor;
 pub mod answer_memory;
 pub mod answer_source;
@@ -38,6 +39,7 @@ pub mod loop_summary;
 pub mod outcome;
 pub mod outcome_parser;
 pub mod owner_token;
+pub mod person_role;
 pub mod phase;
 pub mod phase_loop;
 pub mod phase_work;
@@ -60,6 +62,7 @@ pub mod run;
 pub mod schedule;
 pub mod session;
 pub mod spending;
+pub mod stand_alone;
 pub mod state;
 pub mod subtask;
 pub mod task;

@@ -199,6 +199,10 @@ name!(
     Label, "a label"
 );
 name!(
+    /// A person who was given a token, by the name they are known under here.
+    PersonName, "a person's name"
+);
+name!(
     /// A recipe's id.
     RecipeId, "a recipe's id"
 );

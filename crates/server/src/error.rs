@@ -5,6 +5,7 @@ mod explained;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use baton_core::access_token::TokenRefusal;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::ask_refusal::AnswerRefusal;
 use baton_core::loop_refusal::LoopRefusal;
@@ -138,6 +139,7 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::LoopOfTask { .. }
         | EngineError::Blank(_)
         | EngineError::Work(WorkRefusal::Unreadable(_))
+        | EngineError::Token(TokenRefusal::Over(_))
         | EngineError::Cursor(_) => Code::InvalidInput,
         EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
             code_of_refusal(refusal)
@@ -156,7 +158,11 @@ fn code_of(error: &EngineError) -> Code {
             Conflict::UnknownDependency { .. } => Code::InvalidInput,
             Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
         },
-        EngineError::RunOpen { .. } | EngineError::QueueFull(_) | EngineError::Ask(_) => Code::Conflict,
+        EngineError::RunOpen { .. }
+        | EngineError::QueueFull(_)
+        | EngineError::Ask(_)
+        | EngineError::Token(TokenRefusal::Taken(_) | TokenRefusal::TooMany(_))
+        | EngineError::TokenRestless { .. } => Code::Conflict,
         EngineError::Work(WorkRefusal::OutOfTurn(_) | WorkRefusal::NotAsked(_)) => Code::InvalidStatus,
         EngineError::Answer(refusal) | EngineError::Loop(LoopRefusal::Answer(refusal)) => {
             code_of_answer(refusal)

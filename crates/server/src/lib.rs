@@ -19,6 +19,7 @@ mod pages;
 #[cfg(test)]
 mod reference;
 pub mod report;
+mod roles;
 mod route;
 mod routes;
 pub mod serve;
@@ -26,4 +27,5 @@ mod socket;
 mod sse;
 pub mod state;
 mod views;
+mod visitor;
 pub mod wire;

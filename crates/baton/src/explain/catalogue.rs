@@ -1,5 +1,6 @@
 //! Every code there is, gathered from the types that have them. Nothing is explained here: each type does that itself.
 
+use baton_core::access_token::TokenRefusal;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::choice::Unreadable;
@@ -51,6 +52,7 @@ pub fn families() -> Vec<Family> {
         family("Runs and the loop", &[RunRefusal::EXPLAINED, LoopRefusal::EXPLAINED, WorkRefusal::EXPLAINED]),
         family("Ends of a run", &[&ExitReason::EXPLAINED]),
         family("Faults of recipe files", &[FaultKind::EXPLAINED]),
+        family("Tokens of people", &[TokenRefusal::EXPLAINED]),
         family("The store", &[StoreError::EXPLAINED]),
         family("The server", &[ClientError::EXPLAINED]),
         family("Git", &[GitError::EXPLAINED]),

@@ -12,6 +12,7 @@ use baton_core::event::{Event, EventBody};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::owner_token::OwnerToken;
+use baton_core::person_role::PersonRole;
 use baton_core::phase::PhaseStart;
 use baton_core::phase_loop::{FreshCycle, PhaseLoop};
 use baton_core::state::StateName;
@@ -114,6 +115,12 @@ pub fn other_events() -> Vec<EventBody> {
             reason: text("rate limit"),
         },
         EventBody::IntakeResumed { agent: "claude".parse().unwrap() },
+        EventBody::TokenCreated {
+            name: "ada".parse().unwrap(),
+            role: PersonRole::Viewer,
+            expires_at: Some(Timestamp::from_ms(60_000)),
+        },
+        EventBody::TokenRevoked { name: "ada".parse().unwrap() },
     ]
 }
 
@@ -162,6 +169,8 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TaskLetGo { .. } => 39,
         EventBody::TaskHeldBack { .. } => 40,
         EventBody::TaskRevised { .. } => 41,
+        EventBody::TokenCreated { .. } => 42,
+        EventBody::TokenRevoked { .. } => 43,
     }
 }
 

@@ -98,6 +98,8 @@ fn tells(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::PhaseHandedOff { .. } => {
             ("Runs and loops", "A phase of the loop handed its results to the next.")
         }
+        EventBody::TokenCreated { .. } => ("People", "A person may come in with a token of their own."),
+        EventBody::TokenRevoked { .. } => ("People", "A person's token was taken back."),
         EventBody::EffectGivenUp { .. } => {
             ("Baton itself", "Something Baton had to do could not be done, however often it was tried.")
         }
@@ -119,7 +121,8 @@ fn page() -> String {
         events.entry(serde_json::to_value(&event).unwrap()["event"].to_string()).or_insert(event);
     }
     let mut page = INTRO.to_owned();
-    for section in ["Projects and sessions", "Tasks", "Plans", "Questions", "Runs and loops", "Baton itself"]
+    for section in
+        ["Projects and sessions", "Tasks", "Plans", "Questions", "Runs and loops", "People", "Baton itself"]
     {
         let _ = writeln!(page, "\n## {section}");
         for event in events.values() {

@@ -158,7 +158,14 @@ explained! { EngineError {
         next: "Run it by hand in a fresh clone (`baton do NAME`) and mend it; `baton hold list` shows what rests.",
     },
     Self::Cursor(_) => BadCursor::EXPLAINED,
+    Self::TokenRestless { .. } => Explanation {
+        code: "token_restless",
+        means: "The person's token changed every time Baton wanted to write its decision.",
+        cause: "Several people give out or revoke tokens at once.",
+        next: "Look at `baton token list`, then try again.",
+    },
 } else {
+    Self::Token(refusal) => refusal.explained(),
     Self::Refused(refusal) => refusal.explained(),
     Self::Approval(refusal) => refusal.explained(),
     Self::Run(refusal) => refusal.explained(),
