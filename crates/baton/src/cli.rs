@@ -234,10 +234,13 @@ pub enum Command {
     #[command(after_help = "Examples:\n  baton workers\n  baton workers --json")]
     Workers,
     /// The store that many machines share
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:\n  baton store init --print-sql")]
     Store(store::StoreCommand),
     /// Let other people in: viewers, responders and operators, each with a token of their own
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  baton token create ada --role responder\n  baton token list"
+    )]
     Token(tokens::TokenCommand),
     /// What is installed, which agents work, what is wrong and how to mend it
     #[command(after_help = "Examples:\n  baton doctor\n  baton doctor --json")]

@@ -18,6 +18,7 @@ pub enum TokenCommand {
     Create {
         /// Who it is for; what they do is recorded under this name
         name: PersonName,
+        /// What they may do: viewer, responder or operator
         #[arg(long)]
         role: PersonRole,
         /// When it ends: after a time such as 12h, 30d or 8w, or at a moment such as 2027-01-31T00:00:00Z
@@ -26,9 +27,14 @@ pub enum TokenCommand {
         expires: Option<Expiry>,
     },
     /// List who has a token, as what, and until when
+    #[command(after_help = "Examples:\n  baton token list")]
     List,
     /// Take a person's token back, at once and for good
-    Revoke { name: PersonName },
+    #[command(after_help = "Examples:\n  baton token revoke ada")]
+    Revoke {
+        /// Whose it is
+        name: PersonName,
+    },
 }
 
 /// When a token ends.

@@ -151,4 +151,9 @@ pub const ABOUT: &[About] = &[
         "address",
         "A collector that takes traces by OTLP over HTTP, as `http://HOST:4318`. `OTEL_EXPORTER_OTLP_ENDPOINT` says the same, more weakly",
     ),
+    about(
+        "person.name",
+        "text",
+        "Under which name what you do is recorded; the name you are logged in under, where nothing is set",
+    ),
 ];

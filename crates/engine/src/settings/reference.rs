@@ -18,7 +18,7 @@ Settings come from flags, then `BATON_*` variables, then `.agent/baton.toml` in 
 is an error that names the nearest known one. `baton init` writes a commented file to start from.\n";
 
 /// The tables of the page, in the order a person needs them.
-const SECTIONS: [(&str, &str, &str); 10] = [
+const SECTIONS: [(&str, &str, &str); 11] = [
     ("General", "", "At the top of the file."),
     ("`[agents.NAME]`", "agents.", "One table for each agent. See [agents](../agents.md)."),
     ("`[roles.NAME]`", "roles.", "Which agent does which kind of work."),
@@ -41,6 +41,7 @@ const SECTIONS: [(&str, &str, &str); 10] = [
     ),
     ("`[user_tasks]`", "user_tasks.", "See [user tasks](../user-tasks.md)."),
     ("`[telemetry]`", "telemetry.", "Off unless it is set."),
+    ("`[person]`", "person.", "Who works here; for your own `~/.config/baton/config.toml`."),
 ];
 
 /// Every key there is, by the code that reads them.
