@@ -78,7 +78,15 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
         worked = &mut stopped => worked?,
         () = signals => {
             let _ = stop.send(true);
-            stopped.await?;
+            tokio::select! {
+                worked = &mut stopped => worked?,
+                // A shared store that is away would be waited for.
+                () = signals.next() => return Err(Fault {
+                    message: "ended before everything was put away".to_owned(),
+                    hint: "nothing is lost: what was at work goes back to the queue at the next start".to_owned(),
+                    code: FAILED,
+                }),
+            }
         }
     }
     Ok(String::new())

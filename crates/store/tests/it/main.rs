@@ -13,6 +13,7 @@ mod killed;
 mod migrations;
 mod outage;
 mod postgres;
+#[expect(dead_code, reason = "the tests of many machines start one in a network of its own")]
 mod server;
 mod sharing;
 mod sqlite;
