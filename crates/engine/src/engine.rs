@@ -18,6 +18,7 @@ use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::heartbeat::Heartbeat;
+use crate::log_relay::LogRelay;
 use crate::looping::Conductor;
 use crate::place::Place;
 use crate::post::worker_name;
@@ -79,13 +80,14 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served, beaten, (), (), ()) = tokio::join!(
+        let (worked, rescued, served, beaten, (), (), (), ()) = tokio::join!(
             working,
             self.keep_leases(services_end.clone()),
             self.serve(services_end.clone()),
             beating,
             self.prune(services_end.clone()),
             self.hand_in_rest(services_end.clone()),
+            self.relay_logs(services_end.clone()),
             self.stock(services_end)
         );
         worked.and(rescued).and(served).and(beaten)
@@ -230,6 +232,13 @@ impl<S: Store> Engine<S> {
                 () = sleep(SWEEP) => {}
                 _ = end.changed() => {}
             }
+        }
+    }
+
+    /// Logs that are here, for those who watch them elsewhere.
+    async fn relay_logs(&self, end: watch::Receiver<bool>) {
+        if let Some(relay) = LogRelay::new(self.shop.clone()) {
+            relay.run(end).await;
         }
     }
 

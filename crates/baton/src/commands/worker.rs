@@ -20,7 +20,7 @@ use crate::cli::workers::Worker;
 use crate::fault::{FAILED, Fault, UNREACHABLE};
 use crate::office::{Office, find};
 use crate::output;
-use crate::server_file;
+use crate::server_file::{self, ServerFile};
 use crate::signals::Signals;
 
 /// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
@@ -72,6 +72,8 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
         code: FAILED,
     })?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
+    // And by the command line: on a shared store they have no other way in.
+    let _file = ServerFile::write(&office.place, server.address(), None)?;
     announce(&engine.shop.settings);
     output::talk(&format!("{} works for {}", engine.shop.worker, office.place.namespace));
 

@@ -7,7 +7,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -44,6 +44,18 @@ pub struct Server {
 pub fn shared() -> Result<String, String> {
     static SHARED: OnceLock<Result<String, String>> = OnceLock::new();
     SHARED.get_or_init(find_or_start).clone()
+}
+
+/// Runs a script as the owner of the shared server.
+pub fn psql(script: &str) {
+    let address = shared().expect("looked at before");
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", &address, "-f", "-"]).stdin(Stdio::piped());
+    let mut child =
+        psql.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("psql comes with PostgreSQL");
+    child.stdin.take().expect("it is piped").write_all(script.as_bytes()).expect("psql reads it");
+    let output = child.wait_with_output().expect("psql ends");
+    assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Why tests on PostgreSQL cannot run here; a failure where they must.
@@ -174,11 +186,17 @@ impl Programs {
 impl Server {
     /// One that nobody else uses, to be stopped and killed at will. Gone when dropped.
     pub fn private(name: &str) -> Result<Self, String> {
+        let server = Self::created(name)?;
+        server.start();
+        Ok(server)
+    }
+
+    /// The same, not yet started.
+    pub fn created(name: &str) -> Result<Self, String> {
         let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
         let server = Self { programs: Programs::find()?, folder };
         server.remove();
         server.create();
-        server.start();
         Ok(server)
     }
 
@@ -195,6 +213,49 @@ impl Server {
             .map_err(|error| error.to_string())?;
         server.start();
         Ok(server)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A program, as the server's own user, in its folder.
+    pub fn run_in_folder(&self, program: &str, arguments: &[&str]) {
+        run(self.programs.command(program).args(arguments).current_dir(&self.folder));
+    }
+
+    /// A file of the server's, in its folder.
+    pub fn read(&self, name: &str) -> String {
+        let output = self.programs.command("cat").arg(self.folder.join(name)).stdout(Stdio::piped()).output();
+        String::from_utf8(output.expect("cat runs").stdout).expect("a text")
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let script = "printf %s \"$1\" > \"$2\"";
+        self.run_in_folder("sh", &["-c", script, "sh", text, name]);
+    }
+
+    /// More settings; a later one wins over an earlier.
+    pub fn set(&self, settings: &str) {
+        let before = self.read("data/postgresql.conf");
+        self.write("data/postgresql.conf", &format!("{before}\n{settings}"));
+    }
+
+    /// With what its own file says and nothing else but where its socket is.
+    pub fn start_as_set(&self) {
+        let socket = format!("-c unix_socket_directories={}", self.folder.display());
+        let mut start = self.programs.command(self.programs.folder.join("pg_ctl"));
+        run(start
+            .args(["start", "--wait", "--timeout=60", "-o", &socket])
+            .arg("-D")
+            .arg(self.data())
+            .arg("-l")
+            .arg(self.folder.join("log")));
+    }
+
+    pub fn restart_as_set(&self) {
+        let _ = self.stop();
+        self.start_as_set();
     }
 
     pub fn address(&self) -> String {
