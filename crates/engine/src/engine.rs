@@ -128,6 +128,9 @@ impl<S: Store> Engine<S> {
 
     /// Attempts that other machines took back while this one was away: what they had leaves this machine too.
     async fn keep_what_was_lost(&self) {
+        if !self.shop.place.store.is_shared() {
+            return;
+        }
         let entries = fs::read_dir(self.shop.attempts_folder()).into_iter().flatten().flatten();
         let attempts: Vec<AttemptId> =
             entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
@@ -141,7 +144,7 @@ impl<S: Store> Engine<S> {
     async fn keep_if_lost(&self, attempt: AttemptId) -> Result<(), EngineError> {
         let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(()) };
         let is_lost = matches!(record.closing, Some(Closing::Lost { .. }));
-        if is_lost && self.shop.place.store.is_shared() {
+        if is_lost {
             let task = self.shop.desk.task(record.task_id).await?.value;
             self.shop.hand_over(&task, attempt).await;
         }

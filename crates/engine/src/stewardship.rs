@@ -14,6 +14,7 @@ use crate::workshop::Workshop;
 const LOCK: &str = "steward";
 /// After this long without a word the steward is succeeded.
 const LOCK_MS: i64 = 10_000;
+const LOCK_FOR: Duration = Duration::from_secs(10);
 /// The steward renews its lock this often, which leaves time for a try that fails.
 const RENEW_EVERY: Duration = Duration::from_secs(3);
 
@@ -43,7 +44,8 @@ impl<S: Store> Stewardship<S> {
             self.asked_at = Some(asked_at);
             self.held_since = is_held.then_some(asked_at);
         }
-        Ok(self.held_since.is_some())
+        // The answer itself may have been long on its way.
+        Ok(self.held_since.is_some_and(|since| since.elapsed() < LOCK_FOR))
     }
 
     /// Lets another server succeed at once.

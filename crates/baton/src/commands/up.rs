@@ -56,10 +56,6 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let guard = Guard::new(server.address(), token);
     let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let mut signals = Signals::hear()?;
-    let signals = async {
-        signals.heard().await;
-        output::talk("Stopping: agents are ended, their tasks go back to the queue.");
-    };
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
@@ -76,9 +72,18 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
-        () = signals => {
+        () = signals.heard() => {
+            output::talk("Stopping: agents are ended, their tasks go back to the queue.");
             let _ = stop.send(true);
-            stopped.await?;
+            tokio::select! {
+                worked = &mut stopped => worked?,
+                // A shared store that is away would be waited for.
+                () = signals.heard() => return Err(Fault {
+                    message: "ended before everything was put away".to_owned(),
+                    hint: "nothing is lost: what was at work goes back to the queue at the next start".to_owned(),
+                    code: FAILED,
+                }),
+            }
         }
     }
     Ok(String::new())
