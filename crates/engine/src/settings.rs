@@ -240,7 +240,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 18] = [
+const TOP: [&str; 19] = [
     "default_agent",
     "agents",
     "roles",

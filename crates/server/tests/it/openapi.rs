@@ -47,7 +47,7 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
 async fn admitted(stage: &Stage, task: &str) -> Secret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
     stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
     Door::new(stage.desk.clone(), None).admit(task, attempt).await.unwrap()
 }
