@@ -1,6 +1,7 @@
 //! The shapes of requests and answers, by name. A test holds every real answer against them, key by key.
 
 mod other;
+mod people;
 mod questions;
 mod reports;
 mod requests;
@@ -30,6 +31,7 @@ pub fn all() -> Map<String, Value> {
         sessions::shapes(),
         tools::shapes(),
         other::shapes(),
+        people::shapes(),
     ]
     .into_iter()
     .flatten()

@@ -27,20 +27,7 @@ pub fn shapes() -> Shapes {
         ("paused_until", or_null(&time())),
     ]);
     let event = open(object(&[("seq", count()), ("at", time()), ("by", refer("Actor")), ("event", text())]));
-    let token = [
-        ("name", refer("PersonName")),
-        ("role", refer("PersonRole")),
-        ("is_good", flag()),
-        ("created_at", time()),
-        ("created_by", refer("Actor")),
-        ("expires_at?", time()),
-        ("revoked?", object(&[("at", time()), ("by", refer("Actor"))])),
-    ];
-    let created: Vec<_> = [("token", text())].into_iter().chain(token.clone()).collect();
     vec![
-        ("TokenList", object(&[("tokens", list(&refer("Token")))])),
-        ("Token", object(&token)),
-        ("CreatedToken", object(&created)),
         (
             "Error",
             object(&[

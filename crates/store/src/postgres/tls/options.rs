@@ -47,7 +47,7 @@ impl TlsOptions {
     /// Takes the words out of an address, a URL or `key=value` pairs, and gives back what is left of it.
     pub(in super::super) fn take(address: &str) -> Result<(Self, String), String> {
         let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme));
-        let (taken, rest) = if is_url { from_url(address) } else { from_pairs(address) }?;
+        let (taken, rest) = if is_url { from_url(address)? } else { from_pairs(address) };
         Ok((Self::read(&taken)?, rest))
     }
 
@@ -139,7 +139,7 @@ fn unescaped(text: &str) -> Result<String, String> {
 }
 
 /// `host=db sslmode=require password='a b'`, where `\'` and `\\` stand for themselves.
-fn from_pairs(text: &str) -> Result<Taken, String> {
+fn from_pairs(text: &str) -> Taken {
     let (mut taken, mut rest) = (Vec::new(), String::new());
     let mut left = text.trim_start();
     while !left.is_empty() {
@@ -159,7 +159,7 @@ fn from_pairs(text: &str) -> Result<Taken, String> {
         }
         left = next.trim_start();
     }
-    Ok((taken, rest.trim_end().to_owned()))
+    (taken, rest.trim_end().to_owned())
 }
 
 /// The value at the beginning of `text`, and how many bytes it takes there.
