@@ -1,15 +1,19 @@
 //! The command line as people type it. Every command listed here works.
 
+pub mod demo;
+pub mod edit;
 pub mod export;
 pub mod keeping;
 pub mod projects;
 pub mod shell;
+pub mod workers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::priority::Priority;
 use baton_core::task_type::TaskType;
+use baton_core::text::Label;
 use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -19,7 +23,16 @@ use crate::completing;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
-#[command(name = "baton", version, about, arg_required_else_help = true)]
+#[command(
+    name = "baton",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "First steps:\n  baton demo                            the whole product in two minutes, in a browser\n  \
+                  baton init                            make Baton at home in a repository of yours\n  \
+                  baton task add \"What is to be done\"   put a first task into the queue\n  \
+                  baton up                              let agents work on it"
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
@@ -67,14 +80,11 @@ impl Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// See the whole product at work, on a scratch repository with an agent that needs no model
-    Demo {
-        /// Print the story instead of drawing progress
-        #[arg(long)]
-        headless: bool,
-        /// Where to play it; a demo that was interrupted there goes on [default: a new folder]
-        #[arg(long, value_name = "DIR")]
-        folder: Option<PathBuf>,
-    },
+    #[command(
+        after_help = "It opens in a browser: the pages say what happens and what to click next. Where nobody clicks, it \
+                      goes on by itself.\n\nExamples:\n  baton demo\n  baton demo --headless"
+    )]
+    Demo(demo::Demo),
     /// Look at this repository, and write the two files that make Baton at home in it
     Init(projects::Init),
     /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
@@ -146,7 +156,7 @@ pub enum Command {
     Restore(keeping::Restore),
     /// What the shell offers behind Tab: real ids, recipes and commands
     #[command(
-        after_help = "Examples:\n  baton completions bash --install\n  source <(baton completions zsh)"
+        after_help = "Examples:\n  baton completions --install\n  baton completions fish --install\n  source <(baton completions zsh)"
     )]
     Completions(shell::Completions),
     /// Manual pages
@@ -180,6 +190,15 @@ pub enum Command {
     /// Agents that are given no work for now: a limit, a login that has expired, a budget
     #[command(subcommand)]
     Hold(HoldCommand),
+    /// Run agents on the tasks of a store that many machines share, and nothing else, until Ctrl-C
+    #[command(
+        after_help = "A first SIGTERM or Ctrl-C lets agents at work finish within --grace; a second one ends them, and their \
+                      tasks go back to the queue unblamed.\n\nExamples:\n  baton worker --store postgres://baton@db/baton \
+                      --namespace shop\n  baton worker --store postgres://baton@db/baton --namespace shop --agents 8 --label gpu"
+    )]
+    Worker(workers::Worker),
+    /// The machines that run agents on this store: what each runs, and when it was last heard of
+    Workers,
     /// What is installed, which agents work, what is wrong and how to mend it
     Doctor,
     /// The project's own commands, from .agent/Taskfile.yml
@@ -354,6 +373,12 @@ pub enum TaskCommand {
     )]
     Add {
         title: String,
+        /// What its machine must have, as `baton worker --label` says; may be given more than once
+        #[arg(long = "needs", value_name = "LABEL")]
+        needs: Vec<Label>,
+        /// The project it belongs to
+        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completing::projects))]
+        project: Option<String>,
         #[arg(long, default_value = "")]
         description: String,
         #[arg(long = "type", value_name = "TYPE", default_value = "IMPLEMENTATION")]
@@ -364,8 +389,9 @@ pub enum TaskCommand {
         #[arg(long = "after", value_name = "TASK")]
         depends_on: Vec<String>,
         /// The conversation it belongs to
-        #[arg(long, default_value = "cli")]
-        session: String,
+        /// [default: cli, or the project's own]
+        #[arg(long)]
+        session: Option<String>,
         /// The recipe it is done by [default: work]
         #[arg(long)]
         recipe: Option<String>,
@@ -386,6 +412,13 @@ pub enum TaskCommand {
         #[arg(add = ArgValueCompleter::new(completing::tasks))]
         task: String,
     },
+    /// Change what a task says, in your editor or by flags; nobody may be at work on it
+    #[command(
+        after_help = "What you wrote is never lost: where it cannot be used, it stays in a file that is named, and the \
+                      next edit goes on with it.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
+                      TASK-9a69e916 --priority P0\n  baton task edit TASK-9a69e916 --description - < goal.md"
+    )]
+    Edit(edit::Edit),
     /// What could be started now, in the order it would be
     Ready {
         #[arg(long, default_value_t = 20)]

@@ -5,18 +5,16 @@ use std::io::{ErrorKind, IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::process::Command;
 
-use crate::fault::{FAILED, Fault};
+use crate::fault::{FAILED, Fault, UNREACHABLE};
 
 /// What is there where nobody chose.
 const USUAL: &str = "vi";
 
-/// Opens the file and waits until the person is done with it; returns what it says then.
-pub fn edit(path: &Path) -> Result<String, Fault> {
+/// Opens the file and waits until the person is done with it; returns what it says then. `instead` is what to do
+/// where there is no terminal.
+pub fn edit(path: &Path, instead: &str) -> Result<String, Fault> {
     if !(stdin().is_terminal() && stdout().is_terminal()) {
-        return Err(Fault::usage(
-            "there is no terminal to open an editor in",
-            "name a file that holds the plan, or - for standard input",
-        ));
+        return Err(Fault::usage("there is no terminal to open an editor in", instead));
     }
     let set = |name: &&str| env::var(name).ok().filter(|command| !command.trim().is_empty());
     let chosen = ["VISUAL", "EDITOR"].iter().find_map(set).unwrap_or_else(|| USUAL.to_owned());
@@ -42,4 +40,14 @@ pub fn edit(path: &Path) -> Result<String, Fault> {
             code: FAILED,
         }),
     }
+}
+
+/// Puts a text where the editor, and the next edit, find it.
+pub fn keep(path: &Path, text: &str) -> Result<(), Fault> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| Fault {
+        message: format!("{} cannot be written: {error}", path.display()),
+        hint: "check that you may write there".to_owned(),
+        code: UNREACHABLE,
+    })
 }

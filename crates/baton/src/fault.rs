@@ -45,6 +45,7 @@ impl From<EngineError> for Fault {
             | EngineError::Dependency(_)
             | EngineError::Graph(_)
             | EngineError::NotWaiting { .. }
+            | EngineError::Overtaken { .. }
             | EngineError::QueueFull(_)
             | EngineError::Loop(_)
             | EngineError::Ask(_)
@@ -53,6 +54,8 @@ impl From<EngineError> for Fault {
             | EngineError::AlreadyAnswered { .. }
             | EngineError::OtherProject { .. }
             | EngineError::ProjectOpen { .. }
+            | EngineError::NotArrived { .. }
+            | EngineError::TurnTaken { .. }
             | EngineError::KeyReused => REFUSED,
             EngineError::ImportName { .. } | EngineError::Import(_) => USAGE,
             EngineError::Restless { .. }

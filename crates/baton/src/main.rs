@@ -1,6 +1,7 @@
 //! `baton`: one binary for people and scripts.
 
 mod api;
+mod browser;
 mod cli;
 mod commands;
 mod completing;
@@ -12,6 +13,8 @@ mod output;
 mod plan_text;
 mod remote;
 mod server_file;
+mod signals;
+mod task_text;
 mod telemetry;
 mod terminal;
 mod typed;

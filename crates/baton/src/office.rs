@@ -16,7 +16,9 @@ use baton_engine::ids::Ids;
 use baton_engine::place::{AnyStore, Place};
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
+use baton_engine::survey::assumed;
 use baton_engine::workshop::Workshop;
+use baton_engine::worktree::Watcher;
 use baton_server::guard::Guard;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -60,6 +62,18 @@ impl Office {
         Ok(Self { desk, place, is_json, person })
     }
 
+    /// The same for whoever works through an outage of a shared store: calls wait until it is back.
+    pub fn patient(&self) -> Self {
+        let desk = Desk { store: self.desk.store.patient(), ..self.desk.clone() };
+        Self { desk, ..self.clone() }
+    }
+
+    /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
+    pub fn for_people(&self, shop: &Workshop<AnyStore>) -> Workshop<AnyStore> {
+        let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
+        Workshop { desk, ..shop.clone() }
+    }
+
     /// The server's calls on this store, for this process alone.
     pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App<AnyStore> {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
@@ -79,15 +93,15 @@ impl Office {
         change: impl FnOnce(&mut Settings) + Send,
     ) -> Result<Engine<AnyStore>, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
+        if !self.place.settings_path().exists() {
+            assumed::take_installed_agent(&mut settings);
+        }
         change(&mut settings);
-        Ok(Engine::new(
-            self.desk.clone(),
-            settings,
-            self.place.clone(),
-            own_program(),
-            Arc::new(output::talk),
-        )
-        .await?)
+        let (place, say) = (self.place.clone(), Arc::new(output::talk));
+        let mut engine = Engine::new(self.desk.clone(), settings, place, own_program(), say).await?;
+        let watcher = Watcher::new(|files| output::files_written(files.written, files.total));
+        engine.shop.git = engine.shop.git.watched_by(watcher);
+        Ok(engine)
     }
 
     /// Whoever is logged in.

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -25,7 +26,42 @@ pub fn data(text: &str) -> ExitCode {
 /// Something a person should hear of while work goes on.
 pub fn talk(text: &str) {
     // Nobody listens: the work goes on all the same.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}{text}",
+        if BAR.swap(false, Ordering::Relaxed) { CLEAR_LINE } else { "" }
+    );
+}
+
+/// What to do next, for a person at a terminal; scripts know it already.
+pub fn next(text: &str) {
+    if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+        talk(text);
+    }
+}
+
+/// Whether a bar of [`files_written`] stands on the terminal's last line.
+static BAR: AtomicBool = AtomicBool::new(false);
+
+const CLEAR_LINE: &str = "\r\x1b[K";
+
+/// How far the files of a new worktree are, while `baton up` goes on talking; silent where there is no terminal. Where
+/// several are written at once, the bar shows the one that moved last.
+pub fn files_written(written: u64, total: u64) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    let is_over = written >= total;
+    BAR.store(!is_over, Ordering::Relaxed);
+    let drawn = if is_over { String::new() } else { bar("Writing the worktree's files", written, total) };
+    let _ = write!(std::io::stderr(), "{CLEAR_LINE}{drawn}");
+}
+
+fn bar(what: &str, count: u64, total: u64) -> String {
+    const CELLS: u64 = 30;
+    let filled = (count * CELLS).checked_div(total).unwrap_or(CELLS);
+    let cells: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
+    format!("{what} {cells} {count}/{total}")
 }
 
 /// Asks a person at this terminal; anything but a yes is a no, and so is nobody there.
@@ -56,23 +92,20 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn new(what: &'static str, total: usize) -> Self {
-        Self { what, total, is_shown: std::io::stderr().is_terminal() }
+    pub fn new(what: &'static str, total: usize, is_json: bool) -> Self {
+        Self { what, total, is_shown: !is_json && std::io::stderr().is_terminal() }
     }
 
     pub fn at(&self, count: usize) {
         if self.is_shown {
-            const CELLS: usize = 30;
-            let filled = (count * CELLS).checked_div(self.total).unwrap_or(CELLS);
-            let cells: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
-            let _ = write!(std::io::stderr(), "\r{} {cells} {count}/{}", self.what, self.total);
+            let _ = write!(std::io::stderr(), "\r{}", bar(self.what, count as u64, self.total as u64));
         }
     }
 
     /// Takes the line away; what came of it is told by the command.
     pub fn end(&self) {
         if self.is_shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
         }
     }
 }

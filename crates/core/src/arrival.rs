@@ -60,6 +60,8 @@ impl Arrival {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::graph::Standing;
     use crate::priority::Priority;
@@ -80,6 +82,7 @@ mod tests {
             priority: Priority::default(),
             role: Role::implement(),
             recipe: None,
+            needs: BTreeSet::new(),
             purpose: Purpose::Work,
             depth: Depth::Original,
             created_at: Timestamp::from_ms(1),

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::git_name::CommitId;
 use crate::id::AttemptId;
 use crate::question::Draft;
 use crate::text::{AgentName, NonBlank};
@@ -19,6 +20,9 @@ pub struct Attempt {
     pub number: u32,
     pub agent: AgentName,
     pub started_at: Timestamp,
+    /// The worker that claimed it: its worktree and its log are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// The attempt whose worktree and agent session this one goes on with, where they still exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<AttemptId>,
@@ -165,6 +169,10 @@ pub struct Evidence {
     pub cost_micro_usd: u64,
     pub duration_ms: u64,
     pub checks: Vec<Check>,
+    /// Where the task's branch stood at the end, of work that travels to other machines. Only what has arrived there
+    /// with it can be accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<CommitId>,
 }
 
 impl Evidence {

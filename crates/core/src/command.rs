@@ -20,6 +20,8 @@ pub enum Command {
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
+        /// The machine it runs on, where that is known by a name.
+        worker: Option<String>,
     },
     /// The attempt's agent is about to start, and may ask by the secret that `owner` is the digest of.
     Start {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::git_name::BranchName;
 use crate::graph::Standing;
 use crate::id::{ProjectId, TaskId};
+use crate::remote_url::RemoteUrl;
 use crate::text::NonBlank;
 use crate::time::Timestamp;
 
@@ -25,6 +26,10 @@ pub struct Project {
     /// Where the work of all its tasks comes together, when the project is one feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_branch: Option<BranchName>,
+    /// Where the code is that all machines share. With one, each works on a clone of its own, and the path is only what
+    /// the project's people call it; without one, only the machine that has the path can work on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteUrl>,
     pub created_at: Timestamp,
     /// When a person called it complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +83,7 @@ mod tests {
             path: "/src/app".to_owned(),
             base_branch: "main".parse().unwrap(),
             feature_branch: None,
+            remote: None,
             created_at: Timestamp::from_ms(0),
             completed_at: None,
         }

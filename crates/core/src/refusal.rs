@@ -44,6 +44,8 @@ pub enum Refusal {
     NotYours { task: TaskId },
     #[error("{task} is a plan: it is approved or rejected, not accepted or recycled")]
     IsPlan { task: TaskId },
+    #[error("{task} has been worked on, and what it waited for stands")]
+    HasBegun { task: TaskId },
     #[error("{task} is not a breakdown")]
     NotBreakdown { task: TaskId },
     #[error("{task} shows no sign of being too large; a human may recycle it all the same")]
@@ -81,6 +83,7 @@ impl Refusal {
             Self::IsPlan { task } => {
                 format!("baton breakdown approve {task}, or baton breakdown reject {task}")
             }
+            Self::HasBegun { .. } => "cancel it, and add it again with --after".to_owned(),
             Self::NotBreakdown { .. } => "see the breakdowns: baton breakdown list".to_owned(),
             Self::NotTooLarge { task } => format!("baton recycle {task}, as a human"),
             Self::BadReplacement { .. } => "give the plan at least one item".to_owned(),

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::TaskId;
 use crate::priority::Priority;
 use crate::task::TaskSpec;
 use crate::text::NonBlank;
 
-/// What is left out stays as it is. A task's type, its group and what it waits on are not revised: work may have
-/// been judged by them.
+/// What is left out stays as it is. A task's type and its group are not revised: work may have been judged by them.
+/// It may be told to wait for more, as long as nobody has begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -16,11 +17,21 @@ pub struct Revision {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
+    /// Tasks it is to wait for, besides those it waits for already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<TaskId>,
 }
 
 impl Revision {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether a task says this already, as far as this says anything.
+    pub fn describes(&self, spec: &TaskSpec) -> bool {
+        self.title.as_ref().is_none_or(|title| *title == spec.title)
+            && self.description.as_ref().is_none_or(|description| *description == spec.description)
+            && self.priority.is_none_or(|priority| priority == spec.priority)
     }
 
     pub(crate) fn of(self, spec: &TaskSpec) -> TaskSpec {

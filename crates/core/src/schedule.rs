@@ -5,6 +5,7 @@
 //! the rank as a column, the engine keeps the counts; here is only the judgement.
 
 mod capacity;
+mod fit;
 mod intake;
 mod rank;
 
@@ -15,6 +16,7 @@ use crate::text::{AgentName, Role};
 use crate::time::Timestamp;
 
 pub use capacity::{Capacity, Held, Limits, Load, admit};
+pub use fit::Fit;
 pub use intake::{FAILURES_BEFORE_PAUSE, Intake, PAUSE_MS_BASE, PAUSE_MS_MAX};
 pub use rank::{BadClaimRank, ClaimOrder, ClaimRank, Urgency};
 

@@ -1,5 +1,7 @@
 //! A session: a conversation with the human, and the group its tasks belong to. They are one thing (I4).
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
@@ -75,6 +77,7 @@ impl Session {
             priority,
             role: Role::implement(),
             recipe,
+            needs: BTreeSet::new(),
             purpose: Purpose::Work,
             depth: Depth::Original,
             created_at: now,

@@ -3,6 +3,8 @@
 //! The specification is the asker's, and only a revision changes it. It, the state and the ledger are changed in one
 //! place only, [`Task::apply`] in [`crate::transition`]; their fields are private to make that so.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ask_cycle::AskCycle;
@@ -16,7 +18,7 @@ use crate::recycle::{Depth, RecycleReason};
 use crate::schedule::{ClaimRank, Urgency};
 use crate::state::{Mark, ReplacedBy, StateName, TaskState};
 use crate::task_type::TaskType;
-use crate::text::{NonBlank, RecipeId, Role};
+use crate::text::{Label, NonBlank, RecipeId, Role};
 use crate::time::Timestamp;
 
 /// What a task was asked to be.
@@ -36,6 +38,9 @@ pub struct TaskSpec {
     pub role: Role,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<RecipeId>,
+    /// What its worker must have. Empty for most: any will do.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<Label>,
     #[serde(default)]
     pub purpose: Purpose,
     #[serde(default)]

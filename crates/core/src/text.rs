@@ -184,6 +184,10 @@ name!(
     AgentName, "an agent's name"
 );
 name!(
+    /// Something a machine has that not every one has, and that a task may need: `gpu`, `mac`.
+    Label, "a label"
+);
+name!(
     /// A recipe's id.
     RecipeId, "a recipe's id"
 );

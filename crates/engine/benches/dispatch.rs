@@ -4,6 +4,7 @@
 //! thousand files; the agent is a shell that writes down the moment it was started.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot be taken says so")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,6 +115,7 @@ async fn dispatch(desk: &Desk<AnyStore>, state: &Path, stamp: &Path, round: usiz
         priority: Priority::default(),
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,

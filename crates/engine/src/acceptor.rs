@@ -13,9 +13,14 @@ use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_store::Store;
 
+use crate::code::{Source, slug};
 use crate::error::EngineError;
+use crate::turn::Turn;
 use crate::workshop::Workshop;
-use crate::worktree::{MergeSpec, Merged};
+use crate::worktree::{GitError, MergeSpec, Merged, Pushed, Worktrees};
+
+/// People push to the same branch now and then; more often than this in a row they do not.
+const TRIES_MAX: u32 = 5;
 
 /// What became of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,14 +65,63 @@ impl<S: Store> Acceptor<S> {
         Ok(Accepted::Done { merged })
     }
 
-    /// Nothing to merge is fine: a forced or changeless task may have no branch.
     async fn merge(&self, task: &Task) -> Result<Option<Merged>, EngineError> {
-        let (worktrees, into) = self.shop.repository(task).await?;
-        let branch = BranchName::of_task(task.id());
-        if worktrees.repository().tip(&branch).await?.is_none() {
-            return Ok(None);
+        let source = self.shop.source(self.shop.project(task).await?.as_ref());
+        match source {
+            Source::Here(_) => {
+                let (worktrees, into) = self.shop.repository(task).await?;
+                merged(task, &worktrees, into).await
+            }
+            Source::Remote(remote) => {
+                let name = format!("merge:{}", slug(&remote));
+                let turn = Turn::take(&self.shop, name).await?;
+                let merged = self.merge_and_push(task).await;
+                turn.end(&self.shop).await?;
+                merged
+            }
         }
-        let message = format!("Merge {}: {}", task.id(), task.spec().title);
-        Ok(Some(worktrees.merge(&MergeSpec { branch, into, message }).await?))
     }
+
+    /// On one machine at a time; and if that ever failed, the remote takes no step but forwards.
+    async fn merge_and_push(&self, task: &Task) -> Result<Option<Merged>, EngineError> {
+        for _ in 0..TRIES_MAX {
+            let (worktrees, into) = self.shop.repository_as_shared(task).await?;
+            self.check_arrived(task, &worktrees).await?;
+            let merged = merged(task, &worktrees, into.clone()).await?;
+            match &merged {
+                None | Some(Merged::Already { .. } | Merged::Conflict { .. }) => return Ok(merged),
+                Some(Merged::FastForward { .. } | Merged::MergeCommit { .. }) => {}
+            }
+            if worktrees.push_trunk(&into).await? == Pushed::Done {
+                return Ok(merged);
+            }
+        }
+        let branch = BranchName::of_task(task.id());
+        let (_, into) = self.shop.repository(task).await?;
+        Err(GitError::KeptMoving { branch, into }.into())
+    }
+
+    /// What the attempt came to may still be on its way: its machine could not reach the remote.
+    async fn check_arrived(&self, task: &Task, worktrees: &Worktrees) -> Result<(), EngineError> {
+        let Some(head) = task.ledger().last_end.as_ref().and_then(|end| end.verified.head.clone()) else {
+            return Ok(());
+        };
+        if worktrees.holds(&BranchName::of_task(task.id()), &head).await? {
+            return Ok(());
+        }
+        let last = self.shop.desk.store.attempts(task.id()).await?.pop();
+        let worker =
+            last.and_then(|record| record.attempt.worker).unwrap_or_else(|| "its machine".to_owned());
+        Err(EngineError::NotArrived { task: task.id(), worker })
+    }
+}
+
+/// Nothing to merge is fine: a forced or changeless task may have no branch.
+async fn merged(task: &Task, worktrees: &Worktrees, into: BranchName) -> Result<Option<Merged>, EngineError> {
+    let branch = BranchName::of_task(task.id());
+    if worktrees.repository().tip(&branch).await?.is_none() {
+        return Ok(None);
+    }
+    let message = format!("Merge {}: {}", task.id(), task.spec().title);
+    Ok(Some(worktrees.merge(&MergeSpec { branch, into, message }).await?))
 }

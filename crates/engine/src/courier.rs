@@ -34,11 +34,18 @@ pub const TRIES_MAX: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// And never grows beyond this.
 const LONGEST_PAUSE: Duration = Duration::from_mins(2);
+/// How often the steward looks through the whole outbox for what others left.
+const READ_AGAIN_AFTER: Duration = Duration::from_mins(10);
+/// A machine that was not heard of for this long is not waited for; should it come back, its pruner sees to its worktrees.
+const FORGOTTEN_AFTER_MS: i64 = 3_600_000;
 /// A timer further away than this is looked at again on the way.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 pub struct Courier<S> {
     shop: Workshop<S>,
+    /// Whether what must be done once for all machines is done here.
+    is_steward: bool,
+    begun_at: Instant,
     notifier: Notifier,
     attendant: Attendant<S>,
     timers: Timekeeper,
@@ -59,13 +66,15 @@ struct Errand {
 }
 
 impl<S: Store> Courier<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+    pub fn new(shop: Workshop<S>, is_steward: bool) -> Self {
         let notify = &shop.settings.notify;
         let (root, program) = (shop.place.root.clone(), shop.program.clone());
         let notifier = Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program);
         let attendant = Attendant::new(shop.desk.clone(), shop.settings.asking.policy());
         Self {
             shop,
+            is_steward,
+            begun_at: Instant::now(),
             notifier,
             attendant,
             timers: Timekeeper::default(),
@@ -77,7 +86,15 @@ impl<S: Store> Courier<S> {
 
     /// Before the first round: whoever set a policy while Baton was down wants the questions of before seen too.
     pub async fn begin(&self) -> Result<(), EngineError> {
-        self.attendant.attend_all(None).await
+        if self.is_steward { self.attendant.attend_all(None).await } else { Ok(()) }
+    }
+
+    /// Whether the outbox has to be read from its beginning again: who sees to what has changed, or what was left to a
+    /// machine that is gone by now may be ours.
+    pub fn is_outdated(&self, is_steward: bool) -> bool {
+        let is_shared = self.shop.place.store.is_shared();
+        is_steward != self.is_steward
+            || (is_shared && is_steward && self.begun_at.elapsed() > READ_AGAIN_AFTER)
     }
 
     /// One round: reads what is new, does what is due.
@@ -132,6 +149,9 @@ impl<S: Store> Courier<S> {
             self.read_to = Some(last.id);
             let mut over = Vec::new();
             for PendingEffect { id, effect } in pending {
+                if !self.is_for_us(&effect).await? {
+                    continue;
+                }
                 match effect {
                     Effect::ScheduleTimer { timer, at } => self.timers.set(id, timer, at),
                     Effect::CancelTimer { timer } => {
@@ -150,6 +170,39 @@ impl<S: Store> Courier<S> {
                 self.shop.desk.store.finish_effects(&over).await?;
             }
         }
+    }
+
+    /// Whether to see to it here. Where machines share a store, what is about an attempt is for the machine that had it,
+    /// and the rest is for the steward.
+    async fn is_for_us(&self, effect: &Effect) -> Result<bool, EngineError> {
+        if !self.shop.place.store.is_shared() {
+            return Ok(true);
+        }
+        match effect {
+            Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => {
+                Ok(self.is_steward)
+            }
+            Effect::StartAgent { attempt, .. } => {
+                Ok(self.is_steward || self.shop.running.ids().contains(attempt))
+            }
+            Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
+                self.is_ours(*attempt).await
+            }
+        }
+    }
+
+    /// An attempt of a machine that is not known any more is for the steward, who finds nothing to do.
+    async fn is_ours(&self, attempt: AttemptId) -> Result<bool, EngineError> {
+        let record = self.shop.desk.store.attempt(attempt).await?;
+        let Some(worker) = record.and_then(|record| record.attempt.worker) else {
+            return Ok(self.is_steward);
+        };
+        if worker == self.shop.worker || !self.is_steward {
+            return Ok(worker == self.shop.worker);
+        }
+        let now = self.shop.desk.store.now().await?;
+        let seen = self.shop.desk.store.workers().await?.into_iter().find(|seen| seen.worker.name == worker);
+        Ok(seen.is_none_or(|seen| now.ms().saturating_sub(seen.seen_at.ms()) > FORGOTTEN_AFTER_MS))
     }
 
     async fn fire_timers(&mut self) -> Result<(), EngineError> {
@@ -240,8 +293,17 @@ impl<S: Store> Courier<S> {
         let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(()) };
         // One that was told to stop may still be ending; its worktree is retired once it has.
         self.shop.running.gone(attempt).await;
+        if record.attempt.worker.is_some_and(|worker| worker != self.shop.worker)
+            && self.shop.place.store.is_shared()
+        {
+            return Ok(());
+        }
         let worktrees = self.shop.worktrees_of(record.task_id).await?;
         worktrees.retire(attempt).await?;
+        // Where the remote is away it is tried again by itself.
+        if let Err(error) = self.shop.push_vault(&worktrees, record.task_id, attempt).await {
+            (self.shop.say)(&format!("{attempt}: what is kept of it stays on this machine for now: {error}"));
+        }
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::approval::Approval;
 use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
-use baton_core::change::{Change, Guard, Record, Stored};
+use baton_core::change::{Change, EdgeChange, Guard, Record, Stored};
 use baton_core::command::{Command, Context};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
@@ -17,6 +17,7 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::recipe::LOOP_RECIPE;
 use baton_core::refusal::Refusal;
+use baton_core::revision::Revision;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
@@ -115,6 +116,24 @@ impl<S: Store> Desk<S> {
             }
         }
         Err(EngineError::Restless { task: id })
+    }
+
+    /// Changes what a task says, if it still says what the person saw when they began.
+    pub async fn revise(
+        &self,
+        id: TaskId,
+        revision: Revision,
+        seen: &Revision,
+        actor: Actor,
+    ) -> Answer<Task> {
+        self.apply_with(id, actor, |task| {
+            if !seen.describes(task.spec()) {
+                return Err(EngineError::Overtaken { task: id });
+            }
+            let edges = revision.after.iter().map(|on| EdgeChange::Add { task: id, on: *on }).collect();
+            Ok((Command::Revise { revision: revision.clone() }, Change { edges, ..Change::new() }))
+        })
+        .await
     }
 
     /// A task and what it waits on. An id that happens to be taken is drawn again.

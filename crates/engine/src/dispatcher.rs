@@ -4,93 +4,177 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::actor::Actor;
+use baton_core::id::AttemptId;
+use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role};
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::error::EngineError;
 use crate::runner::Runner;
+use crate::settings::Settings;
 use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
 const SWEEP: Duration = Duration::from_secs(5);
+/// How long work on a project that is not at hand here is left to machines where it is.
+const HEAD_START: Duration = Duration::from_secs(1);
+/// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
+/// until its lease runs out.
+const LAST_CLAIM: Duration = Duration::from_secs(2);
 
 pub struct Dispatcher<S> {
     shop: Workshop<S>,
+    /// What runs here, by whose account it does.
+    agents: BTreeMap<AttemptId, AgentName>,
+    /// When work on a project that is not at hand may be taken.
+    cold_from: Instant,
 }
+
+type Runners = JoinSet<Result<(), EngineError>>;
 
 impl<S: Store> Dispatcher<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop }
+        Self { shop, agents: BTreeMap::new(), cold_from: Instant::now() + HEAD_START }
     }
 
-    /// Runs until `shutdown` turns true, then ends what runs here and waits for it.
-    pub async fn run(&self, mut shutdown: watch::Receiver<bool>) -> Result<(), EngineError> {
+    /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
+    /// or once `hurry` turns true, is ended and goes back to the queue.
+    pub async fn run(
+        &mut self,
+        mut shutdown: watch::Receiver<bool>,
+        mut hurry: watch::Receiver<bool>,
+    ) -> Result<(), EngineError> {
         let mut changes = self.shop.desk.store.subscribe();
         let mut ends = self.shop.running.ends();
-        let mut runners: JoinSet<Result<(), EngineError>> = JoinSet::new();
+        let mut runners: Runners = JoinSet::new();
         while !*shutdown.borrow() {
             // What changes from here on wakes the wait below, so nothing falls between looking and waiting.
             changes.mark_unchanged();
             ends.mark_unchanged();
-            for claimed in self.claim().await? {
+            let (claimed, look_again) = self.claim_unless_over(&mut shutdown).await?;
+            for claimed in claimed {
                 self.start(claimed, &mut runners);
             }
             tokio::select! {
                 _ = changes.changed() => {}
                 _ = ends.changed() => {}
-                () = sleep(SWEEP) => {}
+                () = sleep(look_again) => {}
                 _ = shutdown.changed() => {}
             }
             while let Some(ended) = runners.try_join_next() {
                 ended.map_err(|error| EngineError::Runner { detail: error.to_string() })??;
             }
         }
-        self.shop.running.stop_all();
-        while let Some(ended) = runners.join_next().await {
-            ended.map_err(|error| EngineError::Runner { detail: error.to_string() })??;
+        tokio::select! {
+            finished = finish(&mut runners) => return finished,
+            () = sleep(self.shop.post.grace) => {}
+            _ = hurry.wait_for(|hurry| *hurry) => {}
         }
-        Ok(())
+        self.shop.running.stop_all();
+        finish(&mut runners).await
     }
 
-    fn start(&self, claimed: Claimed, runners: &mut JoinSet<Result<(), EngineError>>) {
-        let seat = self.shop.running.enter(claimed.lease.attempt);
+    /// A server that cannot be reached must not keep the end from coming.
+    async fn claim_unless_over(
+        &mut self,
+        shutdown: &mut watch::Receiver<bool>,
+    ) -> Result<(Vec<Claimed>, Duration), EngineError> {
+        let mut over = shutdown.clone();
+        let is_over = async {
+            // An error means that whoever could have said so is gone, which is as good.
+            let _ = over.wait_for(|over| *over).await;
+            sleep(LAST_CLAIM).await;
+        };
+        tokio::select! {
+            claimed = self.claim() => claimed,
+            () = is_over => Ok((Vec::new(), Duration::ZERO)),
+        }
+    }
+
+    fn start(&mut self, claimed: Claimed, runners: &mut Runners) {
+        let Lease { attempt, agent, .. } = &claimed.lease;
+        self.agents.insert(*attempt, agent.clone());
+        let seat = self.shop.running.enter(*attempt);
         let runner = Runner::new(self.shop.clone());
         runners.spawn(async move { runner.run(claimed, seat).await });
     }
 
-    /// As much as may run. The limits are judged in the store, over everything that runs on it.
-    async fn claim(&self) -> Result<Vec<Claimed>, EngineError> {
-        let settings = &self.shop.settings;
-        let here = u32::try_from(self.shop.running.count()).unwrap_or(u32::MAX);
-        let free = settings.max_agents.saturating_sub(here);
-        let agents = self.agents();
+    /// As much as may run, and when to look again at the latest.
+    async fn claim(&mut self) -> Result<(Vec<Claimed>, Duration), EngineError> {
+        let settings = self.shop.settings.clone();
+        let (agents, free) = self.room(&settings);
         if free == 0 || agents.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), SWEEP));
+        }
+        let now = Instant::now();
+        let takes_cold = now >= self.cold_from;
+        let reach = self.shop.reach(takes_cold).await?;
+        if takes_cold {
+            self.cold_from = now + HEAD_START;
         }
         let request = ClaimRequest {
             agents,
             worker: self.shop.worker.clone(),
             attempt_ids: (0..free).map(|_| self.shop.desk.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
-            capacity: settings.capacity(),
+            capacity: self.capacity(&settings),
             intakes: self.shop.desk.held_intakes(&self.shop.intakes).await?,
+            fit: reach.fit,
             actor: Actor::Baton,
         };
-        Ok(self.shop.desk.store.claim(request).await?)
+        let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
+        Ok((self.shop.desk.store.claim(request).await?, look_again))
     }
 
-    /// The roles somebody is set up for.
-    fn agents(&self) -> BTreeMap<Role, AgentName> {
-        let settings = &self.shop.settings;
-        let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::of_loop());
-        let roles = settings.roles.keys().cloned().chain(own);
-        roles
-            .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))
-            .filter_map(|role| settings.agent_for(&role).map(|(name, _)| (role.clone(), name.clone())))
-            .collect()
+    /// Who may be started here, and how many at most.
+    fn room(&mut self, settings: &Settings) -> (BTreeMap<Role, AgentName>, u32) {
+        let here = self.shop.running.ids();
+        self.agents.retain(|attempt, _| here.contains(attempt));
+        let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+        let mut free = settings.max_agents.saturating_sub(count(here.len()));
+        let mut agents = served_roles(settings);
+        if self.shop.place.store.is_shared() {
+            let left = |agent: &AgentName| {
+                let running = count(self.agents.values().filter(|running| *running == agent).count());
+                settings.agents.get(agent).map_or(0, |of| of.max).saturating_sub(running)
+            };
+            agents.retain(|_, agent| left(agent) > 0);
+            free = agents.values().map(left).fold(free, u32::min);
+        }
+        (agents, free)
     }
+
+    /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
+    /// share one, how many run at once is each machine's own affair; only limits that were set for a role are common.
+    fn capacity(&self, settings: &Settings) -> Capacity {
+        let mut capacity = settings.capacity();
+        if self.shop.place.store.is_shared() {
+            capacity.total_max = u32::MAX;
+            capacity.per_role.default_max = u32::MAX;
+            capacity.per_agent = Limits::all(u32::MAX);
+        }
+        capacity
+    }
+}
+
+async fn finish(runners: &mut Runners) -> Result<(), EngineError> {
+    while let Some(ended) = runners.join_next().await {
+        ended.map_err(|error| EngineError::Runner { detail: error.to_string() })??;
+    }
+    Ok(())
+}
+
+/// The roles somebody is set up for, and who.
+pub fn served_roles(settings: &Settings) -> BTreeMap<Role, AgentName> {
+    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::of_loop());
+    let roles = settings.roles.keys().cloned().chain(own);
+    roles
+        .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))
+        .filter_map(|role| settings.agent_for(&role).map(|(name, _)| (role.clone(), name.clone())))
+        .collect()
 }

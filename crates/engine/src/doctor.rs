@@ -23,7 +23,7 @@ use crate::place::{Place, PlaceOptions};
 use crate::settings::{AgentSettings, Settings};
 use crate::store_address::StoreAddress;
 use crate::user_tasks::Trust;
-use crate::worktree::Git;
+use crate::worktree::{Git, Repository};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -94,7 +94,7 @@ pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
     let mut settings = Settings::default();
     match Place::find(folder, options) {
         Ok(mut place) => {
-            findings.push(repository(&place));
+            findings.push(repository(&place).await);
             match Settings::load(&place.settings_path()) {
                 Ok(loaded) => {
                     findings.push(Finding::ok("settings", place.settings_path().display().to_string()));
@@ -119,10 +119,15 @@ pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
     Report { is_well, findings, agents }
 }
 
-fn repository(place: &Place) -> Finding {
+async fn repository(place: &Place) -> Finding {
     let root = place.root.display().to_string();
     if place.root.join(".git").exists() {
-        return Finding::ok("repository", root);
+        // One without a commit has nothing an agent's worktree could stand on.
+        let looked = async { Repository::open(&Git::on_path(), &place.root).await?.default_branch().await };
+        return match looked.await {
+            Ok(_) => Finding::ok("repository", root),
+            Err(error) => Finding::broken("repository", &error.into()),
+        };
     }
     let mend = Some("change into a repository, or make one: git init".to_owned());
     let detail = format!("{root} is in no git repository");

@@ -6,8 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
+use baton_core::attempt_record::Closing;
 use baton_core::id::AttemptId;
 use baton_store::Store;
+use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -15,13 +17,16 @@ use crate::courier::Courier;
 use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
+use crate::heartbeat::Heartbeat;
 use crate::looping::Conductor;
 use crate::place::Place;
+use crate::post::worker_name;
 use crate::pruner::Pruner;
 use crate::recycler::Recycler;
 use crate::rescuer::Rescuer;
 use crate::runner::PROCESS_FILE;
 use crate::settings::{RecyclePolicy, Settings};
+use crate::stewardship::Stewardship;
 use crate::stocker::Stocker;
 use crate::workshop::{Say, Workshop};
 use crate::worktree::Git;
@@ -43,48 +48,114 @@ impl<S: Store> Engine<S> {
         program: PathBuf,
         say: Say,
     ) -> Result<Self, EngineError> {
+        let worker = worker_name(&place)?;
         let shop = Workshop::new(desk, settings, place, program, say);
-        Ok(Self { shop: Workshop { git: Git::find().await?, ..shop } })
+        Ok(Self { shop: Workshop { git: Git::find().await?, worker, ..shop } })
     }
 
     /// Finds what an earlier run left, then works until `shutdown` turns true.
     pub async fn run(&self, shutdown: watch::Receiver<bool>) -> Result<(), EngineError> {
+        let (_never, hurry) = watch::channel(false);
+        self.run_until(shutdown, hurry).await
+    }
+
+    /// The same; once it is to end, it waits for its agents only until `hurry` turns true.
+    pub async fn run_until(
+        &self,
+        shutdown: watch::Receiver<bool>,
+        hurry: watch::Receiver<bool>,
+    ) -> Result<(), EngineError> {
         self.recover().await?;
-        let dispatcher = Dispatcher::new(self.shop.clone());
+        let mut dispatcher = Dispatcher::new(self.shop.clone());
         let (done, services_end) = watch::channel(false);
+        let heartbeat = Heartbeat::new(self.shop.clone());
+        let beating = heartbeat.run(shutdown.clone(), services_end.clone());
         let working = async {
-            let worked = dispatcher.run(shutdown).await;
+            let worked = dispatcher.run(shutdown, hurry).await;
             // The services outlive the runners, so that what these leave is still seen to.
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served, (), ()) = tokio::join!(
+        let (worked, rescued, served, beaten, (), (), ()) = tokio::join!(
             working,
             self.keep_leases(services_end.clone()),
             self.serve(services_end.clone()),
+            beating,
             self.prune(services_end.clone()),
+            self.hand_in_rest(services_end.clone()),
             self.stock(services_end)
         );
-        worked.and(rescued).and(served)
+        worked.and(rescued).and(served).and(beaten)
     }
 
-    /// After a crash: processes of dead attempts are ended, then their tasks go back to the queue.
+    /// After a crash: processes of dead attempts are ended, what they did is kept where others find it, and their tasks
+    /// go back to the queue.
     pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
-        for lease in self.shop.desk.store.leases().await? {
-            if lease.worker == self.shop.worker {
-                self.end_orphans_of(lease.attempt).await;
-            }
+        let mine = |lease: &Lease| lease.worker == self.shop.worker;
+        let leases: Vec<Lease> = self.shop.desk.store.leases().await?.into_iter().filter(mine).collect();
+        let left = self.left_processes();
+        for attempt in leases.iter().map(|lease| lease.attempt).chain(left) {
+            self.end_orphans_of(attempt).await;
         }
+        for lease in &leases {
+            let task = self.shop.desk.task(lease.task).await?.value;
+            self.shop.hand_over(&task, lease.attempt).await;
+        }
+        self.keep_what_was_lost().await;
         for hold in self.shop.desk.holds().await? {
             let until =
                 hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
             (self.shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
         }
         let taken = self.rescuer().take_back_own().await?;
-        for attempt in &taken {
+        for Lease { attempt, .. } in &taken {
             (self.shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
         }
-        Ok(taken)
+        Ok(taken.into_iter().map(|lease| lease.attempt).collect())
+    }
+
+    /// Attempts whose agents an earlier run started here and did not see end, whoever has their tasks now.
+    fn left_processes(&self) -> Vec<AttemptId> {
+        let entries = fs::read_dir(self.shop.attempts_folder()).into_iter().flatten().flatten();
+        let left = entries.filter(|entry| entry.path().join(PROCESS_FILE).exists());
+        left.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
+    /// Attempts that other machines took back while this one was away: what they had leaves this machine too.
+    async fn keep_what_was_lost(&self) {
+        let entries = fs::read_dir(self.shop.attempts_folder()).into_iter().flatten().flatten();
+        let attempts: Vec<AttemptId> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        for attempt in attempts {
+            if let Err(error) = self.keep_if_lost(attempt).await {
+                (self.shop.say)(&format!("{attempt}: what it had stays on this machine for now: {error}"));
+            }
+        }
+    }
+
+    async fn keep_if_lost(&self, attempt: AttemptId) -> Result<(), EngineError> {
+        let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(()) };
+        let is_lost = matches!(record.closing, Some(Closing::Lost { .. }));
+        if is_lost && self.shop.place.store.is_shared() {
+            let task = self.shop.desk.task(record.task_id).await?.value;
+            self.shop.hand_over(&task, attempt).await;
+        }
+        Ok(())
+    }
+
+    /// Pushes what could not be pushed when it was made, until it has arrived.
+    async fn hand_in_rest(&self, mut end: watch::Receiver<bool>) {
+        while !*end.borrow() {
+            tokio::select! {
+                // What went wrong is told where it went wrong first; here it is only tried again.
+                _ = self.shop.push_unarrived() => {}
+                _ = end.changed() => return,
+            }
+            tokio::select! {
+                () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+        }
     }
 
     async fn end_orphans_of(&self, attempt: AttemptId) {
@@ -108,8 +179,16 @@ impl<S: Store> Engine<S> {
     async fn keep_leases(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
         let rescuer = self.rescuer();
         while !*end.borrow() {
-            for attempt in rescuer.run_once().await? {
-                self.end_orphans_of(attempt).await;
+            let rescued = tokio::select! {
+                rescued = rescuer.run_once() => rescued?,
+                // Where the store is away there is nothing to wait for at the end.
+                _ = end.changed() => return Ok(()),
+            };
+            for Lease { attempt, worker, .. } in rescued {
+                // What another machine started is ended there.
+                if worker == self.shop.worker {
+                    self.end_orphans_of(attempt).await;
+                }
                 (self.shop.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
             }
             tokio::select! {
@@ -170,24 +249,31 @@ impl<S: Store> Engine<S> {
 
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let mut courier = Courier::new(self.shop.clone());
+        let mut stewardship = Stewardship::new(self.shop.clone());
+        let mut courier = Courier::new(self.shop.clone(), false);
         let recycler = Recycler::new(self.shop.desk.clone());
-        courier.begin().await?;
         let conductor = Conductor::new(self.shop.clone());
         let mut changes = self.shop.desk.store.subscribe();
         loop {
             changes.mark_unchanged();
+            let is_steward = stewardship.is_held().await?;
+            if courier.is_outdated(is_steward) {
+                courier = Courier::new(self.shop.clone(), is_steward);
+                courier.begin().await?;
+            }
             courier.run_once().await?;
-            self.shop.desk.end_runs_without_work().await?;
-            conductor.run_once().await?;
-            if self.shop.settings.recycle == RecyclePolicy::Automatic {
-                for task in recycler.run_once().await? {
-                    (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
+            if is_steward {
+                self.shop.desk.end_runs_without_work().await?;
+                conductor.run_once().await?;
+                if self.shop.settings.recycle == RecyclePolicy::Automatic {
+                    for task in recycler.run_once().await? {
+                        (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
+                    }
                 }
             }
             // Once more after the end was called, for what the last runners left.
             if *end.borrow() {
-                return Ok(());
+                return stewardship.hand_over().await;
             }
             tokio::select! {
                 _ = changes.changed() => {}

@@ -52,6 +52,8 @@ pub enum EngineError {
     Graph(#[from] GraphError),
     #[error("{task} kept changing while this was being done")]
     Restless { task: TaskId },
+    #[error("what {task} asks for was changed by somebody else meanwhile")]
+    Overtaken { task: TaskId },
     #[error("{task} does not wait for an answer")]
     NotWaiting { task: TaskId },
     #[error("the question was answered already, by {by}")]
@@ -77,6 +79,11 @@ pub enum EngineError {
     Namespace { name: String },
     #[error("\"{prefix}\" is the beginning of more than one {kind}")]
     Ambiguous { kind: &'static str, prefix: String },
+    /// Its machine could not reach the remote when the attempt ended; it tries again by itself.
+    #[error("the work of {task} is still on {worker} and has not arrived at the remote")]
+    NotArrived { task: TaskId, worker: String },
+    #[error("another machine has held {name} for too long")]
+    TurnTaken { name: String },
     #[error("no agent is set up for the role {role}")]
     NoAgent { role: Role },
     #[error("a runner stopped unexpectedly: {detail}")]
@@ -138,6 +145,7 @@ impl EngineError {
             }
             Self::Graph(_) => "see where it stands: baton task show TASK".to_owned(),
             Self::Restless { .. } => "try again".to_owned(),
+            Self::Overtaken { task } => format!("read it again, then change it: baton task show {task}"),
             Self::NotWaiting { task } => format!("see where it stands: baton task show {task}"),
             Self::AlreadyAnswered { .. } => "see the open questions: baton questions".to_owned(),
             Self::OtherProject { .. } => "choose another session_id, or leave it out".to_owned(),
@@ -152,6 +160,12 @@ impl EngineError {
                 "use letters, digits, - _ and ., a letter or digit first, at most 100".to_owned()
             }
             Self::Ambiguous { .. } => "give more of it".to_owned(),
+            Self::NotArrived { .. } => {
+                "see whether that machine is there (baton workers), and try again".to_owned()
+            }
+            Self::TurnTaken { .. } => {
+                "see which machines are there (baton workers), and try again".to_owned()
+            }
             Self::NoAgent { role } => format!(
                 "add an agent to .agent/baton.toml and name it under [roles.{role}] or as default_agent"
             ),

@@ -1,15 +1,17 @@
 //! A new project: a repository that is there, a branch it has, and, for a feature, a branch of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_core::actor::Actor;
 use baton_core::change::{Change, Guard, Record};
 use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
 use baton_core::project::Project;
+use baton_core::remote_url::RemoteUrl;
 use baton_core::text::NonBlank;
 use baton_store::Store;
 
+use crate::code::Source;
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 use crate::worktree::{GitError, Repository};
@@ -17,7 +19,10 @@ use crate::worktree::{GitError, Repository};
 /// What was asked for; what is left out is found.
 #[derive(Debug, Clone)]
 pub struct NewProject {
+    /// The repository on this machine; with a remote, only what its people call it.
     pub path: String,
+    /// Where its code is shared, when machines work on it together.
+    pub remote: Option<RemoteUrl>,
     pub title: Option<NonBlank>,
     pub description: String,
     pub base_branch: Option<BranchName>,
@@ -28,12 +33,23 @@ pub struct NewProject {
 impl<S: Store> Workshop<S> {
     /// Looks at the repository first, so that a project is never one that cannot be worked on.
     pub async fn create_project(&self, new: NewProject, actor: Actor) -> Result<Project, EngineError> {
-        let path = Path::new(&new.path);
-        if !path.is_absolute() {
-            let detail = "a project's path begins at the root".to_owned();
-            return Err(EngineError::ProjectPath { path: path.to_owned(), detail });
-        }
-        let repository = Repository::open(&self.git, path).await?;
+        let (repository, folder) = match &new.remote {
+            None => {
+                let repository = self.repository_at(Path::new(&new.path)).await?;
+                let folder = repository.folder().to_owned();
+                (repository, folder)
+            }
+            Some(remote) => {
+                let worktrees = self.open_source(&Source::Remote(remote.clone())).await?;
+                let base = match &new.base_branch {
+                    Some(base) => base.clone(),
+                    None => worktrees.repository().default_branch().await?,
+                };
+                worktrees.pull(&[&base], None, false).await?;
+                let folder = if new.path.is_empty() { remote.as_str() } else { &new.path };
+                (worktrees.repository().clone(), PathBuf::from(folder))
+            }
+        };
         let base_branch = match new.base_branch {
             Some(branch) => branch,
             None => repository.default_branch().await?,
@@ -46,11 +62,10 @@ impl<S: Store> Workshop<S> {
         if let Some(feature) = &feature_branch {
             repository.ensure_branch(feature, &base_branch).await?;
         }
-        let folder = repository.folder();
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let title = match new.title {
             Some(title) => title,
-            None => NonBlank::or(&name, NonBlank::new(id.to_string()).map_err(|_| no_name(folder))?),
+            None => NonBlank::or(&name, NonBlank::new(id.to_string()).map_err(|_| no_name(&folder))?),
         };
         let project = Project {
             id,
@@ -59,6 +74,7 @@ impl<S: Store> Workshop<S> {
             path: folder.display().to_string(),
             base_branch,
             feature_branch,
+            remote: new.remote,
             created_at: context.now,
             completed_at: None,
         };
@@ -67,6 +83,14 @@ impl<S: Store> Workshop<S> {
         change.events.push(Event { at: context.now, by: actor, body });
         self.desk.write(change).await?;
         Ok(project)
+    }
+
+    async fn repository_at(&self, path: &Path) -> Result<Repository, EngineError> {
+        if !path.is_absolute() {
+            let detail = "a project's path begins at the root".to_owned();
+            return Err(EngineError::ProjectPath { path: path.to_owned(), detail });
+        }
+        Ok(Repository::open(&self.git, path).await?)
     }
 }
 

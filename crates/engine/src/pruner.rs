@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use baton_core::id::AttemptId;
+use baton_core::project::Project;
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
 use baton_store::Store;
@@ -94,11 +95,12 @@ impl<S: Store> Pruner<S> {
 
     /// The repositories agents work in: this one, and those of the projects.
     async fn repositories(&self) -> Result<BTreeSet<PathBuf>, EngineError> {
-        let mut paths = BTreeSet::from([self.shop.place.root.clone()]);
+        let folder = |project: Option<&Project>| self.shop.folder_of(&self.shop.source(project));
+        let mut paths = BTreeSet::from([folder(None)]);
         let mut cursor = None;
         loop {
             let page = self.shop.desk.store.projects(cursor, PROJECTS_PAGE).await?;
-            paths.extend(page.items.into_iter().map(|project| PathBuf::from(project.path)));
+            paths.extend(page.items.iter().map(|project| folder(Some(project))));
             cursor = page.next;
             if cursor.is_none() {
                 return Ok(paths);

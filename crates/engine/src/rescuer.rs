@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
-use baton_core::id::AttemptId;
 use baton_store::Store;
 use baton_store::lease::Lease;
 
@@ -34,8 +33,8 @@ impl<S: Store> Rescuer<S> {
         Duration::from_millis(u64::try_from(self.lease_ms / 3).unwrap_or(1_000).max(100))
     }
 
-    /// One round. Returns the attempts that were taken back.
-    pub async fn run_once(&self) -> Result<Vec<AttemptId>, EngineError> {
+    /// One round. Returns the leases that were taken back, whoever had them.
+    pub async fn run_once(&self) -> Result<Vec<Lease>, EngineError> {
         self.renew().await?;
         let expired = self.desk.store.expired_leases(RESCUED_MAX).await?;
         let alive = self.running.ids();
@@ -44,7 +43,7 @@ impl<S: Store> Rescuer<S> {
     }
 
     /// After a start: whatever this worker held before it died is not running any more, whatever its lease says.
-    pub async fn take_back_own(&self) -> Result<Vec<AttemptId>, EngineError> {
+    pub async fn take_back_own(&self) -> Result<Vec<Lease>, EngineError> {
         let alive = self.running.ids();
         let mine = |lease: &Lease| lease.worker == self.worker && !alive.contains(&lease.attempt);
         let lost: Vec<Lease> = self.desk.store.leases().await?.into_iter().filter(mine).collect();
@@ -63,12 +62,12 @@ impl<S: Store> Rescuer<S> {
         Ok(())
     }
 
-    async fn take_back(&self, lost: &[Lease]) -> Result<Vec<AttemptId>, EngineError> {
+    async fn take_back(&self, lost: &[Lease]) -> Result<Vec<Lease>, EngineError> {
         let mut taken = Vec::new();
         for lease in lost {
             let expire = Command::ExpireLease { attempt: lease.attempt };
             match self.desk.apply(lease.task, expire, Actor::Baton).await {
-                Ok(_) => taken.push(lease.attempt),
+                Ok(_) => taken.push(lease.clone()),
                 // It ended by itself in the meantime.
                 Err(EngineError::Refused(_)) => {}
                 Err(error) => return Err(error),

@@ -52,9 +52,15 @@ impl<S: Store> Runner<S> {
             Err(error) => self.settle(&task, attempt, systemic(&error)).await?,
         };
         match executed {
-            Executed::Settled | Executed::Stale => Ok(()),
+            Executed::Settled => Ok(()),
+            // Somebody else is at it, or was: what this attempt had is kept, and found by its name.
+            Executed::Stale => {
+                self.shop.hand_over(&task, attempt).await;
+                Ok(())
+            }
             // Cancelled, or Baton is going down. Nobody's fault either way.
             Executed::Stopped => {
+                self.shop.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.shop.desk.apply(task.id(), expire, Actor::Baton).await {
                     Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
@@ -88,7 +94,18 @@ impl<S: Store> Runner<S> {
         if let Some(end) = self.shop.over_budget(task).await? {
             return self.settle(task, attempt, end).await;
         }
-        let (worktrees, branch) = self.shop.repository(task).await?;
+        let (worktrees, branch) = match self.shop.repository_to_work_in(task, attempt).await {
+            Ok(found) => found,
+            // Where machines share work, code that cannot be had here may be at hand elsewhere.
+            Err(EngineError::Git(error)) if self.shop.place.store.is_shared() => {
+                (self.shop.say)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));
+                if let Some(project) = task.spec().project_id {
+                    self.shop.projects.note_away(project);
+                }
+                return Ok(Executed::Stopped);
+            }
+            Err(error) => return Err(error),
+        };
         let place = self.shop.stand(task, &worktrees, branch).await?;
         let resumes = self.resumes(task, &worktrees).await?;
         let wanted = &self.shop.settings.worktree;
@@ -137,7 +154,8 @@ impl<S: Store> Runner<S> {
         mut stop: watch::Receiver<bool>,
     ) -> Result<Prepared, EngineError> {
         let Workshop { settings, user_tasks, desk, .. } = &self.shop;
-        let site = self.shop.site(worktrees.repository().folder(), &checkout.folder, checkout.attempt, &[]);
+        let root = self.shop.people_folder(worktrees);
+        let site = self.shop.site(&root, &checkout.folder, checkout.attempt, &[]);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         for name in settings.checks.user_tasks().chain(setup) {
             match user_tasks.ready_to_run(&site, name) {
@@ -167,6 +185,10 @@ impl<S: Store> Runner<S> {
     async fn resumes(&self, task: &Task, worktrees: &Worktrees) -> Result<Option<AttemptId>, EngineError> {
         let mut earlier = task.state().live_attempt().and_then(|live| live.resumes);
         while let Some(attempt) = earlier {
+            if worktrees.repository().is_clone() && !worktrees.has_started(attempt).await? {
+                // It ran on another machine, which has told where it began.
+                worktrees.fetch_attempt(attempt).await?;
+            }
             if worktrees.has_started(attempt).await? {
                 return Ok(Some(attempt));
             }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_core::answer_source::UnattendedPolicy;
+use baton_core::remote_url::RemoteUrl;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role, nearest};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub struct Settings {
     pub retention: Retention,
     /// Which store to use, where neither the command line nor the environment says.
     pub store: Option<StoreAddress>,
+    /// Where the code of work without a project is shared: such work then happens in a clone of it, on any machine.
+    pub remote: Option<RemoteUrl>,
     /// Whether tasks that burned out are recycled without being asked.
     pub recycle: RecyclePolicy,
     /// How much a task, a project or a day may use before a person is asked.
@@ -199,6 +202,7 @@ impl Default for Settings {
             worktree: WorktreeSettings::default(),
             retention: Retention::default(),
             store: None,
+            remote: None,
             recycle: RecyclePolicy::Automatic,
             budgets: Budgets::default(),
             user_tasks: UserTaskSettings::default(),
@@ -226,7 +230,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 17] = [
+const TOP: [&str; 18] = [
     "default_agent",
     "agents",
     "roles",
@@ -240,6 +244,7 @@ const TOP: [&str; 17] = [
     "recycle",
     "retention",
     "store",
+    "remote",
     "user_tasks",
     "budgets",
     "listen",

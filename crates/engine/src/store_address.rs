@@ -27,6 +27,13 @@ impl Url {
     }
 }
 
+impl StoreAddress {
+    /// Whether other machines may be on it too.
+    pub const fn is_shared(&self) -> bool {
+        matches!(self, Self::Postgres { .. })
+    }
+}
+
 impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("postgres://…")

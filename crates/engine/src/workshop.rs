@@ -12,7 +12,6 @@ use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::git_name::BranchName;
 use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::{AttemptId, TaskId};
-use baton_core::project::Project;
 use baton_core::task::{Purpose, Task};
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
@@ -25,6 +24,8 @@ use crate::holds::hold_for;
 use crate::intakes::Intakes;
 use crate::mailbox::Mailbox;
 use crate::place::Place;
+use crate::post::{Post, host_name};
+use crate::projects_here::ProjectsHere;
 use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
@@ -45,8 +46,12 @@ pub struct Workshop<S> {
     pub intakes: Intakes,
     /// Called with what a person should hear of.
     pub say: Say,
-    /// Who claims: this machine and this store, the same after a restart.
+    /// Who claims: this machine and this state folder, the same after a restart.
     pub worker: String,
+    /// What this process is there for.
+    pub post: Post,
+    /// Which projects can be worked on here.
+    pub projects: ProjectsHere,
     /// Baton's own program, for agents that call it and for the built-in one.
     pub program: PathBuf,
     /// What agents hand in by tool.
@@ -62,6 +67,8 @@ impl<S: Store> Workshop<S> {
     pub fn new(desk: Desk<S>, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
+            post: Post::default(),
+            projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
             desk,
             settings: Arc::new(settings),
@@ -82,45 +89,9 @@ impl<S: Store> Workshop<S> {
         Door::new(self.desk.clone(), self.settings.asking.expires_after())
     }
 
-    /// The repository a task's work happens in, and the branch it starts from and is merged into.
-    pub async fn repository(&self, task: &Task) -> Result<(Worktrees, BranchName), EngineError> {
-        let project = self.project(task).await?;
-        let path = self.path_of(project.as_ref());
-        let worktrees = self.repositories.open(&self.git, &path, &self.place.state_dir).await?;
-        let branch = match &project {
-            Some(project) => {
-                if let Some(feature) = &project.feature_branch {
-                    worktrees.repository().ensure_branch(feature, &project.base_branch).await?;
-                }
-                project.branch().clone()
-            }
-            None => self.gathering_branch(&worktrees).await?,
-        };
-        self.repositories.note(&path, &branch);
-        Ok((worktrees, branch))
-    }
-
-    /// The repository of this place, for work without a project.
-    pub async fn home_repository(&self) -> Result<(Worktrees, BranchName), EngineError> {
-        let path = &self.place.root;
-        let worktrees = self.repositories.open(&self.git, path, &self.place.state_dir).await?;
-        let branch = self.gathering_branch(&worktrees).await?;
-        self.repositories.note(path, &branch);
-        Ok((worktrees, branch))
-    }
-
-    /// Where the repository of a task's work is, without looking whether it is there.
-    pub async fn repository_path(&self, task: &Task) -> Result<PathBuf, EngineError> {
-        Ok(self.path_of(self.project(task).await?.as_ref()))
-    }
-
-    fn path_of(&self, project: Option<&Project>) -> PathBuf {
-        project.map_or_else(|| self.place.root.clone(), |project| PathBuf::from(&project.path))
-    }
-
     /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
     /// checkout is never touched. They merge it when they like.
-    async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
+    pub(crate) async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
         let repository = worktrees.repository();
         let gathering = BranchName::gathering();
         let current = repository.current_branch().await?;
@@ -147,12 +118,6 @@ impl<S: Store> Workshop<S> {
             self.repositories.note_gathered(stand);
         }
         Ok(gathering)
-    }
-
-    async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
-        let Some(id) = task.spec().project_id else { return Ok(None) };
-        let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
-        Ok(Some(self.desk.store.project(id).await?.ok_or_else(missing)?.value))
     }
 
     /// What the worktree of a task stands on: its own branch, or, to plan a breakdown, the branch that holds the truth.
@@ -205,8 +170,8 @@ impl<S: Store> Workshop<S> {
 
     /// The worktrees of whatever repository an attempt of this task ran in.
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
-        let path = self.repository_path(&self.desk.task(task).await?.value).await?;
-        self.repositories.open(&self.git, &path, &self.place.state_dir).await
+        let project = self.project(&self.desk.task(task).await?.value).await?;
+        self.open_source(&self.source(project.as_ref())).await
     }
 
     /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.
@@ -259,7 +224,7 @@ impl<S: Store> Workshop<S> {
 
     /// What a task changed, against the branch it goes into.
     pub async fn diff(&self, task: &Task) -> Result<String, EngineError> {
-        let (worktrees, branch) = self.repository(task).await?;
+        let (worktrees, branch) = self.repository_as_shared(task).await?;
         let repository = worktrees.repository();
         let (Some(base), Some(head)) =
             (repository.tip(&branch).await?, repository.tip(&BranchName::of_task(task.id())).await?)
@@ -273,12 +238,10 @@ impl<S: Store> Workshop<S> {
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
         let missing = || EngineError::NotFound { kind: "attempt", key: attempt.to_string() };
         let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
-        Ok(self.worktrees_of(record.task_id).await?.restore(attempt, into).await?)
+        let worktrees = self.worktrees_of(record.task_id).await?;
+        if worktrees.repository().is_clone() {
+            worktrees.fetch_attempt(attempt).await?;
+        }
+        Ok(worktrees.restore(attempt, into).await?)
     }
-}
-
-/// Which machine this is, as far as it matters for telling workers apart.
-fn host_name() -> String {
-    std::fs::read_to_string("/etc/hostname")
-        .map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }

@@ -138,8 +138,11 @@ fn code_of(error: &EngineError) -> Code {
         }
         EngineError::Approval(_)
         | EngineError::Restless { .. }
+        | EngineError::Overtaken { .. }
         | EngineError::OtherProject { .. }
         | EngineError::ProjectOpen { .. }
+        | EngineError::NotArrived { .. }
+        | EngineError::TurnTaken { .. }
         | EngineError::ProjectRestless { .. }
         | EngineError::KeyReused => Code::Conflict,
         EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,
@@ -200,6 +203,7 @@ const fn code_of_refusal(refusal: &Refusal) -> Code {
         | Refusal::NotReleased { .. }
         | Refusal::SplitByHand { .. }
         | Refusal::WaitingOn { .. }
+        | Refusal::HasBegun { .. }
         | Refusal::IsPlan { .. } => Code::InvalidStatus,
         Refusal::Stale { .. }
         | Refusal::OtherQuestion { .. }

@@ -9,6 +9,7 @@ pub mod error;
 mod exposition;
 mod follower;
 pub mod guard;
+pub mod guide;
 mod input;
 pub mod limits;
 pub mod mcp;

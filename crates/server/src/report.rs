@@ -219,6 +219,7 @@ mod tests {
                 path: "/src".to_owned(),
                 base_branch: "main".parse().unwrap(),
                 feature_branch: None,
+                remote: None,
                 created_at: Timestamp::from_ms(0),
                 completed_at: None,
             },

@@ -1,7 +1,7 @@
 //! What every handler works with.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
@@ -11,6 +11,7 @@ use baton_engine::workshop::Workshop;
 use tokio::sync::watch;
 
 use crate::guard::Guard;
+use crate::guide::Guiding;
 use crate::limits::RateLimit;
 use crate::mcp::Toolbox;
 use crate::metrics::Metrics;
@@ -29,13 +30,21 @@ pub struct Inner<S> {
     pub sockets: watch::Sender<u64>,
     /// Turns true when streams should deliver what is left and end.
     pub ending: watch::Receiver<bool>,
+    /// Who shows a newcomer around; nobody, but for the demo.
+    pub guiding: OnceLock<Guiding>,
 }
 
 impl<S: Store> App<S> {
     pub fn new(shop: Workshop<S>, person: String, guard: Guard, ending: watch::Receiver<bool>) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
-        let sockets = watch::Sender::new(0);
-        Self(Arc::new(Inner { shop, person, guard, rate_limit, metrics, sockets, ending }))
+        let (sockets, guiding) = (watch::Sender::new(0), OnceLock::new());
+        Self(Arc::new(Inner { shop, person, guard, rate_limit, metrics, sockets, ending, guiding }))
+    }
+
+    /// Puts a guide's words over every page. The first one stays.
+    pub fn guided_by(self, guiding: Guiding) -> Self {
+        let _ = self.0.guiding.set(guiding);
+        self
     }
 
     pub fn desk(&self) -> &Desk<S> {

@@ -1,11 +1,13 @@
 //! Either backend behind one type, for programs that learn at run time which store they are to use.
 //!
-//! It adds nothing: every call is handed to the store that was opened.
+//! It adds one thing: those who run agents may have their calls wait until a shared server is back. A worker must
+//! outlive a restart of the server and a cut of the network; a person at a terminal wants to be told.
 
 use std::path::Path;
+use std::time::Duration;
 
 use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::{Change, Stored};
+use baton_core::change::{Change, Guard, Stored};
 use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
@@ -18,10 +20,13 @@ use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
+use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::claim::{ClaimRequest, Claimed};
-use crate::commit::Commit;
+use crate::columns::kind_and_key;
+use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
@@ -30,8 +35,18 @@ use crate::recorded::Recorded;
 use crate::store::Store;
 use crate::{PostgresStore, SqliteStore};
 
+/// Between tries while a shared server is away. The store itself has waited a while before it says so.
+const PAUSE: Duration = Duration::from_millis(500);
+
 #[derive(Clone)]
-pub enum AnyStore {
+pub struct AnyStore {
+    backend: Backend,
+    /// Whether calls wait for a server that cannot be reached, however long it takes.
+    is_patient: bool,
+}
+
+#[derive(Clone)]
+enum Backend {
     /// One file, for one machine.
     Sqlite(SqliteStore),
     /// A schema of a shared server, for many.
@@ -40,14 +55,48 @@ pub enum AnyStore {
 
 impl From<SqliteStore> for AnyStore {
     fn from(store: SqliteStore) -> Self {
-        Self::Sqlite(store)
+        Self { backend: Backend::Sqlite(store), is_patient: false }
     }
 }
 
 impl From<PostgresStore> for AnyStore {
     fn from(store: PostgresStore) -> Self {
-        Self::Postgres(store)
+        Self { backend: Backend::Postgres(store), is_patient: false }
     }
+}
+
+impl AnyStore {
+    /// The same store for whoever works through an outage: a call that was not carried out because the server is away is
+    /// made again until it is. A change whose fate is unknown counts as one that came too late: whoever made it reads
+    /// the rows again and decides again.
+    pub fn patient(&self) -> Self {
+        Self { is_patient: true, ..self.clone() }
+    }
+
+    /// The same store for whoever has somebody waiting, and would rather tell them.
+    pub fn impatient(&self) -> Self {
+        Self { is_patient: false, ..self.clone() }
+    }
+}
+
+/// What a patient caller makes of an answer: none to ask again.
+fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T, StoreError>> {
+    match answer {
+        Err(StoreError::Unreachable { .. }) if is_patient => None,
+        answer => Some(answer),
+    }
+}
+
+/// Its own function, because the arguments of most calls are copied anyway.
+fn again<T: Clone>(argument: &T) -> T {
+    argument.clone()
+}
+
+/// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
+fn overtaken(change: &Change) -> Option<Conflict> {
+    let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
+    let (kind, key) = kind_and_key(&put.record);
+    Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
 
 /// The trait's calls, each handed on as it is. A call the trait gains and this list lacks does not compile.
@@ -55,16 +104,53 @@ macro_rules! handed_on {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
         impl Store for AnyStore {
             $(async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
-                match self {
-                    Self::Sqlite(store) => store.$name($($argument),*).await,
-                    Self::Postgres(store) => store.$name($($argument),*).await,
+                loop {
+                    let answer = match &self.backend {
+                        Backend::Sqlite(store) => store.$name($(again(&$argument)),*).await,
+                        Backend::Postgres(store) => store.$name($(again(&$argument)),*).await,
+                    };
+                    match heard(answer, self.is_patient) {
+                        Some(answer) => return answer,
+                        None => sleep(PAUSE).await,
+                    }
                 }
             })*
 
+            async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
+                loop {
+                    let answer = match &self.backend {
+                        Backend::Sqlite(store) => store.commit(change.clone()).await,
+                        Backend::Postgres(store) => store.commit(change.clone()).await,
+                    };
+                    match heard(answer, self.is_patient) {
+                        Some(Err(StoreError::Unknown { detail })) if self.is_patient => {
+                            let conflict = overtaken(&change).map(Commit::Conflict);
+                            return conflict.ok_or(StoreError::Unknown { detail });
+                        }
+                        Some(answer) => return answer,
+                        None => sleep(PAUSE).await,
+                    }
+                }
+            }
+
+            async fn claim(&self, request: ClaimRequest) -> Result<Vec<Claimed>, StoreError> {
+                let answer = match &self.backend {
+                    Backend::Sqlite(store) => store.claim(request).await,
+                    Backend::Postgres(store) => store.claim(request).await,
+                };
+                match answer {
+                    // Nothing was claimed, or nobody knows of it: such a lease runs out, and the task comes back.
+                    Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. }) if self.is_patient => {
+                        Ok(Vec::new())
+                    }
+                    answer => answer,
+                }
+            }
+
             fn subscribe(&self) -> watch::Receiver<u64> {
-                match self {
-                    Self::Sqlite(store) => store.subscribe(),
-                    Self::Postgres(store) => store.subscribe(),
+                match &self.backend {
+                    Backend::Sqlite(store) => store.subscribe(),
+                    Backend::Postgres(store) => store.subscribe(),
                 }
             }
         }
@@ -73,11 +159,14 @@ macro_rules! handed_on {
 
 handed_on! {
     fn now() -> Timestamp;
-    fn commit(change: Change) -> Commit;
-    fn claim(request: ClaimRequest) -> Vec<Claimed>;
     fn renew(worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Vec<AttemptId>;
     fn leases() -> Vec<Lease>;
     fn expired_leases(limit: u32) -> Vec<Lease>;
+    fn beat(worker: &Worker) -> ();
+    fn workers() -> Vec<Sighting>;
+    fn forget_worker(name: &str) -> ();
+    fn lock(name: &str, holder: &str, lock_ms: i64) -> bool;
+    fn unlock(name: &str, holder: &str) -> ();
     fn project(id: ProjectId) -> Option<Stored<Project>>;
     fn projects(cursor: Option<Cursor>, limit: u32) -> Page<Project>;
     fn session(id: &SessionId) -> Option<Stored<Session>>;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::actor::Actor;
 use baton_core::change::Stored;
 use baton_core::id::AttemptId;
-use baton_core::schedule::{Capacity, Intake};
+use baton_core::schedule::{Capacity, Fit, Intake};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 
@@ -23,6 +23,8 @@ pub struct ClaimRequest {
     /// Limits over everything that runs in this store.
     pub capacity: Capacity,
     pub intakes: BTreeMap<AgentName, Intake>,
+    /// What this worker can take at all.
+    pub fit: Fit,
     pub actor: Actor,
 }
 

@@ -9,6 +9,7 @@ use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::question_record::QuestionState;
 use baton_core::state::Queue;
 use baton_core::task::Task;
+use baton_core::text::Label;
 use serde::Serialize;
 
 /// The columns of a task.
@@ -36,6 +37,8 @@ pub struct TaskColumns {
     pub is_finished: bool,
     /// It waits to be accepted; counted for backpressure.
     pub is_provisional: bool,
+    /// The labels its worker must have, with a space between.
+    pub needs: String,
     /// Edges added to it from now on go to these instead.
     pub replaced_by: Vec<TaskId>,
 }
@@ -73,6 +76,7 @@ impl TaskColumns {
             is_done,
             is_finished,
             is_provisional: queue == Queue::Provisional,
+            needs: spec.needs.iter().map(Label::as_str).collect::<Vec<_>>().join(" "),
             replaced_by,
         }
     }

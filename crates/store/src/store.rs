@@ -17,6 +17,7 @@ use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
+use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
 
 use crate::claim::{ClaimRequest, Claimed};
@@ -51,6 +52,17 @@ pub trait Store: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Answer<Vec<AttemptId>>> + Send;
     fn leases(&self) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
     fn expired_leases(&self, limit: u32) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
+
+    /// Notes that a worker lives, and how it describes itself.
+    fn beat(&self, worker: &Worker) -> impl Future<Output = Answer<()>> + Send;
+    /// Everyone who was ever heard of and has not taken leave, by name.
+    fn workers(&self) -> impl Future<Output = Answer<Vec<Sighting>>> + Send;
+    /// A worker goes, or is known to come back no more.
+    fn forget_worker(&self, name: &str) -> impl Future<Output = Answer<()>> + Send;
+    /// Takes what only one may have at a time, or has it for longer; false while somebody else does. A holder that is
+    /// not heard of for `lock_ms` on the store's clock has lost it.
+    fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> impl Future<Output = Answer<bool>> + Send;
+    fn unlock(&self, name: &str, holder: &str) -> impl Future<Output = Answer<()>> + Send;
 
     fn project(&self, id: ProjectId) -> impl Future<Output = Answer<Option<Stored<Project>>>> + Send;
     fn projects(

@@ -134,8 +134,8 @@ async fn nobody_there_ends_the_turn_with_the_question_to_be_resumed() {
 async fn waiting_for_a_human_is_not_idleness() {
     let bench = Bench::new();
     let mut launch = bench.acp_steps(PUSH);
-    launch.limits.answer_wait = Duration::from_millis(600);
-    launch.limits.idle_timeout = Some(Duration::from_millis(200));
+    launch.limits.answer_wait = Duration::from_secs(4);
+    launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch, Decision::AskHuman, Human(None)).await;
     assert!(matches!(ran.ended.reported.result, AttemptResult::Asked { .. }), "{:?}", ran.ended);
 }

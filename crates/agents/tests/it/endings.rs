@@ -159,7 +159,7 @@ async fn too_long_and_too_quiet_are_timeouts() {
     let timed_out = AttemptResult::Blocked { reason: BlockReason::Timeout };
 
     let mut launch = bench.shell("while :; do echo tick; sleep 0.01; done");
-    launch.limits.timeout = Some(Duration::from_millis(300));
+    launch.limits.timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
     assert_eq!((ran.ended.how, &ran.ended.reported.result), (How::TimedOut, &timed_out));
     assert!(ran.ended.reported.output.starts_with("tick"));
@@ -174,8 +174,8 @@ async fn too_long_and_too_quiet_are_timeouts() {
 #[tokio::test]
 async fn an_agent_that_keeps_writing_is_not_idle() {
     let bench = Bench::new();
-    let mut launch = bench.shell("for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo >&2 $i; done");
-    launch.limits.idle_timeout = Some(Duration::from_millis(700));
+    let mut launch = bench.shell("for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo >&2 $i; done");
+    launch.limits.idle_timeout = Some(Duration::from_secs(2));
     assert_eq!(run(launch).await.ended.reported.result, AttemptResult::Complete);
 }
 
@@ -183,7 +183,7 @@ async fn an_agent_that_keeps_writing_is_not_idle() {
 async fn a_result_outlives_a_program_that_does_not_get_to_its_end() {
     let bench = Bench::new();
     let mut launch = bench.steps(r#"[{"result": {"status": "COMPLETE", "output": "done"}}, "hang"]"#);
-    launch.limits.idle_timeout = Some(Duration::from_millis(300));
+    launch.limits.idle_timeout = Some(Duration::from_millis(1_500));
     let ran = run(launch).await;
     assert_eq!((ran.ended.how, ran.ended.reported.result), (How::Idle, AttemptResult::Complete));
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_core::remote_url::RemoteUrl;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
@@ -19,6 +20,9 @@ pub enum ProjectCommand {
         /// The repository [default: this one]
         #[arg(long, value_name = "DIR")]
         path: Option<PathBuf>,
+        /// Where its code is shared: every machine works on a clone of its own, and pushes there
+        #[arg(long, value_name = "URL")]
+        remote: Option<RemoteUrl>,
         #[arg(long, default_value = "")]
         description: String,
         /// The branch it starts from [default: the repository's main branch]

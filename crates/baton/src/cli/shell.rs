@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Completions {
+    /// Which shell [default: yours, by $SHELL]
     #[arg(value_enum)]
-    pub shell: Shell,
+    pub shell: Option<Shell>,
     /// Put them where the shell finds them, instead of printing them
     #[arg(long)]
     pub install: bool,
@@ -22,6 +23,8 @@ pub enum Shell {
 }
 
 impl Shell {
+    pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Elvish];
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::state::Queue;
 use baton_engine::foresight::Foreseen;
@@ -59,6 +60,13 @@ pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
                 }
             }
         }
+    }
+    // Where a project gathers its work, its own page says; the rest is on Baton's branch.
+    if !api.is_json && outcome.accepted.iter().any(|task| task.project_id.is_none()) {
+        let branch = BranchName::gathering();
+        output::next(&format!(
+            "It is on the branch {branch}; take it over when you like: git merge {branch}"
+        ));
     }
     outcome.print(api)
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::api::{Api, List};
 use crate::cli::BreakdownCommand;
 use crate::editor;
-use crate::fault::{Fault, UNREACHABLE};
+use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;
 use crate::plan_text;
@@ -130,7 +130,7 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
         Some(file) if file == Path::new("-") => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable(file, &error))?;
-            keep(&kept, &text)?;
+            editor::keep(&kept, &text)?;
             (kept.clone(), text)
         }
         Some(file) => {
@@ -141,9 +141,9 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
             // An edit that failed before is gone on with.
             if !kept.exists() {
                 let title = there.breakdown.summary.title.as_str();
-                keep(&kept, &plan_text::write(id, title, there.plan()))?;
+                editor::keep(&kept, &plan_text::write(id, title, there.plan()))?;
             }
-            (kept.clone(), editor::edit(&kept)?)
+            (kept.clone(), editor::edit(&kept, "name a file that holds the plan, or - for standard input")?)
         }
     };
     let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
@@ -161,15 +161,6 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
         message: format!("the plan of {id} is gone again"),
         hint: format!("see where it stands: baton breakdown show {id}"),
         code: crate::fault::FAILED,
-    })
-}
-
-fn keep(path: &Path, text: &str) -> Result<(), Fault> {
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| Fault {
-        message: format!("{} cannot be written: {error}", path.display()),
-        hint: "check that you may write there".to_owned(),
-        code: UNREACHABLE,
     })
 }
 

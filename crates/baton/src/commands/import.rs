@@ -37,7 +37,7 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
         let known = import.known(&office.desk).await?;
         if api.is_json { output::json(&preview(&import, &known)) } else { Ok(told(&import, &known)) }
     } else {
-        let progress = Progress::new("importing", import.items.len());
+        let progress = Progress::new("importing", import.items.len(), api.is_json);
         let done = import
             .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| progress.at(count))
             .await?;

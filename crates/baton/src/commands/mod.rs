@@ -1,6 +1,7 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
 mod accept;
+mod assumptions;
 mod backup;
 mod breakdown;
 mod chat;
@@ -18,10 +19,12 @@ mod question;
 mod recipe;
 pub mod shell;
 mod task;
+mod task_edit;
 mod up;
 pub mod user_task;
 mod verdict;
 mod watch;
+mod worker;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -51,11 +54,20 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
         }
         _ => {}
     }
-    runtime()?.block_on(Box::pin(dispatch(&common, command)))
+    runtime(&command)?.block_on(Box::pin(dispatch(&common, command)))
 }
 
-fn runtime() -> Result<Runtime, Fault> {
-    Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build().map_err(|error| Fault {
+/// Most commands ask one thing and end: for them, threads would only be started and ended again.
+fn runtime(command: &Command) -> Result<Runtime, Fault> {
+    let is_at_work = matches!(
+        command,
+        Command::Demo(_) | Command::Up(_) | Command::Loop(_) | Command::Chat(_) | Command::Mcp { .. }
+    );
+    let mut builder = if is_at_work { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    if is_at_work {
+        builder.worker_threads(WORKERS);
+    }
+    builder.enable_all().build().map_err(|error| Fault {
         message: format!("the program could not set itself up: {error}"),
         hint: "check the limits on threads and files of this session".to_owned(),
         code: FAILED,
@@ -65,7 +77,7 @@ fn runtime() -> Result<Runtime, Fault> {
 /// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
 async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
     match command {
-        Command::Demo { headless, folder } => Box::pin(demo::run(headless, folder)).await,
+        Command::Demo(asked) => Box::pin(demo::run(asked)).await,
         Command::Doctor => doctor::run(common).await,
         // Told where the server is, it needs no repository around it; an agent's worktree would be the wrong one.
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
@@ -74,7 +86,7 @@ async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
         Command::Backup(asked) => backup::backup(common, &asked).await,
         Command::Restore(asked) => backup::restore(common, &asked).await,
         Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
-        command @ (Command::Up(_) | Command::Loop(_) | Command::Ask { .. }) => {
+        command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_) | Command::Ask { .. }) => {
             let office = Office::open(common).await?;
             let printed = Box::pin(at_work(&office, command)).await;
             office.close().await?;
@@ -93,6 +105,7 @@ async fn at_work(office: &Office, command: Command) -> Result<String, Fault> {
     match command {
         // The longest of all commands, and the largest.
         Command::Up(options) => Box::pin(up::run(office, options)).await,
+        Command::Worker(options) => Box::pin(worker::run(office, options)).await,
         Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
         Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         _ => Ok(String::new()),
@@ -110,6 +123,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         Command::Answer(answer) => question::answer(api, answer).await,
         Command::Recipe(command) => recipe::run(api, command).await,
         Command::Hold(command) => hold::run(api, command).await,
+        Command::Workers => worker::list(api).await,
         Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
         Command::Plan(asked) => project::plan(api, asked).await,
         Command::Project(command) => project::run(api, command).await,
@@ -124,9 +138,10 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Watch
         | Command::Backup(_)
         | Command::Restore(_)
-        | Command::Demo { .. }
+        | Command::Demo(_)
         | Command::Doctor
         | Command::Up(_)
+        | Command::Worker(_)
         | Command::Loop(_)
         | Command::Ask { .. }
         | Command::Mcp { .. }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_engine::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
@@ -39,13 +39,15 @@ struct Report {
 
 pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
     match command {
-        ProjectCommand::Create { title, path, description, base, feature } => {
+        ProjectCommand::Create { title, path, remote, description, base, feature } => {
             let path = match path {
+                None if remote.is_some() => PathBuf::new(),
                 Some(path) => std::path::absolute(&path).unwrap_or(path),
                 None => api.place.root.clone(),
             };
             let new = json!({
                 "path": path,
+                "remote": remote,
                 "title": title,
                 "description": description,
                 "base_branch": base,

@@ -15,7 +15,24 @@ use crate::fault::{FAILED, Fault};
 pub const ASKED_BY: &str = "COMPLETE";
 
 pub fn completions(asked: &Completions) -> Result<String, Fault> {
-    if asked.install { install(asked.shell) } else { registration(asked.shell) }
+    let shell = match asked.shell {
+        Some(shell) => shell,
+        None => own_shell(std::env::var_os("SHELL").as_deref().map(Path::new))?,
+    };
+    if asked.install { install(shell) } else { registration(shell) }
+}
+
+/// The person's own, as their login says.
+fn own_shell(program: Option<&Path>) -> Result<Shell, Fault> {
+    let name = program.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let found = Shell::ALL.into_iter().find(|shell| name.as_deref() == Some(shell.name()));
+    found.ok_or_else(|| {
+        let told = name.map_or_else(
+            || "SHELL is not set".to_owned(),
+            |name| format!("{name} is not a shell Baton knows"),
+        );
+        Fault::usage(told, "name one: baton completions bash --install (or zsh, fish, elvish)")
+    })
 }
 
 /// What the shell has to run so that it asks us behind Tab.
@@ -86,5 +103,17 @@ fn failed(error: &std::io::Error) -> Fault {
         message: error.to_string(),
         hint: "check that you may write there, and that there is room".to_owned(),
         code: FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_persons_own_shell_is_known_by_its_name() {
+        assert_eq!(own_shell(Some(Path::new("/usr/bin/zsh"))).ok(), Some(Shell::Zsh));
+        assert!(own_shell(Some(Path::new("/bin/nologin"))).unwrap_err().message.contains("nologin"));
+        assert!(own_shell(None).is_err());
     }
 }

@@ -11,6 +11,8 @@ use baton_engine::view::{TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
+use super::import::project_id;
+use super::task_edit;
 use crate::api::{Api, List};
 use crate::cli::TaskCommand;
 use crate::fault::Fault;
@@ -19,11 +21,24 @@ use crate::output;
 
 pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
     match command {
-        TaskCommand::Add { title, description, task_type, priority, depends_on, session, recipe } => {
+        TaskCommand::Add {
+            title,
+            needs,
+            project,
+            description,
+            task_type,
+            priority,
+            depends_on,
+            session,
+            recipe,
+        } => {
             let title = Office::said(&title, "the title")?;
-            let session: SessionId = session.parse().map_err(|error: BadId| {
-                Fault::usage(error.to_string(), "choose another name with --session")
-            })?;
+            let project = project.map(|id| project_id(&id)).transpose()?;
+            let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
+            let session =
+                session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: BadId| {
+                    Fault::usage(error.to_string(), "choose another name with --session")
+                })?;
             let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
             let mut waits_on = Vec::new();
             for task in &depends_on {
@@ -37,9 +52,14 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
                 "depends_on": waits_on,
                 "session_id": session,
                 "recipe": recipe,
+                "needs": needs,
+                "project_id": project,
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
             let id = added.summary.task_id;
+            if !api.is_json && !api.is_served() {
+                output::next("Nobody works on it yet; let agents do so: baton up");
+            }
             if api.is_json { output::json(&added) } else { Ok(format!("{id} is in the queue.\n")) }
         }
         TaskCommand::List { queue, limit, cursor } => {
@@ -49,6 +69,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             let view = api.task(api.task_id(&task).await?).await?;
             if api.is_json { output::json(&view) } else { Ok(description(&view)) }
         }
+        TaskCommand::Edit(asked) => task_edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
             let answer = Office::said(&text, "the reply")?;
@@ -227,6 +248,10 @@ fn description(view: &TaskView) -> String {
             "Verified: {} commit(s), {} of {} turns",
             verified.commits, verified.turns, verified.turns_max
         );
+    }
+    if summary.queue == Queue::Provisional && !summary.is_breakdown {
+        let id = summary.task_id;
+        let _ = writeln!(text, "\nIt waits for you: baton task diff {id}, then baton accept {id}");
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
         let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());

@@ -9,14 +9,15 @@ use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
 use baton_server::serve::Server;
 use baton_server::state::App;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::assumptions;
 use crate::cli::Up;
 use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
 use crate::server_file::{self, ServerFile};
+use crate::signals::Signals;
 use crate::telemetry::Telemetry;
 
 pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
@@ -36,21 +37,28 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let _alone = only_one(office)?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
-    let mut engine = office.engine(options.agents).await?;
+    let mut engine = office.patient().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
+    if let Some(told) = assumptions::told(&engine.shop).await {
+        output::talk(&told);
+    }
     announce(&engine.shop.settings);
+    // Said now, and not when the first agent cannot start.
+    if let Err(error) = engine.shop.home_repository().await {
+        output::talk(&format!("{error}\n  → {}", error.hint()));
+    }
     announce_server(server.address(), token.is_some(), &file);
 
     let (stop, stopping) = watch::channel(false);
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(engine.shop.clone(), office.person().to_owned(), guard, ending);
+    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let mut signals = Signals::hear()?;
     let signals = async {
-        let heard = wait_for_signal().await;
+        signals.heard().await;
         output::talk("Stopping: agents are ended, their tasks go back to the queue.");
-        heard
     };
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
@@ -68,9 +76,8 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
-        heard = signals => {
+        () = signals => {
             let _ = stop.send(true);
-            heard?;
             stopped.await?;
         }
     }
@@ -133,9 +140,12 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
     }
 }
 
-fn announce(settings: &Settings) {
+pub fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
-        output::talk("No agent is set up, so nothing will be started. Add one to .agent/baton.toml:\n");
+        output::talk(
+            "No agent is set up, so tasks wait. Install one (baton doctor names them), or write down any program in \
+             .agent/baton.toml:\n",
+        );
         output::talk(
             "    default_agent = \"mine\"\n\n    [agents.mine]\n    kind = \"command\"\n    command = [\"my-agent\"]\n",
         );
@@ -147,19 +157,4 @@ fn announce(settings: &Settings) {
             names.join(", ")
         ));
     }
-}
-
-async fn wait_for_signal() -> Result<(), Fault> {
-    let failed = |error: std::io::Error| Fault {
-        message: format!("signals cannot be heard: {error}"),
-        hint: "check the limits of this session".to_owned(),
-        code: FAILED,
-    };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }

@@ -19,6 +19,7 @@ mod demo;
 mod dependencies;
 mod engine;
 mod looping;
+mod machines;
 mod mcp;
 mod product;
 mod recipes;

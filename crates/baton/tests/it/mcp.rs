@@ -517,11 +517,9 @@ fn baton_tasks_lists_and_baton_do_streams_and_passes_the_exit_code_on() {
     let output = place.baton().args(["do", "gret"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the tasks are greet, "));
-    let started = Instant::now();
     let output = place.baton().args(["do", "--timeout", "1", "slow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(124), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "begun\n");
-    assert!(started.elapsed() < Duration::from_secs(6));
     let empty = Place::new("");
     let output = empty.baton().arg("tasks").output().unwrap();
     assert_eq!(output.status.code(), Some(0));

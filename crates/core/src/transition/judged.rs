@@ -21,6 +21,7 @@ impl Step<'_> {
         attempt: AttemptId,
         agent: AgentName,
         open_blockers: u32,
+        worker: Option<String>,
     ) -> Result<(), Refusal> {
         let task = self.before.id();
         if let Purpose::Breakdown { by_hand: true, .. } = self.before.spec.purpose {
@@ -35,7 +36,7 @@ impl Step<'_> {
         if let TaskState::NeedsContinuation { after } = self.before.state {
             self.task.ledger.resumes = Some(after);
         }
-        self.open_attempt(attempt, agent);
+        self.open_attempt(attempt, agent, worker);
         Ok(())
     }
 

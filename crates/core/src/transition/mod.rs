@@ -29,8 +29,8 @@ impl Task {
         match (&self.state, command) {
             (
                 State::Incoming | State::NeedsContinuation { .. } | State::Breakdown { .. },
-                Command::Claim { attempt, agent, open_blockers },
-            ) => step.claim(attempt, agent, open_blockers)?,
+                Command::Claim { attempt, agent, open_blockers, worker },
+            ) => step.claim(attempt, agent, open_blockers, worker)?,
             (State::Breakdown { .. }, Command::Release) => step.release()?,
             (State::Incoming, Command::Release) if self.ledger.is_held => step.let_go()?,
             (State::Incoming, Command::Hold) if !self.ledger.is_held => step.hold_back()?,

@@ -216,13 +216,14 @@ impl<'a> Step<'a> {
         }
     }
 
-    pub(super) fn open_attempt(&mut self, id: AttemptId, agent: AgentName) {
+    pub(super) fn open_attempt(&mut self, id: AttemptId, agent: AgentName, worker: Option<String>) {
         self.task.ledger.started += 1;
         let attempt = Attempt {
             id,
             number: self.task.ledger.started,
             agent,
             started_at: self.task.updated_at,
+            worker,
             resumes: self.task.ledger.resumes.take(),
             agent_session: None,
         };

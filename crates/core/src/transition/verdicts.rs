@@ -267,6 +267,9 @@ impl Step<'_> {
 
     pub(super) fn revise(&mut self, revision: Revision) -> Result<(), Refusal> {
         self.require_human_or_maker()?;
+        if !revision.after.is_empty() && self.before.ledger.started > 0 {
+            return Err(Refusal::HasBegun { task: self.task.id() });
+        }
         self.say(EventBody::TaskRevised { task: self.task.id(), revision: revision.clone() });
         self.task.spec = revision.of(&self.before.spec);
         Ok(())

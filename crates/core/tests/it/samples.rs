@@ -1,5 +1,7 @@
 //! Tasks in every state, reached the way a real one would get there, and commands of every kind.
 
+use std::collections::BTreeSet;
+
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::attempt::{
@@ -50,6 +52,7 @@ pub fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
         priority: Priority::default(),
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth,
         created_at: Timestamp::from_ms(10),
@@ -134,6 +137,7 @@ pub fn claim(number: u64) -> Command {
         attempt: AttemptId::from_bits(number),
         agent: "scripted".parse().unwrap(),
         open_blockers: 0,
+        worker: None,
     }
 }
 
@@ -311,6 +315,7 @@ pub fn commands(name: CommandName, task: &Task) -> Vec<Command> {
                 attempt: AttemptId::from_bits(7),
                 agent: "scripted".parse().unwrap(),
                 open_blockers: 1,
+                worker: None,
             };
             vec![claim(7), waiting]
         }

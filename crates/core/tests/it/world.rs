@@ -73,6 +73,7 @@ impl World {
             priority: Priority::default(),
             role: Role::implement(),
             recipe: None,
+            needs: BTreeSet::new(),
             purpose: Purpose::Work,
             depth: Depth::Original,
             created_at: now,
@@ -119,7 +120,8 @@ impl World {
         let attempt = AttemptId::from_bits(u64::from(self.fresh()));
         let open_blockers = self.open_blockers(task);
         let agent = "scripted".parse().unwrap();
-        self.command(task, Command::Claim { attempt, agent, open_blockers }, actor).map(|()| attempt)
+        self.command(task, Command::Claim { attempt, agent, open_blockers, worker: None }, actor)
+            .map(|()| attempt)
     }
 
     /// Approves a plan in which item n waits on the earlier items that `edges` picks out, bit by bit.

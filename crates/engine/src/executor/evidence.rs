@@ -56,6 +56,8 @@ pub async fn measure<S: Store>(
 ) -> Result<Option<Evidence>, EngineError> {
     let settled = worktrees.settle(checkout).await?;
     let measured = &settled.measured;
+    // Before anything is written about it: what can be accepted must be there to be merged.
+    let head = workshop.hand_in(worktrees, checkout, &measured.head).await?;
     let mut evidence = Evidence {
         commits: measured.commits,
         // What Baton committed for an attempt that this one went on from is work as well.
@@ -71,14 +73,15 @@ pub async fn measure<S: Store>(
         cost_micro_usd: spent.cost_micro_usd,
         duration_ms: u64::try_from(spent.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         checks: Vec::new(),
+        head,
     };
     if evidence.shows_work() && !*stop.borrow() {
         // Not what the settings let an agent see: a check has no use for a model's key.
-        let root = worktrees.repository().folder();
+        let root = workshop.people_folder(worktrees);
         let ground = CheckGround {
             attempt: checkout.attempt,
             user_tasks: &workshop.user_tasks,
-            site: &workshop.site(root, &checkout.folder, checkout.attempt, &[]),
+            site: &workshop.site(&root, &checkout.folder, checkout.attempt, &[]),
         };
         let checked = workshop.settings.checks.run_all(&ground, &mut stop.clone()).await?;
         let Some(results) = checked else { return Ok(None) };

@@ -114,6 +114,8 @@ pub fn wants_code(task: &Task) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use baton_core::id::{SessionId, TaskId};
     use baton_core::priority::Priority;
     use baton_core::recycle::Depth;
@@ -136,6 +138,7 @@ mod tests {
             recipe: None,
             priority: Priority::default(),
             depth: Depth::Original,
+            needs: BTreeSet::new(),
             created_at: Timestamp::from_ms(0),
         })
     }

@@ -1,7 +1,7 @@
 //! Writes what was found, a piece at a time. A task and its receipt are one change, so a task that has its receipt is
 //! there, and one that has none is not.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use baton_core::actor::Actor;
 use baton_core::change::{Change, EdgeChange, Guard, Record};
@@ -175,6 +175,7 @@ impl Piece<'_> {
             priority: item.priority,
             role: Role::implement(),
             recipe: None,
+            needs: BTreeSet::new(),
             purpose: Purpose::Work,
             depth: Depth::Original,
             created_at: item.created_at.unwrap_or(now),

@@ -1,5 +1,7 @@
 //! The rows of a loop: where it is read from, and the one change each of its steps is written as.
 
+use std::collections::BTreeSet;
+
 use baton_core::actor::Actor;
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::effect::{Effect, Notice, Timer};
@@ -151,6 +153,7 @@ impl LoopTask<'_> {
             priority: self.priority,
             role: self.role,
             recipe: None,
+            needs: BTreeSet::new(),
             purpose: Purpose::Work,
             depth: Depth::Original,
             created_at: self.now,

@@ -6,6 +6,7 @@
 mod exit;
 mod telling;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use baton_core::actor::Actor;
@@ -183,6 +184,7 @@ impl<S: Store> Desk<S> {
             priority: Priority::default(),
             role: Role::implement(),
             recipe: Some(recipe.id().clone()),
+            needs: BTreeSet::new(),
             purpose: Purpose::Run,
             depth: Depth::Original,
             created_at: now,

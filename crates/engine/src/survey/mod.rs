@@ -2,6 +2,7 @@
 //! and the two files that make them Baton's. It reads; the caller writes.
 
 pub mod agents;
+pub mod assumed;
 mod cargo;
 mod go;
 mod makefile;

@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 
 use super::error::GitError;
 use super::talk::Talk;
+use super::watching::{DELAY_SECONDS, Watcher};
 
 /// What git does with refs and trees takes moments; this is for a slow disk under load.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -31,6 +32,9 @@ pub(super) struct Call {
     timeout: Duration,
     bytes_max: usize,
     may_cut: bool,
+    watcher: Option<Watcher>,
+    /// It writes many files, and its progress is wanted.
+    is_watched: bool,
 }
 
 /// What git answered, whatever its exit code.
@@ -53,7 +57,21 @@ impl Call {
             timeout: TIMEOUT,
             bytes_max: STDOUT_BYTES_MAX,
             may_cut: false,
+            watcher: None,
+            is_watched: false,
         }
+    }
+
+    pub fn watched_by(mut self, watcher: Option<Watcher>) -> Self {
+        self.watcher = watcher;
+        self
+    }
+
+    /// Makes the files of a worktree what its commit says. Whoever watches is told how far it is.
+    pub fn write_files(mut self) -> Self {
+        self.is_watched = self.watcher.is_some();
+        let call = self.args(["reset", "--hard"]).timeout(TIMEOUT_FILES);
+        if call.is_watched { call.env("GIT_PROGRESS_DELAY", DELAY_SECONDS) } else { call.arg("--quiet") }
     }
 
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -179,13 +197,15 @@ impl Call {
                 let _ = pipe.write_all(&bytes).await;
             }
         };
-        let ((), stdout, stderr) = tokio::join!(
-            write,
-            head_of(stdout, self.bytes_max, false),
-            head_of(stderr, STDERR_BYTES_MAX, true)
-        );
-        let (stdout, cut) = stdout?;
-        let (stderr, _) = stderr?;
+        let watcher = self.watcher.as_ref().filter(|_| self.is_watched);
+        let complaint = async {
+            match watcher {
+                Some(watcher) => watcher.listen(stderr, STDERR_BYTES_MAX).await,
+                None => head_of(stderr, STDERR_BYTES_MAX, true).await.map(|(head, _)| head),
+            }
+        };
+        let ((), stdout, stderr) = tokio::join!(write, head_of(stdout, self.bytes_max, false), complaint);
+        let ((stdout, cut), stderr) = (stdout?, stderr?);
         let code = child.wait().await?.code();
         Ok(Answer { code, stdout, stderr: String::from_utf8_lossy(&stderr).trim().to_owned(), cut })
     }

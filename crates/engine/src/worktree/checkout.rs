@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use baton_core::git_name::{BranchName, CommitId};
 use baton_core::id::AttemptId;
 
-use super::call::TIMEOUT_FILES;
 use super::error::GitError;
 use super::git::At;
 use super::register::Stand;
@@ -298,7 +297,7 @@ impl Worktrees {
 
     async fn fill(&self, made: &Checkout) -> Result<(), GitError> {
         let fill = self.repository.call_at("write the worktree's files", made.at());
-        fill.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await.map(drop)
+        fill.write_files().run().await.map(drop)
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::OnceCell;
 use super::call::Call;
 use super::error::GitError;
 use super::version::GitVersion;
+use super::watching::Watcher;
 
 /// Variables of git's that say how the user's git works, not what it works on.
 const ENV_KEPT: [&str; 5] =
@@ -61,6 +62,8 @@ pub struct Git {
     env: Vec<(OsString, OsString)>,
     /// Set once it has told its version; clones share it.
     checked: Arc<OnceCell<()>>,
+    /// Told how far it is with writing many files.
+    watcher: Option<Watcher>,
 }
 
 /// What a call works on.
@@ -93,7 +96,12 @@ impl Git {
     }
 
     fn unchecked(program: &OsStr, env: Vec<(OsString, OsString)>) -> Self {
-        Self { program: program.to_owned(), env, checked: Arc::default() }
+        Self { program: program.to_owned(), env, checked: Arc::default(), watcher: None }
+    }
+
+    /// The same git, for a person who wants to see how far it is.
+    pub fn watched_by(self, watcher: Watcher) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     /// Whether it is there and new enough; asked once.
@@ -140,5 +148,6 @@ impl Git {
         command.process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Call::new(self.program.to_string_lossy().into_owned(), tried, command)
+            .watched_by(self.watcher.clone())
     }
 }

@@ -12,6 +12,7 @@
 //! | `base/<attempt>` | the commit an attempt started from, until its worktree is removed |
 //! | `leftovers/<attempt>` | the commit Baton made of what an agent had left uncommitted |
 //! | `vault/<attempt>` | everything that was in the worktree |
+//! | `from/<attempt>` | where the task's branch stood at the remote when the attempt began |
 //! | `vault/<attempt>.tip`, `vault/<attempt>.leftovers` | work set aside when an agent left its branch |
 
 mod call;
@@ -27,6 +28,7 @@ mod lock;
 mod lookup;
 mod measure;
 mod merge;
+mod origin;
 mod register;
 mod registration;
 mod remove;
@@ -42,6 +44,7 @@ mod talk;
 mod tree;
 mod vault;
 mod version;
+mod watching;
 
 pub use checkout::{Checkout, CheckoutSpec, Place};
 pub use contents::FILE_BYTES_MAX;
@@ -50,6 +53,7 @@ pub use git::Git;
 pub use ignored::{IGNORED_BYTES_MAX, IGNORED_FILES_MAX, LeftOut};
 pub use measure::{Excerpt, Measured, Trace};
 pub use merge::{MergeSpec, Merged};
+pub use origin::{CLONES, Pushed};
 pub use remove::Retired;
 pub use repository::{BranchMade, Repository};
 pub use restore::Restored;
@@ -59,3 +63,4 @@ pub use settle::{Aside, AsideReason, Settled};
 pub use setup::Setup;
 pub use vault::{Fault, Vaulted};
 pub use version::GitVersion;
+pub use watching::{FilesWritten, Watcher};

@@ -39,6 +39,10 @@ impl Worktrees {
         &self.repository
     }
 
+    pub(super) fn state_dir(&self) -> &Path {
+        &self.state_dir
+    }
+
     /// Every worktree Baton makes lies directly in here.
     pub(super) fn home(&self) -> PathBuf {
         self.state_dir.join("worktrees")

@@ -12,7 +12,6 @@ use std::sync::atomic::Ordering;
 
 use baton_core::git_name::{BranchName, CommitId};
 
-use super::call::TIMEOUT_FILES;
 use super::error::GitError;
 use super::git::At;
 use super::lock::fingerprint;
@@ -62,7 +61,7 @@ impl Worktrees {
         };
         let at = At::Worktree { git_dir: &git_dir, folder: &folder };
         let fill = self.repository.call_at("write the spare worktree's files", at);
-        fill.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await?;
+        fill.write_files().run().await?;
         lock_as_spare(&git_dir).map_err(|source| GitError::File { tried: "lock", path: git_dir, source })
     }
 
@@ -75,7 +74,9 @@ impl Worktrees {
         start: &CommitId,
     ) -> Result<Option<PathBuf>, GitError> {
         let whole = |spare: PathBuf| self.whole_spare(&spare).map(|git_dir| (spare, git_dir));
-        let Some((spare, git_dir)) = self.spare_folders().into_iter().find_map(whole) else { return Ok(None) };
+        let Some((spare, git_dir)) = self.spare_folders().into_iter().find_map(whole) else {
+            return Ok(None);
+        };
         let stood_on = self.repository.head_at(&git_dir).await?;
         let move_it = || {
             fs::rename(&spare, folder)?;
@@ -89,7 +90,7 @@ impl Worktrees {
         if stood_on.as_ref() != Some(start) {
             let at = At::Worktree { git_dir: &git_dir, folder };
             let renew = self.repository.call_at("bring the spare worktree up to date", at);
-            renew.args(["reset", "--hard", "--quiet"]).timeout(TIMEOUT_FILES).run().await?;
+            renew.write_files().run().await?;
         }
         Ok(Some(git_dir))
     }
@@ -127,7 +128,8 @@ impl Worktrees {
 
     fn is_spare(&self, folder: &Path) -> bool {
         let prefix = self.spare_prefix();
-        folder.parent() == Some(&self.home()) && folder.file_name().is_some_and(|name| is_named(name, &prefix))
+        folder.parent() == Some(&self.home())
+            && folder.file_name().is_some_and(|name| is_named(name, &prefix))
     }
 
     fn spare_folders(&self) -> Vec<PathBuf> {

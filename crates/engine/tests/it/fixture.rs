@@ -1,6 +1,6 @@
 //! A desk on a store of its own, and short words for what people do at it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
@@ -8,7 +8,7 @@ use baton_core::command::Command;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
-use baton_core::schedule::{Capacity, Limits};
+use baton_core::schedule::{Capacity, Fit, Limits};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
@@ -43,6 +43,7 @@ pub fn spec(title: &str, id: TaskId, created_at: Timestamp) -> TaskSpec {
         priority: Priority::default(),
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,
@@ -76,6 +77,7 @@ impl Office {
                 unaccepted_max: 100,
             },
             intakes: BTreeMap::new(),
+            fit: Fit::default(),
             actor: Actor::Baton,
         };
         let claimed = self.desk.store.claim(request).await.unwrap();

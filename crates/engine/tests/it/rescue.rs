@@ -42,7 +42,8 @@ async fn what_runs_here_is_not_taken_back() {
     assert!(rescuer.take_back_own().await.unwrap().is_empty());
     assert!(rescuer.run_once().await.unwrap().is_empty());
     drop(place);
-    assert_eq!(rescuer.take_back_own().await.unwrap(), vec![attempt]);
+    let taken = rescuer.take_back_own().await.unwrap();
+    assert_eq!(taken.iter().map(|lease| lease.attempt).collect::<Vec<_>>(), [attempt]);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use baton_core::command::Command;
 use baton_core::git_name::BranchName;
 use baton_core::id::{AttemptId, ProjectId, TaskId};
 use baton_core::project::Project;
+use baton_core::schedule::Fit;
 use baton_core::state::Queue;
 use baton_core::task::TaskSpec;
 use baton_engine::desk::Desk;
@@ -68,6 +69,7 @@ impl Works {
             path: self.engine.shop.place.root.display().to_string(),
             base_branch: "main".parse().unwrap(),
             feature_branch: Some(BranchName::feature(id)),
+            remote: None,
             created_at: self.desk().store.now().await.unwrap(),
             completed_at: None,
         };
@@ -113,6 +115,7 @@ impl Works {
             lease_ms: 60_000,
             capacity: settings.capacity(),
             intakes: BTreeMap::default(),
+            fit: Fit::default(),
             actor: Actor::Baton,
         };
         let claimed = self.desk().store.claim(request).await.unwrap();

@@ -1,5 +1,7 @@
 //! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
+use std::collections::BTreeSet;
+
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::event::EventBody;
@@ -91,6 +93,7 @@ pub async fn add<S: Store>(
         priority,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,
@@ -118,6 +121,7 @@ pub async fn update<S: Store>(
         title: arguments.maybe_said("title")?.map(short).transpose()?,
         description: arguments.text("description")?.map(str::to_owned),
         priority: arguments.parsed::<Priority>("priority")?,
+        after: Vec::new(),
     };
     if revision.is_empty() {
         return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());

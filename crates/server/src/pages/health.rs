@@ -39,6 +39,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
             }
             (holds(&health, settings.max_unaccepted))
         }
+        p { a href="/workers" { "Workers" } span.muted { ": the machines that run agents on this store" } }
         section {
             h2 { "Store" }
             dl.facts-list {

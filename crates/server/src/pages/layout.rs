@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_core::state::Queue;
+use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
@@ -10,8 +11,10 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::answer::{PageError, page};
 use super::assets::address;
+use super::guide::{self, GUIDED_TASKS_MAX};
 use super::help;
 use super::visit::Visit;
+use crate::guide::Guide;
 use crate::state::App;
 
 /// Counted up to here; a larger number tells nobody more.
@@ -51,6 +54,8 @@ pub struct Frame {
     pub pending: usize,
     unaccepted: usize,
     namespace: String,
+    /// What somebody who is shown around is told on every page.
+    guide: Option<Guide>,
     visit: Visit,
 }
 
@@ -59,6 +64,14 @@ impl Frame {
         let desk = app.desk();
         // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
         let seq = desk.last_event().await?;
+        let guide = match app.guiding.get() {
+            Some(guiding) => {
+                let page = desk.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
+                let tasks: Vec<Task> = page.items.into_iter().map(|stored| stored.value).collect();
+                Some(guiding(&tasks))
+            }
+            None => None,
+        };
         let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
         Ok(Self {
             seq,
@@ -66,6 +79,7 @@ impl Frame {
             pending: desk.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
             unaccepted: desk.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
             namespace: app.namespace().to_owned(),
+            guide,
             visit,
         })
     }
@@ -93,9 +107,12 @@ impl Frame {
 
     /// The same markup stands in the first page and in every later patch.
     fn changing(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
+        // A guide speaks of the whole story, so every event may change what it says.
+        let about = if self.guide.is_some() { &[] } else { about };
         html! {
             (self.navigation(tab))
             main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
+                @if let Some(guide) = &self.guide { (guide::words(guide)) }
                 (body)
             }
         }

@@ -9,6 +9,7 @@ mod card;
 mod chat;
 mod form;
 mod graph;
+mod guide;
 mod health;
 mod help;
 mod inbox;
@@ -25,6 +26,7 @@ mod task;
 mod user_tasks;
 mod visit;
 mod words;
+mod workers;
 
 use axum::Router;
 use axum::extract::Request;
@@ -74,6 +76,7 @@ pub fn on<S: Store>(router: Router<App<S>>) -> Router<App<S>> {
         .route("/user-tasks/trust", post(user_tasks::trust::<S>))
         .route("/user-tasks/{name}/run", post(user_tasks::run::<S>))
         .route("/health", get(health::show::<S>))
+        .route("/workers", get(workers::show::<S>))
 }
 
 /// What a stranger may see: the page where the token is shown, and what it is made of.

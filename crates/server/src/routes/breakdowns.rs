@@ -1,5 +1,7 @@
 //! `/api/breakdowns`: plans for tasks that were too large.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -119,6 +121,7 @@ async fn create<S: Store>(
         priority: Priority::default(),
         role: Role::breakdown(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Breakdown { replaces_task_id: None, reason: None, by_hand: false },
         depth: Depth::Original,
         created_at,

@@ -14,6 +14,7 @@ pub mod sessions;
 pub mod tasks;
 pub mod tools;
 pub mod user_tasks;
+pub mod workers;
 
 use baton_engine::Store;
 
@@ -34,6 +35,7 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         tools::routes(),
         events::routes(),
         holds::routes(),
+        workers::routes(),
         health::routes(),
         login::routes(),
     ]

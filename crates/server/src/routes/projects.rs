@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use baton_core::git_name::BranchName;
 use baton_core::id::ProjectId;
 use baton_core::project::Project;
+use baton_core::remote_url::RemoteUrl;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::new_project;
@@ -46,7 +47,10 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewProject {
+    /// May be left out with a remote, which then is what it is called.
+    #[serde(default)]
     path: String,
+    remote: Option<RemoteUrl>,
     title: Option<String>,
     #[serde(default)]
     description: String,
@@ -71,6 +75,7 @@ async fn create<S: Store>(
     let title = new.title.as_deref().map(|title| titled(title, "title")).transpose()?;
     let new = new_project::NewProject {
         path: new.path,
+        remote: new.remote,
         title,
         description: new.description,
         base_branch: new.base_branch,

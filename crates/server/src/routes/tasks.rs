@@ -4,6 +4,8 @@ pub mod log;
 pub mod records;
 pub mod verdicts;
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,7 +14,7 @@ use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{RecipeId, Role};
+use baton_core::text::{Label, RecipeId, Role};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
@@ -30,7 +32,7 @@ use crate::views::page::{listed, page};
 /// Where tasks go that name neither a session nor a project.
 const SESSION_OF_API: &str = "api";
 /// What one task may wait on.
-const DEPENDENCIES_MAX: usize = 200;
+pub(super) const DEPENDENCIES_MAX: usize = 200;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     let own = vec![
@@ -73,6 +75,8 @@ struct NewTask {
     #[serde(default)]
     priority: Priority,
     recipe: Option<RecipeId>,
+    #[serde(default)]
+    needs: BTreeSet<Label>,
 }
 
 async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
@@ -142,6 +146,7 @@ async fn create<S: Store>(
         priority: new.priority,
         role: Role::implement(),
         recipe: new.recipe.clone(),
+        needs: new.needs.clone(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,

@@ -3,6 +3,7 @@
 use baton_core::git_name::BranchName;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::project::Project;
+use baton_core::remote_url::RemoteUrl;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub struct ProjectView {
     pub path: String,
     pub base_branch: BranchName,
     pub feature_branch: Option<BranchName>,
+    /// Where its code is shared between machines.
+    pub remote: Option<RemoteUrl>,
     /// The session that messages go to which name none.
     pub session_id: SessionId,
     pub created_at: Timestamp,
@@ -31,6 +34,7 @@ impl From<&Project> for ProjectView {
             path: project.path.clone(),
             base_branch: project.base_branch.clone(),
             feature_branch: project.feature_branch.clone(),
+            remote: project.remote.clone(),
             session_id: SessionId::of_project(project.id),
             created_at: project.created_at,
             completed_at: project.completed_at,

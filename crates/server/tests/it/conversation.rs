@@ -23,7 +23,7 @@ async fn read(stage: &Stage, path: &str) -> Value {
 
 async fn settle(stage: &Stage, task: TaskId, result: AttemptResult, output: &str) {
     let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
     stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
     let end = AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() };
     stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();

@@ -35,7 +35,7 @@ fn call(id: &'static str, method: &'static str, path: impl Into<String>, request
 async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str, verified: Evidence) {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
     stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
     let end = AttemptEnd { reported: Reported::new(result, output), verified };
     stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
@@ -168,6 +168,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let now = stage.desk.store.now().await.unwrap();
     let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
     stage.desk.write(hold.placed(None).unwrap()).await.unwrap();
+    made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
 

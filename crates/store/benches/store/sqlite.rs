@@ -15,7 +15,7 @@ const SMALL: u32 = 10_000;
 const FAN: u32 = 100_000;
 const CALLS: u32 = 1_000;
 /// Of the cycles, through the store and by hand in turn.
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 8;
 
 fn open(folder: &TempDir, name: &str) -> SqliteStore {
     SqliteStore::open(&folder.path().join(name), SqliteOptions::default()).unwrap()

@@ -1,6 +1,6 @@
 //! What is measured, for any store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
-use baton_core::schedule::{Capacity, Limits};
+use baton_core::schedule::{Capacity, Fit, Limits};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
@@ -33,6 +33,7 @@ pub fn task(number: u32) -> Task {
         priority: Priority::P2,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at: Timestamp::from_ms(1_700_000_000_000 + i64::from(number)),
@@ -78,6 +79,7 @@ pub fn request(count: u32) -> ClaimRequest {
             unaccepted_max: u32::MAX,
         },
         intakes: BTreeMap::new(),
+        fit: Fit::default(),
         actor: Actor::Baton,
     }
 }

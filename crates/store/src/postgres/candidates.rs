@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::change::Stored;
 use baton_core::id::TaskId;
-use baton_core::schedule::Load;
+use baton_core::schedule::{Fit, Load};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
@@ -27,6 +27,8 @@ const CANDIDATES: &str = "SELECT c.* FROM unnest($1::text[], $2::bigint[]) AS u 
     CROSS JOIN LATERAL (
         SELECT t.id, t.version, t.body, t.open_blockers FROM ready r JOIN tasks t ON t.id = r.id
         WHERE r.role = u.role AND t.is_claimable AND t.open_blockers = 0
+            AND (t.needs = '' OR string_to_array(t.needs, ' ') <@ $3::text[])
+            AND CASE WHEN t.project IS NULL THEN $5 ELSE NOT t.project = ANY($4::text[]) END
         ORDER BY r.rank, r.created_ms, r.id LIMIT u.wanted FOR UPDATE OF t SKIP LOCKED
     ) AS c";
 
@@ -59,6 +61,7 @@ impl Seen {
         link: &Link,
         wanted: &BTreeMap<Role, usize>,
         unaccepted_max: u32,
+        fit: &Fit,
     ) -> Result<Self, Fault> {
         let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
         let counts: Vec<i64> =
@@ -69,7 +72,10 @@ impl Seen {
         let now = pipeline.add(NOW, params![]).await?;
         let running = pipeline.add(RUNNING, params![]).await?;
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
-        let candidates = pipeline.add(CANDIDATES, params![roles, counts]).await?;
+        let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
+        let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
+        let fitting = params![roles, counts, labels, elsewhere, fit.has_home];
+        let candidates = pipeline.add(CANDIDATES, fitting).await?;
         let mut answers = pipeline.flush().await?;
         let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();
         let now = take(now).first().map_or(Timestamp::from_ms(0), |row| moment(row, 0));

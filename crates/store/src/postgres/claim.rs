@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::id::{QuestionId, TaskId};
-use baton_core::schedule::{Candidate, pick};
+use baton_core::schedule::{Candidate, Fit, pick};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
@@ -93,7 +93,8 @@ impl Claimer {
     }
 
     async fn attempt(&self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
-        let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests)).await?;
+        let fit = Fit::union(requests.iter().map(|request| &request.fit));
+        let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests), &fit).await?;
         if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
             link.query(DOING, TAKE_TURN, &[&format!("{}:claims", self.line.schema())]).await?;
             seen.read_load_again(link).await?;
@@ -157,6 +158,7 @@ fn chosen(seen: &Seen, request: &ClaimRequest) -> Vec<Candidate> {
     let candidates: Vec<Candidate> = seen
         .found
         .values()
+        .filter(|found| request.fit.admits(found.task.value.spec()))
         .filter_map(|found| {
             let task = &found.task.value;
             let (role, agent) = request.agents.get_key_value(&task.spec().role)?;
@@ -187,6 +189,7 @@ fn claim(
         attempt: lease.attempt,
         agent: lease.agent.clone(),
         open_blockers: found.open_blockers,
+        worker: Some(lease.worker.clone()),
     };
     // A claim asks nothing and breaks nothing down, so these ids are never used.
     let fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };

@@ -18,8 +18,13 @@ const STATEMENT_TIMEOUT_MS: u32 = 30_000;
 /// Longer than any transaction of ours holds a row.
 const LOCK_TIMEOUT_MS: u32 = 10_000;
 /// A client that stopped in the middle of a transaction must not hold its rows for ever.
-const IDLE_IN_TRANSACTION_MS: u32 = 30_000;
+const IDLE_IN_TRANSACTION_MS: u32 = 10_000;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// What was sent and is not even acknowledged for this long was sent into a cut. Left alone, the system would wait for
+/// a quarter of an hour.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// A quiet line is asked this often whether it still leads anywhere.
+const PROBE_EVERY: Duration = Duration::from_secs(10);
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// Schema names hold 63 bytes; this leaves room for the prefix.
@@ -70,7 +75,9 @@ impl Connector {
                  -c enable_hashjoin=off -c enable_mergejoin=off"
             ))
             .connect_timeout(CONNECT_TIMEOUT)
-            .keepalives_idle(Duration::from_secs(30));
+            .tcp_user_timeout(SILENCE_MAX)
+            .keepalives_idle(PROBE_EVERY)
+            .keepalives_interval(PROBE_EVERY / 4);
         if config.get_application_name().is_none() {
             config.application_name("baton");
         }

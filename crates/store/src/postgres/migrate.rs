@@ -5,7 +5,7 @@ use super::fault::Fault;
 use crate::error::StoreError;
 
 /// Each file takes the schema from the number before to its own. A file that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
 
 const DOING: &str = "bringing the schema up to date";
 

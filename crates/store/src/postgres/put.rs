@@ -9,10 +9,11 @@ use crate::columns::{self, TaskColumns};
 use crate::error::StoreError;
 
 const INSERT_TASKS: &str = "INSERT INTO tasks (id, version, body, session, project, queue, status, title, role, rank,
-        created_ms, updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by, open_blockers)
+        created_ms, updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by, open_blockers,
+        needs)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::boolean[], $14::boolean[], $15::boolean[],
-        $16::boolean[], $17::text[], $18::bigint[])";
+        $16::boolean[], $17::text[], $18::bigint[], $19::text[])";
 /// Of what a task was asked to be a revision changes the title and the rank, and its open blockers are counted where its edges are written.
 const UPDATE_TASKS: &str = "UPDATE tasks t SET version = u.version, body = u.body, queue = u.queue, status = u.status,
         rank = u.rank, updated_ms = u.updated_ms, is_claimable = u.is_claimable, is_done = u.is_done,
@@ -57,6 +58,7 @@ pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| columns.is_provisional).collect::<Vec<_>>(),
         all.iter().map(|columns| texts(&columns.replaced_by).join(" ")).collect::<Vec<_>>(),
         writes.iter().map(|write| i64::from(write.open_blockers)).collect::<Vec<_>>(),
+        all.iter().map(|columns| columns.needs.clone()).collect::<Vec<_>>(),
     ];
     pipeline.add(INSERT_TASKS, params).await?;
     pipeline.add(INSERT_GROUPS, params![sessions, created]).await?;

@@ -16,6 +16,7 @@ use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
+use baton_core::worker::{Sighting, Worker};
 use serde::de::DeserializeOwned;
 use tokio::sync::{oneshot, watch};
 use tokio_postgres::Row;
@@ -27,6 +28,7 @@ use super::pipeline::Param;
 use super::read::{all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored};
 use super::{PostgresStore, candidates, claim, committer, filter, groups, retention};
 use crate::claim::{ClaimRequest, Claimed};
+use crate::columns;
 use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
@@ -41,6 +43,16 @@ const LEASE_COLUMNS: &str = "SELECT attempt, task, worker, role, agent, expires_
 const RENEW: &str =
     "UPDATE leases SET expires_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3
     WHERE attempt = ANY($2) AND worker = $1 RETURNING attempt";
+
+const BEAT: &str = "INSERT INTO workers (name, seen_ms, body)
+    VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, $2)
+    ON CONFLICT (name) DO UPDATE SET seen_ms = excluded.seen_ms, body = excluded.body";
+/// Free when its holder let it go or may not be waited for any longer.
+const LOCK: &str = "INSERT INTO locks (name, holder, expires_ms)
+    VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3)
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_ms = excluded.expires_ms
+    WHERE locks.holder = excluded.holder OR locks.expires_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    RETURNING name";
 
 impl PostgresStore {
     async fn query(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Answer<Vec<Row>> {
@@ -104,6 +116,34 @@ impl Store for PostgresStore {
              ORDER BY expires_ms, attempt LIMIT $1"
         );
         self.lease_rows(&sql, &[&i64::from(limit)]).await
+    }
+
+    async fn beat(&self, worker: &Worker) -> Answer<()> {
+        let body = columns::body("worker", worker)?;
+        self.query("noting a worker", BEAT, &[&worker.name, &body]).await.map(drop)
+    }
+
+    async fn workers(&self) -> Answer<Vec<Sighting>> {
+        let sql = "SELECT name, seen_ms, body FROM workers ORDER BY name";
+        let sighting = |row: &Row| {
+            let worker: Worker =
+                serde_json::from_str(row.get(2)).map_err(|error| bad_row("worker", row.get(0), &error))?;
+            Ok(Sighting { worker, seen_at: moment(row, 1) })
+        };
+        self.query("reading workers", sql, &[]).await?.iter().map(sighting).collect()
+    }
+
+    async fn forget_worker(&self, name: &str) -> Answer<()> {
+        self.query("forgetting a worker", "DELETE FROM workers WHERE name = $1", &[&name]).await.map(drop)
+    }
+
+    async fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> Answer<bool> {
+        Ok(!self.query("taking a lock", LOCK, &[&name, &holder, &lock_ms]).await?.is_empty())
+    }
+
+    async fn unlock(&self, name: &str, holder: &str) -> Answer<()> {
+        let sql = "DELETE FROM locks WHERE name = $1 AND holder = $2";
+        self.query("letting a lock go", sql, &[&name, &holder]).await.map(drop)
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Params, params};
 
 use super::batch::Batch;
 use super::fault::Fault;
-use super::put_task::{self, Written};
+use super::put_task::{self, Before, Written};
 use super::rendered::{Rendered, RenderedEvent, RenderedPut};
 use super::rows::{of_attempt, of_task};
 use super::unblock;
@@ -19,10 +19,19 @@ use crate::commit::Conflict;
 /// Writes all of it, or fails half way: the caller undoes what a failed one has written. Returns the number of
 /// the last event.
 pub fn apply(batch: &mut Batch<'_>, change: &Rendered) -> Result<u64, Fault> {
+    write(batch, change, None)
+}
+
+/// As `apply`, for a change of one task whose row the caller has just read.
+pub fn apply_to(batch: &mut Batch<'_>, task: Before, change: &Rendered) -> Result<u64, Fault> {
+    write(batch, change, Some(task))
+}
+
+fn write(batch: &mut Batch<'_>, change: &Rendered, mut known: Option<Before>) -> Result<u64, Fault> {
     let Rendered { puts, edges, events, effects } = change;
     let mut written = Written::default();
     for put in puts {
-        put_one(batch, put, edges, &mut written)?;
+        put_one(batch, put, known.take_if(|_| matches!(put.record, Record::Task(_))), edges, &mut written)?;
     }
     for edge in edges {
         edges::apply(batch, edge)?;
@@ -43,11 +52,12 @@ pub fn apply(batch: &mut Batch<'_>, change: &Rendered) -> Result<u64, Fault> {
 fn put_one(
     batch: &mut Batch<'_>,
     put: &RenderedPut,
+    known: Option<Before>,
     edges: &[EdgeChange],
     written: &mut Written,
 ) -> Result<(), Fault> {
     match &put.record {
-        Record::Task(task) => put_task::put(batch, put, task, edges, written)?,
+        Record::Task(task) => put_task::put(batch, put, task, known, edges, written)?,
         Record::Attempt(attempt) => put_attempt(batch, put, attempt)?,
         Record::Question(question) => put_question(batch, put, question)?,
         Record::Project(project) => {

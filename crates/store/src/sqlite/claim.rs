@@ -1,5 +1,7 @@
 //! Handing out work. Core orders and admits; here the candidates are found and the claims are written.
 
+use std::collections::BTreeSet;
+
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
@@ -7,34 +9,64 @@ use baton_core::schedule::{Candidate, ClaimRank, pick};
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
-use super::apply::apply;
+use super::apply::apply_to;
 use super::batch::Batch;
 use super::fault::Fault;
 use super::leases;
+use super::put_task::Before;
 use super::rendered::Rendered;
 use super::rows::{self, bad_row, of_task, task_id};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::lease::Lease;
 
+/// How much further each look goes when what came first does not fit this worker.
+const FURTHER: usize = 4;
+
 pub fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Claimed>, Fault> {
-    let candidates = candidates(batch, request)?;
+    let mut claimed = Vec::new();
+    let mut unfit = BTreeSet::new();
+    let mut limit = request.attempt_ids.len();
+    loop {
+        let mut candidates = candidates(batch, request, limit)?;
+        let was_cut = candidates.len() >= limit;
+        candidates.retain(|candidate| !unfit.contains(&candidate.task));
+        let known_unfit = unfit.len();
+        hand_out(batch, request, &candidates, &mut claimed, &mut unfit)?;
+        // Nearly always everything fits, and one look is all.
+        let is_done = unfit.len() == known_unfit && (unfit.is_empty() || !was_cut);
+        if is_done || !was_cut || claimed.len() >= request.attempt_ids.len() {
+            return Ok(claimed);
+        }
+        limit = limit.saturating_mul(FURTHER);
+    }
+}
+
+fn hand_out(
+    batch: &mut Batch<'_>,
+    request: &ClaimRequest,
+    candidates: &[Candidate],
+    claimed: &mut Vec<Claimed>,
+    unfit: &mut BTreeSet<TaskId>,
+) -> Result<(), Fault> {
     if candidates.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let (now, unaccepted) = (batch.now, batch.counters.unaccepted);
     let load = batch.running()?.load(u32::try_from(unaccepted).unwrap_or(u32::MAX));
-    let chosen = pick(&candidates, &request.capacity, load, &request.intakes, now);
-    let mut claimed = Vec::new();
-    for (candidate, attempt) in chosen.into_iter().zip(&request.attempt_ids) {
-        claimed.push(take(batch, request, candidate, *attempt)?);
+    for candidate in pick(candidates, &request.capacity, load, &request.intakes, now) {
+        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(()) };
+        match take(batch, request, candidate, *attempt)? {
+            Some(taken) => claimed.push(taken),
+            None => _ = unfit.insert(candidate.task),
+        }
     }
-    Ok(claimed)
+    Ok(())
 }
 
-/// The first of each role, as many as were asked for. That is far enough to look: all of one role share its
-/// limits, and of those that differ in urgency the admissible ones come first.
-fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Candidate>, Fault> {
-    let limit = i64::try_from(request.attempt_ids.len()).unwrap_or(i64::MAX);
+/// The first of each role. As many as were asked for are far enough to look where all of them fit: all of one role
+/// share its limits, and of those that differ in urgency the admissible ones come first.
+fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest, limit: usize) -> Result<Vec<Candidate>, Fault> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
     let statement = batch.statement(sql)?;
@@ -60,22 +92,28 @@ fn candidate(
     Ok(Candidate { task: task_id(task)?, rank, created_at, role: role.clone(), agent: agent.clone() })
 }
 
+/// None where the task does not fit the worker that asks.
 fn take(
     batch: &mut Batch<'_>,
     request: &ClaimRequest,
     candidate: &Candidate,
     attempt: AttemptId,
-) -> Result<Claimed, Fault> {
+) -> Result<Option<Claimed>, Fault> {
     let task = candidate.task;
     let stored =
         rows::task_in(batch, of_task(task))?.ok_or_else(|| bad_row("ready task", task, "it is gone"))?;
+    if !request.fit.admits(stored.value.spec()) {
+        return Ok(None);
+    }
     // Ready tasks are exactly those that nothing blocks.
-    let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0 };
+    let worker = Some(request.worker.clone());
+    let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0, worker };
     let context = Context { now: batch.now, actor: request.actor.clone(), fresh: UNUSED };
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
     let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
-    apply(batch, &Rendered::of(Change::transition(stored.version, transition))?)?;
+    let before = Before::ready(stored.version, i64::from(candidate.rank.number()));
+    apply_to(batch, before, &Rendered::of(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
         attempt,
         task,
@@ -85,7 +123,7 @@ fn take(
         expires_at: batch.now.plus_ms(request.lease_ms),
     };
     leases::begin(batch, &lease)?;
-    Ok(Claimed { task: claimed, lease })
+    Ok(Some(Claimed { task: claimed, lease }))
 }
 
 /// A claim asks nothing and breaks nothing down, so it takes no fresh ids.

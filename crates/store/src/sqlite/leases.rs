@@ -1,6 +1,7 @@
 //! Leases: renewed by their workers, read by whoever looks after lost ones.
 
 use baton_core::id::AttemptId;
+use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params};
 
@@ -25,23 +26,21 @@ pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The lease of a closed attempt goes with it.
+/// The lease of a closed attempt goes with it. Read first and then deleted: `RETURNING` would have SQLite keep the row
+/// in a table of its own for the moment, which takes longer than finding it twice.
 pub fn end(batch: &mut Batch<'_>, attempt: i64) -> Result<(), Fault> {
-    let ended = {
-        let sql = "DELETE FROM leases WHERE attempt = ?1 RETURNING role, agent";
-        let statement = batch.statement(sql)?;
-        let mut rows = statement.query([attempt])?;
-        match rows.next()? {
-            Some(row) => {
-                Some((name(row.get_ref(0)?.as_str(), "lease")?, name(row.get_ref(1)?.as_str(), "lease")?))
-            }
-            None => None,
-        }
-    };
-    if let Some((role, agent)) = ended {
-        batch.running()?.one_less(role, agent);
-    }
+    let Some((role, agent)) = taken_by(batch, attempt)? else { return Ok(()) };
+    batch.run("DELETE FROM leases WHERE attempt = ?1", [attempt])?;
+    batch.running()?.one_less(role, agent);
     Ok(())
+}
+
+fn taken_by(batch: &mut Batch<'_>, attempt: i64) -> Result<Option<(Role, AgentName)>, Fault> {
+    let statement = batch.statement("SELECT role, agent FROM leases WHERE attempt = ?1")?;
+    let mut rows = statement.query([attempt])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let role = name(row.get_ref(0)?.as_str(), "lease")?;
+    Ok(Some((role, name(row.get_ref(1)?.as_str(), "lease")?)))
 }
 
 /// A lease that has run out but was taken back by nobody is still its worker's to renew.

@@ -31,6 +31,7 @@ mod statements;
 mod store;
 mod unblock;
 mod waiting;
+mod workers;
 mod writer;
 
 use std::path::{Path, PathBuf};

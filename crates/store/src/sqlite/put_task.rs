@@ -20,7 +20,8 @@ pub struct Written {
     pub held_back: Vec<ReadyKey>,
 }
 
-struct Before {
+/// A task's row as it is before the change.
+pub struct Before {
     version: u64,
     open_blockers: i64,
     is_claimable: bool,
@@ -29,15 +30,24 @@ struct Before {
     rank: i64,
 }
 
+impl Before {
+    /// Of a task that was found among the ready ones, where only those are that nothing blocks.
+    pub const fn ready(version: u64, rank: i64) -> Self {
+        Self { version, open_blockers: 0, is_claimable: true, is_done: false, is_provisional: false, rank }
+    }
+}
+
+/// `known` is the row for whoever has read it in this transaction already.
 pub fn put(
     batch: &mut Batch<'_>,
     put: &RenderedPut,
     task: &Task,
+    known: Option<Before>,
     edges: &[EdgeChange],
     written: &mut Written,
 ) -> Result<(), Fault> {
     let columns = TaskColumns::of(task);
-    let before = before(batch, &columns)?;
+    let before = if known.is_some() { known } else { before(batch, &columns)? };
     let next = next_version(put, before.as_ref().map(|before| before.version))?;
     let (was_done, was_provisional) =
         before.as_ref().map_or((false, false), |row| (row.is_done, row.is_provisional));

@@ -16,6 +16,7 @@ use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
+use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
 
 use super::SqliteStore;
@@ -24,7 +25,7 @@ use super::fault::Fault;
 use super::job::Done;
 use super::rendered::Rendered;
 use super::rows::{body, find, of_attempt, of_task, stored};
-use super::{backup, claim, graph, groups, history, leases, lists, rows};
+use super::{backup, claim, graph, groups, history, leases, lists, rows, workers};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::commit::Commit;
 use crate::error::StoreError;
@@ -70,6 +71,37 @@ impl Store for SqliteStore {
     async fn expired_leases(&self, limit: u32) -> Answer<Vec<Lease>> {
         let now = (self.0.clock)();
         self.0.readers.read("reading leases", move |conn| leases::expired(conn, now, limit)).await
+    }
+
+    async fn beat(&self, worker: &Worker) -> Answer<()> {
+        let worker = worker.clone();
+        let work = move |batch: &mut super::batch::Batch<'_>| workers::beat(batch, &worker).map(Done::Keep);
+        self.0.writer.write("noting a worker", work).await
+    }
+
+    async fn workers(&self) -> Answer<Vec<Sighting>> {
+        self.0.readers.read("reading workers", workers::all).await
+    }
+
+    async fn forget_worker(&self, name: &str) -> Answer<()> {
+        let name = name.to_owned();
+        let work = move |batch: &mut super::batch::Batch<'_>| workers::leave(batch, &name).map(Done::Keep);
+        self.0.writer.write("forgetting a worker", work).await
+    }
+
+    async fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> Answer<bool> {
+        let (name, holder) = (name.to_owned(), holder.to_owned());
+        let work = move |batch: &mut super::batch::Batch<'_>| {
+            workers::lock(batch, &name, &holder, lock_ms).map(Done::Keep)
+        };
+        self.0.writer.write("taking a lock", work).await
+    }
+
+    async fn unlock(&self, name: &str, holder: &str) -> Answer<()> {
+        let (name, holder) = (name.to_owned(), holder.to_owned());
+        let work =
+            move |batch: &mut super::batch::Batch<'_>| workers::unlock(batch, &name, &holder).map(Done::Keep);
+        self.0.writer.write("letting a lock go", work).await
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {

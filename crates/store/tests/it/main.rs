@@ -10,6 +10,7 @@
 
 mod kill;
 mod killed;
+mod migrations;
 mod outage;
 mod postgres;
 mod server;

@@ -1,9 +1,13 @@
 //! `baton demo`: the whole product on a scratch repository, with the agent that needs no model.
 //!
-//! Everything is real: a store, git worktrees, agent processes, merges. Only the model is a script, and the
-//! person who answers, accepts and approves is played by [`human`].
+//! Everything is real: a store, git worktrees, agent processes, merges. Only the model is a script. In a browser
+//! ([`shown`]) the person who answers, accepts and approves is whoever looks; printed, and wherever nobody does
+//! anything, they are played by [`human`].
 
+mod guide;
 mod human;
+mod pace;
+mod shown;
 mod story;
 mod telling;
 
@@ -20,23 +24,40 @@ use baton_engine::store_address::StoreAddress;
 use tokio::sync::watch;
 
 use self::human::Human;
+use self::pace::Pace;
 use self::telling::Telling;
+use crate::cli::demo::Demo;
 use crate::fault::{FAILED, Fault};
 use crate::office::own_program;
 use crate::output;
 
-pub async fn run(is_headless: bool, folder: Option<PathBuf>) -> Result<String, Fault> {
-    let started = Instant::now();
-    let folder = match folder {
-        Some(folder) => folder,
+/// Who decides, in the story and on its pages.
+const PERSON: &str = "you";
+
+pub async fn run(asked: Demo) -> Result<String, Fault> {
+    let pace = Pace::of(&asked);
+    let folder = match &asked.folder {
+        Some(folder) => folder.clone(),
         None => env::temp_dir().join(format!("baton-demo-{}", std::process::id())),
     };
-    let engine = set_up(&folder).await?;
+    let engine = set_up(&folder, pace).await?;
     output::line(&format!("A scratch repository in {}\n", folder.join("repository").display()));
+    let printed = if asked.headless {
+        printed(&engine, pace, &folder).await
+    } else {
+        Box::pin(shown::play(&engine, &asked, pace, &folder)).await
+    };
+    engine.shop.desk.close().await?;
+    printed
+}
+
+/// The story in the terminal alone, played by itself.
+async fn printed(engine: &Engine<AnyStore>, pace: Pace, folder: &Path) -> Result<String, Fault> {
+    let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
-        let telling = Telling::new(engine.shop.desk.clone(), is_headless);
-        let played = Human::new(&engine).play(telling).await;
+        let mut telling = Telling::new(engine.shop.desk.clone(), true);
+        let played = Human::new(engine, PERSON, pace).play(&mut telling).await;
         // The engine is gone already when nobody listens.
         let _ = stop.send(true);
         played
@@ -44,26 +65,30 @@ pub async fn run(is_headless: bool, folder: Option<PathBuf>) -> Result<String, F
     let (worked, played) = tokio::join!(engine.run(shutdown), playing);
     worked?;
     played?;
-    let summary = story::summary(&engine, started.elapsed()).await?;
-    engine.shop.desk.close().await?;
-    Ok(format!(
-        "{summary}\nLook around: cd {} && git log --graph --oneline {}\n",
+    Ok(format!("{}{}", story::summary(engine, started.elapsed()).await?, how_to_go_on(folder)))
+}
+
+/// The last words, however it ended.
+fn how_to_go_on(folder: &Path) -> String {
+    format!(
+        "\nLook around: cd {} && git log --graph --oneline {}\n\
+         Go on in a repository of your own: baton init, then baton up\n",
         folder.join("repository").display(),
         story::feature_branch()
-    ))
+    )
 }
 
 /// Everything the demo starts from. Doing it again over an interrupted demo goes on from there.
-async fn set_up(folder: &Path) -> Result<Engine<AnyStore>, Fault> {
+async fn set_up(folder: &Path, pace: Pace) -> Result<Engine<AnyStore>, Fault> {
     let unusable = |error: std::io::Error| Fault {
         message: format!("{} cannot be used: {error}", folder.display()),
         hint: "choose another folder with --folder".to_owned(),
         code: FAILED,
     };
     std::fs::create_dir_all(folder).map_err(unusable)?;
-    let folder = folder.canonicalize().map_err(unusable)?;
+    let folder: PathBuf = folder.canonicalize().map_err(unusable)?;
     let script = folder.join("script.json");
-    std::fs::write(&script, story::script()).map_err(unusable)?;
+    std::fs::write(&script, story::script(pace)).map_err(unusable)?;
     let place = Place {
         root: folder.join("repository"),
         state_dir: folder.join("state"),

@@ -1,5 +1,6 @@
 //! What the demo is about: six tasks with dependencies, one question, one task that is too large.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use baton_core::recycle::Depth;
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
+use baton_core::time::Timestamp;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::place::AnyStore;
@@ -22,6 +24,7 @@ use baton_engine::settings::Settings;
 use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
+use super::pace::Pace;
 use crate::fault::{FAILED, Fault};
 use crate::output;
 
@@ -61,7 +64,6 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
     let by = Actor::human("demo");
     let context = shop.desk.context(by.clone()).await?;
     let event = |body| Event { at: context.now, by: by.clone(), body };
-    let session: SessionId = SessionId::of_project(PROJECT);
     let project = Project {
         id: PROJECT,
         title: said("A greeter for everyone")?,
@@ -69,33 +71,42 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
         path: shop.place.root.display().to_string(),
         base_branch: "main".parse().map_err(|error| wrong(&error))?,
         feature_branch: Some(feature_branch()),
+        remote: None,
         created_at: context.now,
         completed_at: None,
     };
     let mut change = Change::new();
     change.events.push(event(EventBody::ProjectCreated { project: PROJECT, title: project.title.clone() }));
     change = change.put(Record::Project(project), Guard::New);
-    for (number, (title, waits_on, description)) in (1..).zip(TASKS) {
-        let spec = TaskSpec {
-            id: id_of(number),
-            session_id: session.clone(),
-            project_id: Some(PROJECT),
-            task_type: TaskType::Implementation,
-            title: said(title)?,
-            description: description.to_owned(),
-            priority: Priority::default(),
-            role: Role::implement(),
-            recipe: None,
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: context.now,
-        };
+    for (number, (_, waits_on, _)) in (1..).zip(TASKS) {
+        let spec = spec(number, context.now)?;
         let depends_on: Vec<TaskId> = waits_on.iter().map(|number| id_of(*number)).collect();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         change = change.and(Change::create(Task::create(spec), &depends_on, event(body)));
     }
     shop.desk.write(change).await?;
     Ok(())
+}
+
+/// One of the tasks, by its number from 1.
+pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
+    let index = number.saturating_sub(1) as usize;
+    let (title, _, description) = TASKS.get(index).copied().unwrap_or(("", &[], ""));
+    Ok(TaskSpec {
+        id: id_of(number),
+        session_id: SessionId::of_project(PROJECT),
+        project_id: Some(PROJECT),
+        task_type: TaskType::Implementation,
+        title: said(title)?,
+        description: description.to_owned(),
+        priority: Priority::default(),
+        role: Role::implement(),
+        recipe: None,
+        needs: BTreeSet::new(),
+        purpose: Purpose::Work,
+        depth: Depth::Original,
+        created_at: now,
+    })
 }
 
 fn said(text: &str) -> Result<NonBlank, Fault> {
@@ -120,10 +131,11 @@ pub fn settings(script: &Path) -> Result<Settings, Fault> {
 }
 
 /// What the agent does for each task. It takes its time, so that work can be seen to run side by side.
-pub fn script() -> String {
+pub fn script(pace: Pace) -> String {
+    let agent_ms = u64::try_from(pace.agent.as_millis()).unwrap_or(u64::MAX);
     let work = |title: &str, path: &str, text: &str| {
         json!({ "when": title, "steps": [
-            { "turns": 4 }, { "sleep_ms": 200 },
+            { "turns": 4 }, { "sleep_ms": agent_ms },
             { "write": { "path": path, "text": text } },
             { "usage": { "input_tokens": 1200, "output_tokens": 300, "cost_usd": 0.01 } },
             { "commit": title },
@@ -133,7 +145,7 @@ pub fn script() -> String {
     let scripts: Vec<Value> = vec![
         // The breakdown's prompt names the task that was too large, so it has to come first.
         json!({ "when": "submit_breakdown", "steps": [
-            { "turns": 6 }, { "sleep_ms": 200 },
+            { "turns": 6 }, { "sleep_ms": agent_ms },
             { "plan": [
                 { "title": "Add the German greeting", "description": "One file." },
                 { "title": "Add the Spanish greeting", "description": "One file.", "depends_on": [1] },
@@ -151,7 +163,7 @@ pub fn script() -> String {
             { "commit": "Add the French greeting" },
             { "result": { "status": "COMPLETE", "output": "The French greeting is {{answer}}." } },
         ]}),
-        json!({ "when": "Add every other language", "steps": [ { "sleep_ms": 200 }, { "turns": 60 } ] }),
+        json!({ "when": "Add every other language", "steps": [ { "sleep_ms": agent_ms }, { "turns": 60 } ] }),
         work("Add the German greeting", "greetings/de.txt", "Hallo!\n"),
         work("Add the Spanish greeting", "greetings/es.txt", "¡Hola!\n"),
         work("Write the tests", "tests/greetings.txt", "every greeting ends with an exclamation mark\n"),

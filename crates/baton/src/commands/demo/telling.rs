@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use baton_core::actor::Actor;
 use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
@@ -17,11 +18,13 @@ pub struct Telling {
     seen: u64,
     titles: BTreeMap<TaskId, String>,
     done: usize,
+    /// Who took the last decision that was a person's to take.
+    last_decider: Option<Actor>,
 }
 
 impl Telling {
     pub fn new(desk: Desk<AnyStore>, is_headless: bool) -> Self {
-        Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0 }
+        Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 
     /// Tells everything since the last time.
@@ -31,12 +34,19 @@ impl Telling {
             let Some(last) = news.last() else { return Ok(()) };
             self.seen = last.seq;
             for recorded in &news {
+                if is_decision(&recorded.event.body) {
+                    self.last_decider = Some(recorded.event.by.clone());
+                }
                 if let Some(line) = self.line(&recorded.event.body) {
                     let tally = format!("[{}/{}] ", self.done, self.titles.len());
                     output::line(&if self.is_headless { line } else { tally + &line });
                 }
             }
         }
+    }
+
+    pub fn last_decider(&self) -> Option<&Actor> {
+        self.last_decider.as_ref()
     }
 
     fn line(&mut self, body: &EventBody) -> Option<String> {
@@ -99,4 +109,17 @@ impl Telling {
     fn name(&self, task: TaskId) -> String {
         self.titles.get(&task).map_or_else(|| task.to_string(), |title| format!("“{title}”"))
     }
+}
+
+/// Whether a person, or whoever stands in for one, did this.
+fn is_decision(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::QuestionAnswered { .. }
+            | EventBody::TaskDone { .. }
+            | EventBody::TaskRejected { .. }
+            | EventBody::BreakdownReleased { .. }
+            | EventBody::PlanApproved { .. }
+            | EventBody::PlanRejected { .. }
+    )
 }

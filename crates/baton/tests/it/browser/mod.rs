@@ -3,6 +3,7 @@
 mod accessible;
 mod answering;
 mod axe;
+mod demo;
 mod diff;
 mod doing;
 mod driver;

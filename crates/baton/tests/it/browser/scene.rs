@@ -1,5 +1,7 @@
 //! Places with something going on in them, for the browser to look at.
 
+use std::collections::BTreeSet;
+
 use baton_core::actor::Actor;
 use baton_core::change::Change;
 use baton_core::event::{Event, EventBody};
@@ -85,6 +87,7 @@ fn written(number: u32, context: &baton_core::command::Context) -> Change {
         priority: Priority::default(),
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at: context.now.plus_ms(-i64::from(number) * 1_000),

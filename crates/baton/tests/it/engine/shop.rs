@@ -169,14 +169,7 @@ impl Shop {
     }
 
     pub fn up_with(&self, more: &[&str]) -> Up {
-        let mut child =
-            self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more).stderr(Stdio::piped()).spawn().unwrap();
-        let (sender, said) = channel();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || {
-            stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
-        Up { child, said }
+        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
     }
 
     /// Runs agents until every one of these tasks is where it should be, then ends them.
@@ -201,7 +194,16 @@ impl Shop {
     }
 }
 
-/// A running `baton up`. Dropped, it is ended without ceremony.
+/// Starts it and listens to what it says.
+pub fn listened(command: &mut Command) -> Up {
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let (sender, said) = channel();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    Up { child, said }
+}
+
+/// A running `baton up`, or `baton worker`. Dropped, it is ended without ceremony.
 pub struct Up {
     child: Child,
     said: Receiver<String>,
@@ -256,7 +258,7 @@ impl Drop for Up {
 }
 
 /// What the shell's agents share: an identity for git, a way to use turns, and honest work.
-const WORDS: &str = r#"
+pub const WORDS: &str = r#"
 export GIT_AUTHOR_NAME=agent GIT_AUTHOR_EMAIL=agent@localhost GIT_COMMITTER_NAME=agent GIT_COMMITTER_EMAIL=agent@localhost
 turns() { for turn in $(seq "$1"); do echo '{"baton":"turn"}'; done; }
 work() { echo "attempt $BATON_ATTEMPT_NUMBER" >> "$BATON_TASK_ID.txt"; git add -A; git commit -q -m "Work on $BATON_TASK_ID"; }

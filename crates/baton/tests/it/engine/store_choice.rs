@@ -87,6 +87,6 @@ fn a_store_that_cannot_be_reached_or_read_says_so() {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn eprintln_skipped(reason: &str) {
+pub fn eprintln_skipped(reason: &str) {
     eprintln!("skipped: {reason}");
 }

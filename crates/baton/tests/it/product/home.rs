@@ -110,11 +110,31 @@ fn the_shell_is_offered_real_ids_and_words() {
     for shell in ["bash", "zsh", "fish", "elvish"] {
         assert!(shop.says(&["completions", shell]).contains("COMPLETE"), "{shell}");
     }
+}
+
+#[test]
+fn completions_are_installed_once_and_for_the_shell_a_person_has() {
     let folder = newcomer(&[]);
-    assert!(
-        says(&folder, &["completions", "bash", "--install"]).contains("bash-completion/completions/baton")
-    );
-    assert!(says(&folder, &["completions", "bash", "--install"]).contains("has them already"));
+    for (shell, place) in [
+        ("bash", ".local/share/bash-completion/completions/baton"),
+        ("zsh", ".zshrc"),
+        ("fish", ".config/fish/completions/baton.fish"),
+        ("elvish", ".config/elvish/rc.elv"),
+    ] {
+        assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
+        let installed = fs::read_to_string(folder.path().join(place)).unwrap();
+        assert!(says(&folder, &["completions", shell, "--install"]).contains("has them already"), "{shell}");
+        assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
+    }
+    let own = |shell: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.args(["completions", "--install"]).env("HOME", folder.path()).env("SHELL", shell);
+        command.env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap()
+    };
+    assert!(String::from_utf8(own("/usr/bin/fish").stdout).unwrap().contains("baton.fish has them already"));
+    let unknown = own("/usr/sbin/nologin");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("baton completions bash --install"));
 }
 
 #[test]
@@ -139,4 +159,61 @@ fn watch_tells_the_state_of_things_and_again_after_a_change() {
     assert_eq!(next()["ready"][0]["title"], "Build it");
     watching.kill().unwrap();
     watching.wait().unwrap();
+}
+
+#[test]
+fn up_without_any_set_up_says_what_it_assumes_and_works() {
+    use std::io::{BufRead, BufReader};
+    let folder = newcomer(&[("go.mod", "module x\n")]);
+    let git = [
+        "-c",
+        "user.name=mia",
+        "-c",
+        "user.email=mia@example.org",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Begin",
+    ];
+    assert!(Command::new("git").args(git).current_dir(folder.path()).status().unwrap().success());
+    // An agent that is installed, as far as anybody can tell from its name.
+    let programs = folder.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    fs::write(programs.join("goose"), "#!/bin/sh\nexit 1\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(programs.join("goose"), mode).unwrap();
+    let mut up = Command::new(env!("CARGO_BIN_EXE_baton"))
+        .args(["up", "--listen", "127.0.0.1:0"])
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+        .env_remove("XDG_CONFIG_HOME")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(up.stderr.take().unwrap()).lines() {
+        let line = line.unwrap();
+        let is_last = line.contains("Listening at");
+        said += &(line + "\n");
+        if is_last {
+            break;
+        }
+    }
+    assert!(Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap().success());
+    assert!(up.wait().unwrap().success());
+    for wanted in [
+        "There is no .agent/baton.toml here",
+        "agent   goose, which is installed",
+        "baton/",
+        "baton init would have test and lint run",
+        ".agent/state (git ignores it)",
+        "baton init",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    // Once it is set up, it is as the settings say, and nothing is assumed.
+    says(&folder, &["init"]);
+    assert!(folder.path().join(".agent/baton.toml").exists());
 }

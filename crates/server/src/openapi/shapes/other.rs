@@ -71,6 +71,33 @@ pub fn shapes() -> Shapes {
                 ("released?", object(&[("at", time()), ("by", refer("Actor"))])),
             ]),
         ),
+        ("WorkerList", object(&[("workers", list(&refer("Worker")))])),
+        (
+            "Worker",
+            object(&[
+                ("name", said()),
+                ("host", text()),
+                ("duty", one_of(&["server", "worker"])),
+                ("state", one_of(&["live", "draining", "lost"])),
+                ("version", text()),
+                ("roles", list(&refer("Name"))),
+                ("agents", list(&refer("Name"))),
+                ("labels", list(&refer("Name"))),
+                ("capacity", count()),
+                (
+                    "running",
+                    list(&object(&[
+                        ("task_id", refer("TaskId")),
+                        ("title", said()),
+                        ("attempt_id", refer("AttemptId")),
+                        ("agent", refer("Name")),
+                        ("since", time()),
+                    ])),
+                ),
+                ("started_at", time()),
+                ("last_heartbeat", time()),
+            ]),
+        ),
         ("Event", event),
         ("EventPage", page("events", "Event")),
         (

@@ -12,7 +12,8 @@ pub fn shapes() -> Shapes {
         (
             "NewProject",
             request(&[
-                ("path", json!({ "type": "string", "minLength": 1 })),
+                ("path?", json!({ "type": "string" })),
+                ("remote?", or_null(&said())),
                 ("title?", or_null(&title)),
                 ("description?", text()),
                 ("base_branch?", or_null(&said())),
@@ -39,12 +40,23 @@ pub fn shapes() -> Shapes {
                 ("depends_on?", list(&refer("TaskId"))),
                 ("priority?", refer("Priority")),
                 ("recipe?", nullable("Name")),
+                ("needs?", list(&refer("Name"))),
             ]),
         ),
         (
             "Revising",
             request(&[
                 ("title?", or_null(&title)),
+                ("description?", or_null(&text())),
+                ("priority?", nullable("Priority")),
+                ("after?", list(&refer("TaskId"))),
+                ("seen?", nullable("Seen")),
+            ]),
+        ),
+        (
+            "Seen",
+            request(&[
+                ("title?", or_null(&text())),
                 ("description?", or_null(&text())),
                 ("priority?", nullable("Priority")),
             ]),

@@ -1,5 +1,7 @@
 //! `/tasks/new`: a task, written by hand.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
@@ -78,6 +80,7 @@ pub async fn add<S: Store>(State(app): State<App<S>>, form: Form) -> PageAnswer 
         priority,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at,

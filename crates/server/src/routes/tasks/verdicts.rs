@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::projects::titled;
 use super::super::questions::give;
+use super::DEPENDENCIES_MAX;
 use crate::error::{Answer, ApiError, Code};
 use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
@@ -102,6 +103,19 @@ struct Recycling {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Revising {
+    title: Option<String>,
+    description: Option<String>,
+    priority: Option<Priority>,
+    /// Tasks it is to wait for, too.
+    #[serde(default)]
+    after: Vec<TaskId>,
+    /// What the caller saw of it before; nothing is changed where it is no longer so.
+    seen: Option<Seen>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
     title: Option<String>,
     description: Option<String>,
     priority: Option<Priority>,
@@ -232,14 +246,30 @@ async fn revise<S: Store>(
         title: body.title.map(|title| titled(&title, "title")).transpose()?,
         description: body.description,
         priority: body.priority,
+        after: body.after,
     };
+    if revision.after.len() > DEPENDENCIES_MAX {
+        return Err(ApiError::invalid(
+            format!("`after` names more than {DEPENDENCIES_MAX} tasks"),
+            "put a task in between that gathers them",
+        ));
+    }
     if revision.is_empty() {
         return Err(ApiError::invalid(
             "nothing is to be changed",
-            "give a title, a description or a priority",
+            "give a title, a description, a priority or tasks to wait for",
         ));
     }
-    apply(&app, id, Command::Revise { revision }).await
+    let old = app.desk().task(id).await?.value.state().status();
+    let seen = body.seen.unwrap_or_default();
+    let seen = Revision {
+        title: seen.title.map(|title| said(&title, "seen.title")).transpose()?,
+        description: seen.description,
+        priority: seen.priority,
+        after: Vec::new(),
+    };
+    let task = app.desk().revise(id, revision, &seen, app.actor()).await?;
+    Ok(Json(TransitionView::of(old, &task)))
 }
 
 /// Carries a command out and tells where it led.

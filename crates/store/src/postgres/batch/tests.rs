@@ -1,5 +1,7 @@
 //! Judging without a server.
 
+use std::collections::BTreeSet;
+
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::command::{Command, Context, Fresh};
@@ -29,6 +31,7 @@ fn task(number: u32) -> Task {
         priority: Priority::P2,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at: Timestamp::from_ms(1),
@@ -49,7 +52,8 @@ fn context() -> Context {
 
 fn claimed(number: u32) -> (Task, Change) {
     let attempt = AttemptId::from_bits(u64::from(number));
-    let command = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0 };
+    let command =
+        Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
     let transition = task(number).apply(command, &context()).unwrap();
     (transition.task.clone(), Change::transition(1, transition))
 }

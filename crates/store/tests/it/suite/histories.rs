@@ -196,8 +196,13 @@ impl<F: Fixture> History<F> {
             let before = &self.model.tasks[&claim.task.value.id()];
             let context = Context { now: claim.task.value.updated_at(), ..context(Actor::Baton, 0) };
             let (attempt, agent) = (claim.lease.attempt, claim.lease.agent.clone());
-            let transition =
-                before.value.apply(Command::Claim { attempt, agent, open_blockers: 0 }, &context).unwrap();
+            let transition = before
+                .value
+                .apply(
+                    Command::Claim { attempt, agent, open_blockers: 0, worker: Some("worker".to_owned()) },
+                    &context,
+                )
+                .unwrap();
             self.model.apply(&Change::transition(before.version, transition));
             assert_eq!(self.model.tasks[&claim.task.value.id()], claim.task);
         }

@@ -104,6 +104,7 @@ pub async fn a_revised_task_is_found_by_its_new_title_and_in_its_new_place<F: Fi
         title: Some(text("Shorten the LINKS")),
         description: Some("All of them.".to_owned()),
         priority: Some(Priority::P0),
+        after: Vec::new(),
     };
     let last = load(&store, task_id(3)).await;
     write(&store, transition(&last, Command::Revise { revision }, &human(1_000))).await;

@@ -1,6 +1,6 @@
 //! Small makers of what the tests write: tasks, changes, requests, ends of attempts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton_core::actor::Actor;
@@ -13,7 +13,7 @@ use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::recycle::Depth;
-use baton_core::schedule::{Capacity, Limits};
+use baton_core::schedule::{Capacity, Fit, Limits};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{AgentName, NonBlank, Role};
@@ -57,6 +57,7 @@ pub fn spec(number: u32) -> TaskSpec {
         priority: Priority::P2,
         role: Role::implement(),
         recipe: None,
+        needs: BTreeSet::new(),
         purpose: Purpose::Work,
         depth: Depth::Original,
         created_at: at(i64::from(number)),
@@ -118,6 +119,7 @@ pub fn request(worker: &str, count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         capacity: no_limits(),
         intakes: BTreeMap::new(),
+        fit: Fit::default(),
         actor: Actor::Baton,
     }
 }

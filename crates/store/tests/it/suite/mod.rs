@@ -14,6 +14,7 @@ pub mod model;
 pub mod outbox;
 pub mod races;
 pub mod rows;
+pub mod workers;
 
 pub use fixture::Fixture;
 
@@ -78,6 +79,10 @@ macro_rules! conformance {
             races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
             races::of_two_who_change_one_task_one_is_told,
             races::a_conflict_half_way_takes_no_neighbour_with_it,
+            workers::a_worker_is_known_from_its_first_beat_until_it_leaves,
+            workers::a_lock_has_one_holder_until_it_is_let_go_or_runs_out,
+            workers::a_worker_gets_only_what_fits_it,
+            workers::what_does_not_fit_is_stepped_over_however_much_of_it_there_is,
             histories::random_histories_match_the_model,
         }
     };

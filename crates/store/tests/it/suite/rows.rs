@@ -35,6 +35,7 @@ fn project(number: u32) -> Project {
         path: "/src/app".to_owned(),
         base_branch: "main".parse().unwrap(),
         feature_branch: None,
+        remote: None,
         created_at: at(5),
         completed_at: None,
     }
@@ -56,6 +57,7 @@ fn posted(session: &Session, number: u32) -> Posted {
 
 fn attempt() -> AttemptRecord {
     let attempt = Attempt {
+        worker: Some("build-7".to_owned()),
         id: AttemptId::from_bits(u64::MAX),
         number: 1,
         agent: agent("codex"),
@@ -109,21 +111,25 @@ fn recipe_run() -> Run {
     Run::start(RunId::from_bits(3), &Recipe::check(draft).unwrap(), session_id(), None)
 }
 
+/// A message with its task, and one row of every other kind but a receipt.
+pub fn one_of_each() -> Change {
+    Change::posted(None, posted(&Session::open(session_id(), None, at(2)), 1))
+        .put(Record::Project(project(1)), Guard::New)
+        .put(Record::Attempt(attempt()), Guard::Owned)
+        .put(Record::Question(question()), Guard::Owned)
+        .put(Record::Plan(plan()), Guard::New)
+        .put(Record::Run(Box::new(recipe_run())), Guard::New)
+        .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), Guard::New)
+        .put(Record::Hold(hold()), Guard::New)
+        .put(Record::Spending(spending()), Guard::New)
+}
+
 pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let posted = posted(&Session::open(session_id(), None, at(2)), 1);
     let (loops, run) = (PhaseLoop::new(session_id()), recipe_run());
-    let change = Change::posted(None, posted.clone())
-        .put(Record::Project(project(1)), Guard::New)
-        .put(Record::Attempt(attempt()), Guard::Owned)
-        .put(Record::Question(question()), Guard::Owned)
-        .put(Record::Plan(plan()), Guard::New)
-        .put(Record::Run(Box::new(run.clone())), Guard::New)
-        .put(Record::Loop(Box::new(loops.clone())), Guard::New)
-        .put(Record::Hold(hold()), Guard::New)
-        .put(Record::Spending(spending()), Guard::New);
-    let last_seq = write(&store, change).await;
+    let last_seq = write(&store, one_of_each()).await;
     assert_eq!(last_seq, posted.events.len() as u64);
     store.close().await.unwrap();
 
@@ -164,6 +170,11 @@ fn receipt(posted: &Posted) -> Receipt {
         wanted: Wanted::default(),
         at: at(6),
     }
+}
+
+/// That of the message in [`one_of_each`].
+pub fn first_receipt() -> Receipt {
+    receipt(&posted(&Session::open(session_id(), None, at(2)), 1))
 }
 
 /// The receipt and what it is the receipt of stand or fall together: sent twice, a message is there once.

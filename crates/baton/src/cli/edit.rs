@@ -1,0 +1,36 @@
+//! What is typed to change what a task says.
+
+use baton_core::priority::Priority;
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::completing;
+
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// The task, by id or the beginning of it
+    #[arg(add = ArgValueCompleter::new(completing::tasks))]
+    pub task: String,
+    /// Its title
+    #[arg(long)]
+    pub title: Option<String>,
+    /// What there is to do, or - for standard input
+    #[arg(long, alias = "instruction", value_name = "TEXT")]
+    pub description: Option<String>,
+    /// How much it matters, from P0 to P4
+    #[arg(long)]
+    pub priority: Option<Priority>,
+    /// A task it has to wait for, too; may be given more than once, as long as nobody has begun
+    #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completing::tasks))]
+    pub after: Vec<String>,
+}
+
+impl Edit {
+    /// Whether it is all said on the command line.
+    pub fn has_flags(&self) -> bool {
+        self.title.is_some()
+            || self.description.is_some()
+            || self.priority.is_some()
+            || !self.after.is_empty()
+    }
+}

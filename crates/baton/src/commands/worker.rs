@@ -1,0 +1,130 @@
+//! `baton worker`: agents at work on a store that many machines share; and `baton workers`: who does that.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use baton_core::worker::{Duty, Health};
+use baton_engine::post::Post;
+use baton_engine::worker_view::WorkerView;
+use baton_server::guard::Guard;
+use baton_server::serve::Server;
+use baton_server::state::App;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::up::{announce, only_one};
+use crate::api::{self, Api};
+use crate::cli::workers::Worker;
+use crate::fault::{FAILED, Fault, UNREACHABLE};
+use crate::office::Office;
+use crate::output;
+use crate::server_file;
+use crate::signals::Signals;
+
+/// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
+/// leases run out by themselves.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+
+pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
+    if !office.place.store.is_shared() {
+        return Err(Fault::usage(
+            "a worker needs a store that machines share",
+            "name one: baton worker --store postgres://USER@HOST/DATABASE; on one machine alone, use baton up",
+        ));
+    }
+    output::show_logs(None);
+    let _alone = only_one(office)?;
+    let grace = Duration::from_secs(options.grace.into());
+    let labels: BTreeSet<_> = options.labels.into_iter().collect();
+    let patient = office.patient();
+    let mut engine = patient
+        .engine_with(|settings| {
+            settings.max_agents = options.agents.unwrap_or(settings.max_agents);
+            settings.only_roles = options.roles;
+        })
+        .await?;
+    engine.shop.post = Post { duty: Duty::Worker, labels, grace };
+    // Its agents reach their tools here; nobody else can.
+    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| Fault {
+        message: format!("the agents' tools cannot be offered on this machine: {error}"),
+        hint: "see whether the loopback interface is up".to_owned(),
+        code: FAILED,
+    })?;
+    engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
+    announce(&engine.shop.settings);
+    output::talk(&format!("{} works for {}", engine.shop.worker, office.place.namespace));
+
+    let (stop, stopping) = watch::channel(false);
+    let (hurry, hurrying) = watch::channel(false);
+    let (end, ending) = watch::channel(false);
+    let guard = Guard::new(server.address(), None);
+    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let working = async {
+        let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;
+        // Nobody listens when all is over.
+        let _ = end.send(true);
+        worked
+    };
+    let serving = server.run(app, end.subscribe());
+    let mut worked = Box::pin(async { tokio::join!(working, serving).0 });
+    let mut signals = Signals::hear()?;
+    tokio::select! {
+        worked = &mut worked => { worked?; return Ok(String::new()) }
+        () = signals.heard() => {}
+    }
+    output::talk(&format!(
+        "Draining: nothing new is taken; agents at work have {} s to finish. Once more ends them now.",
+        grace.as_secs()
+    ));
+    let _ = stop.send(true);
+    tokio::select! {
+        worked = &mut worked => { worked?; return Ok(String::new()) }
+        () = signals.heard() => {}
+        () = sleep(grace) => {}
+    }
+    let _ = hurry.send(true);
+    tokio::select! {
+        worked = &mut worked => worked?,
+        () = sleep(LAST_WORDS) => return Err(Fault {
+            message: "the store did not hear that this worker ends".to_owned(),
+            hint: "nothing is lost: its leases run out, and its tasks go back to the queue".to_owned(),
+            code: UNREACHABLE,
+        }),
+    }
+    Ok(String::new())
+}
+
+pub async fn list(api: &Api) -> Result<String, Fault> {
+    let mut answer: Value = api.get("/api/workers").await?;
+    let workers: Vec<WorkerView> = api::read(answer["workers"].take())?;
+    if api.is_json {
+        return output::json(&json!({ "workers": workers }));
+    }
+    if workers.is_empty() {
+        return Ok(
+            "Nobody runs agents on this store. Start: baton up, or baton worker --store URL\n".to_owned()
+        );
+    }
+    let rows: Vec<[String; 6]> = workers.iter().map(row).collect();
+    Ok(output::table(["WORKER", "STATE", "LOAD", "HAS", "HEARTBEAT", "RUNS"], &rows))
+}
+
+fn row(worker: &WorkerView) -> [String; 6] {
+    let state = match worker.state {
+        Health::Live => "live",
+        Health::Draining => "draining",
+        Health::Lost => "lost",
+    };
+    let agents = worker.agents.iter().map(ToString::to_string);
+    let has: Vec<String> = agents.chain(worker.labels.iter().map(ToString::to_string)).collect();
+    let runs: Vec<String> = worker.running.iter().map(|one| one.task_id.to_string()).collect();
+    [
+        worker.name.clone(),
+        state.to_owned(),
+        format!("{}/{}", worker.running.len(), worker.capacity),
+        has.join(","),
+        worker.last_heartbeat.to_string(),
+        runs.join(" "),
+    ]
+}

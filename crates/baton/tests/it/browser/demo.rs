@@ -1,0 +1,146 @@
+//! The demo as a person follows it: the guide says what to click, they click it, and the story comes to its end.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::driver::Browser;
+
+/// Clicks after which the story would have to be over: a few more than it has.
+const CLICKS_MAX: usize = 40;
+
+struct Demo {
+    child: Child,
+    lines: Box<dyn Iterator<Item = String>>,
+    address: String,
+    _folder: TempDir,
+}
+
+impl Demo {
+    fn start(patience_ms: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_baton"))
+            .args(["demo", "--no-open", "--agent-ms", "50", "--patience-ms", patience_ms, "--folder"])
+            .arg(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let said = lines.by_ref().find(|line| line.contains("The demo is at http://")).unwrap();
+        let address = said.rsplit("http://").next().unwrap().to_owned();
+        Self { child, lines: Box::new(lines), address, _folder: folder }
+    }
+
+    /// What it says until it ends, and its exit code.
+    fn rest(mut self) -> (Option<i32>, String) {
+        let said: Vec<String> = self.lines.by_ref().collect();
+        (self.child.wait().unwrap().code(), said.join("\n"))
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        // Usually it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Does what the guide asks for, and tells which part of the story that was.
+fn follow(browser: &Browser) -> String {
+    let part = browser.until("document.getElementById('guide')?.dataset.part");
+    let part = part.as_str().unwrap().to_owned();
+    // Where a person waits for agents, they watch the board until the guide says something else.
+    if part == "work" {
+        browser.until("document.getElementById('guide')?.dataset.part !== 'work'");
+        return part;
+    }
+    if part == "end" {
+        return part;
+    }
+    browser.click("#guide a.button");
+    match part.as_str() {
+        "question" => {
+            browser.click(".question:not(.closed) [data-option='1']");
+            browser.until("document.querySelector('.question.closed')");
+        }
+        "accept" => {
+            let task = browser.until("location.pathname.match(/TASK-[0-9a-f]+/)?.[0]");
+            browser.click("a[href$='/do/accept']");
+            browser.click("form[action$='/do/accept'] button.primary");
+            browser.until(&gone(&task));
+        }
+        "breakdown" => {
+            browser.click("form[action$='/run'] button");
+            browser.until("!document.querySelector(\"form[action$='/run']\")");
+        }
+        "plan" => {
+            browser.click("form[action$='/approve'] button");
+            browser.until("!document.querySelector(\"form[action$='/approve']\")");
+        }
+        other => panic!("the guide speaks of {other}"),
+    }
+    part
+}
+
+/// The guide no longer asks for this task.
+fn gone(task: &Value) -> String {
+    format!("!document.querySelector('#guide a.button')?.href.includes({task})")
+}
+
+#[test]
+fn a_person_who_follows_the_guide_sees_the_whole_story() {
+    // Nobody is so slow: every decision is the person's own.
+    let demo = Demo::start("600000");
+    let Some(browser) = Browser::at(&demo.address) else { return };
+    browser.go("/board");
+    let mut parts: Vec<String> = Vec::new();
+    while parts.last().is_none_or(|part| part != "end") {
+        parts.push(follow(&browser));
+        assert!(parts.len() < CLICKS_MAX, "{parts:?}");
+    }
+    for wanted in ["work", "question", "accept", "breakdown", "plan", "end"] {
+        assert!(parts.iter().any(|part| part == wanted), "{wanted}: {parts:?}");
+    }
+    let guide = browser.text("#guide");
+    assert!(guide.contains("9 of 9 tasks are finished") && guide.contains("baton init"), "{guide}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    browser.go("/");
+    assert_eq!(
+        browser.until("document.getElementById('guide').dataset.part"),
+        "end",
+        "it stands on every page"
+    );
+
+    let pid = demo.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let (code, said) = demo.rest();
+    assert_eq!(code, Some(0), "{said}");
+    for wanted in ["! you: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    assert!(!said.contains("the demo:"), "nobody decided in the person's place: {said}");
+}
+
+#[test]
+fn where_nobody_clicks_the_demo_goes_on_by_itself_and_ends() {
+    let demo = Demo::start("50");
+    let (code, said) = demo.rest();
+    assert_eq!(code, Some(0), "{said}");
+    for wanted in ["! the demo: formal", "Everything is merged", "9 tasks", "baton init, then baton up"] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
+#[test]
+fn a_demo_that_is_broken_off_says_how_to_go_on() {
+    let demo = Demo::start("600000");
+    let pid = demo.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let (code, said) = demo.rest();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Go on with it where it was: baton demo --folder"), "{said}");
+}

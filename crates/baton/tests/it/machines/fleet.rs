@@ -1,0 +1,150 @@
+//! A fleet for a test: a bare repository everyone pushes to, a namespace on the tests' PostgreSQL, and machines that
+//! have nothing in common but these.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::engine::shop::{Up, WORDS, listened};
+
+/// The longest anything may take on a busy machine before it counts as stuck.
+const PATIENCE: Duration = Duration::from_mins(2);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+pub struct Fleet {
+    _scratch: TempDir,
+    pub home: PathBuf,
+    pub remote: PathBuf,
+    pub store: String,
+    pub namespace: String,
+    /// The agent of every machine, in the shell's language.
+    program: PathBuf,
+}
+
+impl Fleet {
+    pub fn new(store: String, name: &str, agent: &str) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap();
+        let remote = home.join("app.git");
+        let begin = home.join("begin");
+        std::fs::create_dir(&begin).unwrap();
+        std::fs::write(begin.join("README.md"), "# Here\n").unwrap();
+        let git = |folder: &Path, words: &[&str]| {
+            let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
+            let done = Command::new("git").args(identity).args(words).current_dir(folder).output().unwrap();
+            assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        };
+        git(&begin, &["init", "-q", "-b", "main"]);
+        git(&begin, &["add", "-A"]);
+        git(&begin, &["commit", "-q", "-m", "Begin"]);
+        git(&home, &["clone", "-q", "--bare", "begin", "app.git"]);
+        git(&remote, &["config", "uploadpack.allowFilter", "true"]);
+        let program = home.join("agent.sh");
+        std::fs::write(&program, format!("set -eu\nprompt=$(cat)\n{WORDS}\n{agent}\n")).unwrap();
+        let namespace = format!("{name}_{}", std::process::id());
+        Self { _scratch: scratch, home, remote, store, namespace, program }
+    }
+
+    /// A machine with a folder of its own that is no repository, and these settings beside the fleet's agent.
+    pub fn machine(&self, name: &str, settings: &str) -> Machine {
+        let folder = self.home.join(name);
+        std::fs::create_dir_all(folder.join(".agent")).unwrap();
+        let agent = format!(
+            "default_agent = \"mine\"\n{settings}\n[agents.mine]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\n",
+            self.program.display()
+        );
+        std::fs::write(folder.join(".agent/baton.toml"), agent).unwrap();
+        Machine {
+            folder,
+            prefix: Vec::new(),
+            variables: vec![
+                ("BATON_STORE".to_owned(), self.store.clone()),
+                ("BATON_NAMESPACE".to_owned(), self.namespace.clone()),
+                ("BATON_USER".to_owned(), "mia".to_owned()),
+            ],
+        }
+    }
+
+    pub fn git(&self, words: &[&str]) -> String {
+        let done = Command::new("git").args(words).current_dir(&self.remote).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
+    }
+
+    /// The files of a branch of the remote.
+    pub fn files(&self, branch: &str) -> Vec<String> {
+        self.git(&["ls-tree", "-r", "--name-only", branch]).lines().map(str::to_owned).collect()
+    }
+}
+
+/// One machine of the fleet.
+pub struct Machine {
+    pub folder: PathBuf,
+    /// What every program of it is started by: in a network namespace, with a clock of its own.
+    pub prefix: Vec<String>,
+    pub variables: Vec<(String, String)>,
+}
+
+impl Machine {
+    fn baton(&self, words: &[&str]) -> Command {
+        let mut all: Vec<&str> = self.prefix.iter().map(String::as_str).collect();
+        all.push(env!("CARGO_BIN_EXE_baton"));
+        all.extend(words);
+        let mut command = Command::new(all[0]);
+        command.args(&all[1..]).current_dir(&self.folder).stdin(Stdio::null()).envs(self.variables.clone());
+        command
+    }
+
+    pub fn up(&self, more: &[&str]) -> Up {
+        listened(self.baton(&["up", "--listen", "127.0.0.1:0"]).args(more))
+    }
+
+    pub fn worker(&self, more: &[&str]) -> Up {
+        listened(self.baton(&["worker"]).args(more))
+    }
+
+    pub fn says(&self, words: &[&str]) -> String {
+        let done = self.baton(words).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    pub fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.says(&[&["--json"], words].concat())).unwrap()
+    }
+
+    /// Whether it ended well, and what it said.
+    pub fn tries(&self, words: &[&str]) -> (bool, String) {
+        let done = self.baton(words).output().unwrap();
+        (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+    }
+
+    pub fn project(&self, fleet: &Fleet) -> String {
+        let made = self.json(&["project", "create", "App", "--remote", fleet.remote.to_str().unwrap()]);
+        made["project_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn add(&self, project: &str, title: &str, more: &[&str]) -> String {
+        let words = [&["task", "add", title, "--project", project], more].concat();
+        self.json(&words)["task_id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn task(&self, task: &str) -> Value {
+        self.json(&["task", "show", task])
+    }
+
+    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "{what}: {:#}", self.json(&["task", "list"]));
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    pub fn until_queue(&self, task: &str, queue: &str) {
+        self.until(&format!("{task} in {queue}"), || self.task(task)["queue"] == queue);
+    }
+}

@@ -1,0 +1,4 @@
+//! Many machines on one PostgreSQL and one git remote: each a folder and processes of its own.
+
+mod fleet;
+mod sharing;

@@ -1,0 +1,75 @@
+//! The heartbeat: tells the store again and again that this worker lives, what it has and what it can take.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use baton_core::id::ProjectId;
+use baton_core::time::Timestamp;
+use baton_core::worker::{BEAT_MS, Worker};
+use baton_store::Store;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::dispatcher::served_roles;
+use crate::error::EngineError;
+use crate::post::host_name;
+use crate::workshop::Workshop;
+
+impl<S: Store> Workshop<S> {
+    /// This worker as others see it.
+    pub fn described(&self, started_at: Timestamp, is_draining: bool, warm: BTreeSet<ProjectId>) -> Worker {
+        let roles = served_roles(&self.settings);
+        Worker {
+            name: self.worker.clone(),
+            host: host_name(),
+            duty: self.post.duty,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            agents: roles.values().cloned().collect(),
+            roles: roles.into_keys().collect(),
+            labels: self.post.labels.clone(),
+            capacity: self.settings.max_agents,
+            is_draining,
+            warm,
+            started_at,
+        }
+    }
+}
+
+pub struct Heartbeat<S> {
+    shop: Workshop<S>,
+}
+
+impl<S: Store> Heartbeat<S> {
+    pub fn new(shop: Workshop<S>) -> Self {
+        Self { shop }
+    }
+
+    /// Beats until `end`, and then takes leave. On a store of this machine's own there is nobody to tell.
+    pub async fn run(
+        &self,
+        draining: watch::Receiver<bool>,
+        mut end: watch::Receiver<bool>,
+    ) -> Result<(), EngineError> {
+        if !self.shop.place.store.is_shared() {
+            return Ok(());
+        }
+        let store = &self.shop.desk.store;
+        let started_at = store.now().await?;
+        let mut draining = draining;
+        while !*end.borrow() {
+            let is_draining = *draining.borrow_and_update();
+            let warm = self.shop.projects.warm();
+            let worker = self.shop.described(started_at, is_draining, warm);
+            tokio::select! {
+                beaten = store.beat(&worker) => beaten?,
+                _ = end.changed() => break,
+            }
+            tokio::select! {
+                () = sleep(Duration::from_millis(BEAT_MS.unsigned_abs())) => {}
+                changed = draining.changed(), if !is_draining => { let _ = changed; }
+                _ = end.changed() => {}
+            }
+        }
+        Ok(store.forget_worker(&self.shop.worker).await?)
+    }
+}

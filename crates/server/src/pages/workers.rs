@@ -1,0 +1,71 @@
+//! `/workers`: the machines that run agents on this store.
+
+use axum::extract::State;
+use baton_core::worker::{Duty, Health};
+use baton_engine::Store;
+use maud::{Markup, html};
+
+use super::answer::PageAnswer;
+use super::layout::{Frame, Tab, empty, heading};
+use super::visit::Visit;
+use super::words::age;
+use crate::error::ApiError;
+use crate::state::App;
+use baton_engine::worker_view::{WorkerView, workers};
+
+pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+    let frame = Frame::load(&app, visit).await?;
+    let workers = workers(&app.shop).await.map_err(ApiError::from)?;
+    let body = html! {
+        (heading("Workers", &html! { span.muted { "as of now; load the page again for the next look" } }))
+        @if workers.is_empty() {
+            (empty("No workers", "Nobody runs agents on this store at the moment.", &[
+                ("baton up", "run agents here, and this page"),
+                ("baton worker --store postgres://…", "run agents on another machine"),
+            ]))
+        } @else {
+            div.scroll tabindex="0" role="region" aria-label="Workers" {
+                table {
+                    thead { tr { th { "Worker" } th { "State" } th { "Runs" } th { "Has" } th { "Last heartbeat" } th { "Since" } } }
+                    tbody { @for worker in &workers { (row(worker, &frame)) } }
+                }
+            }
+        }
+        p.muted { "For programs: " a href="/api/workers" { "/api/workers" } }
+    };
+    Ok(frame.page(Tab::Health, "Workers", &["none".to_owned()], &body))
+}
+
+fn row(worker: &WorkerView, frame: &Frame) -> Markup {
+    let join = |words: Vec<String>| words.join(", ");
+    html! {
+        tr {
+            td {
+                strong { (worker.name) }
+                br;
+                span.muted { @match worker.duty { Duty::Server => "server", Duty::Worker => "worker" } " " (worker.version) }
+            }
+            td {
+                @match worker.state {
+                    Health::Live => span.tone-done { "✓ live" },
+                    Health::Draining => span.tone-asking { "▲ draining" },
+                    Health::Lost => span.tone-failed { "✗ lost" },
+                }
+            }
+            td {
+                (worker.running.len()) " of " (worker.capacity)
+                @for running in &worker.running {
+                    br;
+                    a href={ "/tasks/" (running.task_id) } { (running.title) }
+                    span.muted { " " (running.agent) ", " (age(running.since, frame.now)) }
+                }
+            }
+            td {
+                (join(worker.agents.iter().map(ToString::to_string).collect()))
+                @if !worker.labels.is_empty() { br; span.muted { (join(worker.labels.iter().map(ToString::to_string).collect())) } }
+            }
+            td { (age(worker.last_heartbeat, frame.now)) " ago" }
+            td { (age(worker.started_at, frame.now)) }
+        }
+    }
+}

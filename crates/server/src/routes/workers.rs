@@ -1,0 +1,26 @@
+//! `/api/workers`: the processes that run agents on this store.
+
+use axum::Json;
+use axum::extract::State;
+use baton_engine::Store;
+use serde_json::{Value, json};
+
+use crate::error::Answer;
+use crate::input::Query;
+use crate::route::Route;
+use crate::state::App;
+use baton_engine::worker_view::workers;
+
+pub fn routes<S: Store>() -> Vec<Route<S>> {
+    vec![
+        Route::get("/api/workers", "list_workers", list::<S>).gives(
+            "Who runs agents on this store, what each runs, and when it was last heard of",
+            "WorkerList",
+        ),
+    ]
+}
+
+async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<Value>> {
+    query.done()?;
+    Ok(Json(json!({ "workers": workers(&app.shop).await? })))
+}

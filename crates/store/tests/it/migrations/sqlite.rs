@@ -1,0 +1,86 @@
+//! Files of earlier schemas.
+
+use std::fs;
+use std::path::Path;
+
+use baton_store::{SqliteStore, Store};
+use rusqlite::Connection;
+
+use super::story::{check, fill};
+use super::{folder, numbered, rows_of};
+use crate::sqlite::Sqlite;
+use crate::suite::{Fixture, run};
+
+/// As in every file of ours.
+const APPLICATION_ID: u32 = 0x4261_746e;
+
+fn text_of(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// Every row of every table, as statements that write it.
+fn dump(conn: &Connection) -> String {
+    let mut rows = String::new();
+    let tables = text_of(
+        conn,
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    );
+    for table in tables {
+        let columns = text_of(conn, &format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid"));
+        let names = columns.join(", ");
+        let values: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
+        let values = values.join(" || ', ' || ");
+        for row in text_of(conn, &format!("SELECT {values} FROM {table} ORDER BY 1")) {
+            rows += &format!("INSERT INTO {table} ({names}) VALUES ({row});\n");
+        }
+    }
+    rows
+}
+
+/// The rows that the program as it is leaves.
+fn made_now() -> String {
+    let place = Sqlite::new();
+    run(async {
+        let store = place.open().await;
+        fill(&store).await;
+        store.close().await.unwrap();
+    });
+    dump(&Connection::open(place.path()).unwrap())
+}
+
+/// A file as the program of that schema left it.
+fn make(path: &Path, steps: &[std::path::PathBuf], rows: &str) {
+    let conn = Connection::open(path).unwrap();
+    conn.pragma_update(None, "journal_mode", "wal").unwrap();
+    for step in steps {
+        conn.execute_batch(&fs::read_to_string(step).unwrap()).unwrap();
+    }
+    // The steps write the first counters themselves.
+    conn.execute_batch("DELETE FROM counters").unwrap();
+    conn.execute_batch(rows).unwrap();
+    conn.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+    conn.pragma_update(None, "user_version", u32::try_from(steps.len()).unwrap()).unwrap();
+}
+
+#[test]
+fn a_file_of_every_earlier_schema_is_brought_up_with_all_its_rows() {
+    let steps = numbered(&folder("src/sqlite/schema"));
+    for schema in 1..=steps.len() {
+        let rows = rows_of("sqlite", schema, made_now);
+        let place = Sqlite::new();
+        make(&place.path(), &steps[..schema], &rows);
+        let before = dump(&Connection::open(place.path()).unwrap());
+        run(async {
+            let store = SqliteStore::open(&place.path(), place.options()).unwrap();
+            store.close().await.unwrap();
+            let after = dump(&Connection::open(place.path()).unwrap());
+            for row in before.lines() {
+                assert!(after.contains(row), "schema {schema} lost or changed a row: {row}");
+            }
+            let store = SqliteStore::open(&place.path(), place.options()).unwrap();
+            check(&store).await;
+            store.close().await.unwrap();
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! What every fixture holds: one row of each kind, and a little work in all stages. The same ids in every fixture, so
+//! that one look tells whether all of it is there.
+
+use baton_core::change::{Guard, Record};
+use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::state::StateName;
+use baton_store::Store;
+use baton_store::query::TaskFilter;
+
+use crate::suite::make::{
+    approval, claim_one, coding, create, created, finish_one, load, ready_ids, recycle, task_id, write,
+};
+use crate::suite::rows::{first_receipt, one_of_each};
+
+/// Tasks the story makes: 1 by a message, 20 to 22, 30 with its breakdown and its two parts, and 31.
+const TASKS: usize = 9;
+
+/// Writes the story. What it leaves: 1 and 20 done, 21 claimed, 22 waiting for it, 30 replaced by 40 and 41, 31
+/// waiting for the latter.
+pub async fn fill<S: Store>(store: &S) {
+    let receipt = Record::Receipt(first_receipt());
+    write(store, one_of_each().put(receipt, Guard::New)).await;
+    finish_one(store).await;
+    write(store, created(20, &[])).await;
+    write(store, created(21, &[20])).await;
+    write(store, created(22, &[20, 21])).await;
+    finish_one(store).await;
+    claim_one(store).await;
+    write(store, create(coding(30), &[])).await;
+    write(store, created(31, &[30])).await;
+    let breakdown = recycle(store, 30).await;
+    let approved = approval(store, task_id(30), breakdown, &[task_id(40), task_id(41)]).await;
+    write(store, approved).await;
+}
+
+/// Everything is there and reads as it did, and work goes on from it.
+pub async fn check<S: Store>(store: &S) {
+    let chat: SessionId = "chat".parse().unwrap();
+    let project = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap().value;
+    assert_eq!(project.title.as_str(), "Share links");
+    assert_eq!(project.description, "With 'quotes' and \u{1F3B5}");
+    assert!(store.session(&chat).await.unwrap().is_some());
+    assert_eq!(store.messages(&chat, 0, 10).await.unwrap().len(), 1);
+    assert!(store.attempt(AttemptId::from_bits(u64::MAX)).await.unwrap().is_some());
+    assert!(store.question(QuestionId::from_bits(9)).await.unwrap().is_some());
+    assert!(store.plan(task_id(7)).await.unwrap().is_some());
+    assert!(store.run(RunId::from_bits(3)).await.unwrap().is_some());
+    assert!(store.phase_loop(&chat).await.unwrap().is_some());
+
+    let tasks = store.tasks(&TaskFilter::default(), None, 100).await.unwrap().items;
+    assert_eq!(tasks.len(), TASKS);
+    for (number, state) in [
+        (1, StateName::Done),
+        (20, StateName::Done),
+        (21, StateName::Claimed),
+        (22, StateName::Incoming),
+        (30, StateName::Recycled),
+        (31, StateName::Incoming),
+    ] {
+        assert_eq!(load(store, task_id(number)).await.value.state().name(), state, "task {number}");
+    }
+    assert_eq!(store.leases().await.unwrap().len(), 1);
+    assert_eq!(store.attempts(task_id(20)).await.unwrap().len(), 1);
+    assert!(store.dependencies(task_id(31)).await.unwrap().iter().any(|edge| edge.on == task_id(41)));
+    let events = store.events_after(0, 1_000).await.unwrap();
+    let last = events.last().unwrap().seq;
+    assert_eq!(events.len() as u64, last, "no gap");
+
+    // Kinds that an early schema did not have are empty there, and can be asked for.
+    store.holds().await.unwrap();
+    assert_eq!(ready_ids(store).await, [task_id(40)]);
+    for number in [40, 41, 31] {
+        assert_eq!(finish_one(store).await, task_id(number));
+    }
+    assert_eq!(ready_ids(store).await, [], "22 waits for the attempt at 21");
+    assert!(write(store, created(50, &[])).await > last);
+}

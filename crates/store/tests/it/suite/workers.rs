@@ -1,0 +1,128 @@
+//! Many workers on one store: who is there, what only one may do, and who gets which work.
+
+use std::collections::BTreeSet;
+
+use baton_core::id::{ProjectId, TaskId};
+use baton_core::schedule::Fit;
+use baton_core::task::TaskSpec;
+use baton_core::text::{Label, Role};
+use baton_core::worker::{Duty, Worker};
+use baton_store::Store;
+use baton_store::claim::ClaimRequest;
+
+use super::Fixture;
+use super::make::{at, create, request, spec, task_id, write};
+
+fn worker(name: &str) -> Worker {
+    Worker {
+        name: name.to_owned(),
+        host: "build-7".to_owned(),
+        duty: Duty::Worker,
+        version: "0.1.0".to_owned(),
+        roles: [Role::implement()].into(),
+        agents: ["claude".parse().unwrap()].into(),
+        labels: BTreeSet::new(),
+        capacity: 4,
+        is_draining: false,
+        warm: BTreeSet::new(),
+        started_at: at(0),
+    }
+}
+
+pub async fn a_worker_is_known_from_its_first_beat_until_it_leaves<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    assert_eq!(store.workers().await.unwrap(), []);
+    let before = store.now().await.unwrap();
+    store.beat(&worker("b")).await.unwrap();
+    store.beat(&worker("a")).await.unwrap();
+    let seen = store.workers().await.unwrap();
+    assert_eq!(seen.iter().map(|one| one.worker.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(seen[0].worker, worker("a"));
+    assert!(seen.iter().all(|one| one.seen_at >= before), "by the store's clock");
+
+    place.advance(50).await;
+    let draining = Worker { is_draining: true, ..worker("b") };
+    store.beat(&draining).await.unwrap();
+    let again = store.workers().await.unwrap();
+    assert_eq!(again[1].worker, draining);
+    assert!(again[1].seen_at > seen[1].seen_at);
+    assert_eq!(again[0], seen[0]);
+
+    store.forget_worker("b").await.unwrap();
+    store.forget_worker("nobody").await.unwrap();
+    assert_eq!(store.workers().await.unwrap(), &again[..1]);
+}
+
+pub async fn a_lock_has_one_holder_until_it_is_let_go_or_runs_out<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    assert!(store.lock("merge", "a", 300).await.unwrap());
+    assert!(!store.lock("merge", "b", 300).await.unwrap(), "a has it");
+    assert!(store.lock("other", "b", 300).await.unwrap(), "another lock");
+    assert!(store.lock("merge", "a", 300).await.unwrap(), "a goes on having it");
+    store.unlock("merge", "b").await.unwrap();
+    assert!(!store.lock("merge", "b", 300).await.unwrap(), "only its holder lets it go");
+    store.unlock("merge", "a").await.unwrap();
+    assert!(store.lock("merge", "b", 300).await.unwrap());
+    place.advance(400).await;
+    assert!(store.lock("merge", "c", 60_000).await.unwrap(), "b was not heard of for too long");
+    assert!(!store.lock("merge", "b", 300).await.unwrap(), "and finds it taken");
+    let takers = (0..8).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move { store.lock("race", &format!("taker-{number}"), 60_000).await.unwrap() })
+    });
+    let mut won = 0;
+    for taker in takers.collect::<Vec<_>>() {
+        won += u32::from(taker.await.unwrap());
+    }
+    assert_eq!(won, 1);
+}
+
+fn labels(names: &[&str]) -> BTreeSet<Label> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+async fn claimed<S: Store>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
+    let claimed = store.claim(ClaimRequest { fit, ..request("worker", count) }).await.unwrap();
+    let mut ids: Vec<TaskId> = claimed.iter().map(|one| one.lease.task).collect();
+    ids.sort();
+    ids
+}
+
+pub async fn a_worker_gets_only_what_fits_it<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    let project = ProjectId::from_bits(1);
+    let needing = |number, names: &[&str]| TaskSpec { needs: labels(names), ..spec(number) };
+    write(&store, create(needing(1, &["gpu"]), &[])).await;
+    write(&store, create(needing(2, &["gpu", "mac"]), &[])).await;
+    write(&store, create(TaskSpec { project_id: Some(project), ..spec(3) }, &[])).await;
+    write(&store, create(spec(4), &[])).await;
+
+    let homeless = Fit { elsewhere: [project].into(), has_home: false, ..Fit::default() };
+    assert_eq!(claimed(&store, 9, homeless).await, []);
+    let away = Fit { elsewhere: [project].into(), ..Fit::default() };
+    assert_eq!(claimed(&store, 9, away).await, [task_id(4)]);
+    let gpu = Fit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
+    assert_eq!(claimed(&store, 9, gpu).await, [task_id(1), task_id(3)]);
+    assert_eq!(claimed(&store, 9, Fit::default()).await, []);
+    let both = Fit { labels: labels(&["gpu", "mac"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 9, both).await, [task_id(2)]);
+}
+
+pub async fn what_does_not_fit_is_stepped_over_however_much_of_it_there_is<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    for number in 1..=40 {
+        write(&store, create(TaskSpec { needs: labels(&["gpu"]), ..spec(number) }, &[])).await;
+    }
+    for number in 41..=43 {
+        write(&store, create(spec(number), &[])).await;
+    }
+    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(41), task_id(42)]);
+    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(43)]);
+    assert_eq!(claimed(&store, 2, Fit::default()).await, []);
+    let gpu = Fit { labels: labels(&["gpu"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 2, gpu).await, [task_id(1), task_id(2)]);
+}
