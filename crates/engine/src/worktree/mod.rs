@@ -19,6 +19,7 @@ mod call;
 mod checkout;
 mod contents;
 mod error;
+mod explained;
 mod folder;
 mod git;
 mod hanging;

@@ -54,12 +54,11 @@ impl Watcher {
     }
 
     fn hear(&self, line: &[u8], kept: &mut Vec<u8>, bytes_max: usize) {
-        match progress(&String::from_utf8_lossy(line)) {
-            Some(files) => (self.0)(files),
-            None => {
-                let room = bytes_max.saturating_sub(kept.len()).min(line.len());
-                kept.extend_from_slice(line.get(..room).unwrap_or_default());
-            }
+        if let Some(files) = progress(&String::from_utf8_lossy(line)) {
+            (self.0)(files);
+        } else {
+            let room = bytes_max.saturating_sub(kept.len()).min(line.len());
+            kept.extend_from_slice(line.get(..room).unwrap_or_default());
         }
     }
 }

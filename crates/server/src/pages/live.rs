@@ -3,16 +3,15 @@
 //!
 //! A page needs to know only what an event is about; it asks again for the parts that show it.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
 use baton_engine::running::Running;
 use baton_engine::{Recorded, Store};
+use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -20,10 +19,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::words::short;
 use crate::error::Answer;
-use crate::follower::Follower;
 use crate::input::Query;
-use crate::sse::{KEEP_ALIVE, Listening, last_event_id};
-use crate::state::App;
+use crate::sse::{self, last_event_id};
+use crate::visitor::Visited;
 
 /// Turns are told no more often than this.
 const TURNS_EVERY: Duration = Duration::from_secs(1);
@@ -48,34 +46,13 @@ struct Notice {
     address: String,
 }
 
-pub async fn stream<S: Store>(
-    State(app): State<App<S>>,
-    mut query: Query,
-    headers: HeaderMap,
-) -> Answer<Response> {
+pub async fn stream<S: Store>(app: Visited<S>, mut query: Query, headers: HeaderMap) -> Answer<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
-    let turns = Turns::of(app.shop.running.clone());
-    let state = (follower, turns, Listening::new(app.clone()));
-    let news = unfold(state, |(mut follower, mut turns, listening)| async move {
-        // Neither loses anything when it is dropped for the other.
-        let event = tokio::select! {
-            next = follower.next() => match next {
-                Ok(Some(recorded)) => Event::default().id(recorded.seq.to_string()).data(told(&recorded)),
-                Ok(None) => return None,
-                Err(error) => {
-                    tracing::warn!(%error, "a page's stream broke off");
-                    return None;
-                }
-            },
-            // No event of the history, so it has no number.
-            taken = turns.taken() => Event::default().data(taken),
-        };
-        Some((Ok::<_, Infallible>(event), (follower, turns, listening)))
-    });
-    Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
+    let turns = Turns::of(app.shop.running.clone()).told();
+    Ok(sse::stream(&app, after, news, turns).into_response())
 }
 
 /// Turns that agents take, gathered: a page that shows them need not be told of each.
@@ -89,6 +66,14 @@ impl Turns {
     fn of(running: Running) -> Self {
         let taken = running.turns();
         Self { running, taken, not_before: Instant::now() }
+    }
+
+    /// They are no events of the history, so they have no number.
+    fn told(self) -> impl Stream<Item = Event> {
+        unfold(self, |mut turns| async move {
+            let news = turns.taken().await;
+            Some((Event::default().data(news), turns))
+        })
     }
 
     async fn taken(&mut self) -> String {
@@ -179,6 +164,8 @@ fn notice(body: &EventBody) -> Option<Notice> {
         | EventBody::PhaseHandedOff { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. } => None,
+        | EventBody::IntakeResumed { .. }
+        | EventBody::TokenCreated { .. }
+        | EventBody::TokenRevoked { .. } => None,
     }
 }

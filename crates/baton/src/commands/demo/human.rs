@@ -52,7 +52,7 @@ impl<'a> Human<'a> {
                 return telling.go_on().await;
             }
             tokio::select! {
-                changed = changes.changed() => if changed.is_err() { return Ok(()) },
+                news = changes.changed() => if news.is_err() { return Ok(()) },
                 () = tokio::time::sleep(next_due) => {}
             }
         }

@@ -89,15 +89,15 @@ async fn set_up(folder: &Path, pace: Pace) -> Result<Engine<AnyStore>, Fault> {
     let folder: PathBuf = folder.canonicalize().map_err(unusable)?;
     let script = folder.join("script.json");
     std::fs::write(&script, story::script(pace)).map_err(unusable)?;
-    let place = Place {
+    let ground = Place {
         root: folder.join("repository"),
         state_dir: folder.join("state"),
         namespace: "demo".to_owned(),
         store: StoreAddress::File,
     };
-    let desk = Desk::new(place.open_store().await?, Ids::random());
+    let desk = Desk::new(ground.open_store().await?, Ids::random());
     let engine =
-        Engine::new(desk, story::settings(&script)?, place, own_program(), Arc::new(output::talk)).await?;
+        Engine::new(desk, story::settings(&script)?, ground, own_program(), Arc::new(output::talk)).await?;
     story::begin(&engine).await?;
     Ok(engine)
 }

@@ -103,3 +103,17 @@ fn two_who_edit_at_once_lose_nothing() {
         (Some("P0"), Some("Theirs.\nAnd mine."))
     );
 }
+
+#[test]
+fn what_has_been_worked_on_cannot_be_told_to_wait() {
+    let shop = Shop::diligent("");
+    let task = shop.add("Fix the login", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    let other = shop.add("Understand the login", &[]);
+    let output = shop.output(&["task", "edit", &task, "--after", &other]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("has been worked on") && said.contains("add it again with --after"), "{said}");
+    shop.says(&["task", "edit", &task, "--priority", "P0"]);
+    assert_eq!(shop.show(&task)["priority"], "P0", "its words may still change");
+}

@@ -11,6 +11,9 @@ mod story;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Tables, each with its columns.
+type Shape = Vec<(String, Vec<String>)>;
+
 /// The files of a folder that are named by a number, in their order.
 fn numbered(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
