@@ -136,7 +136,6 @@ mod tests {
             description: String::new(),
             role: Role::implement(),
             recipe: None,
-            needs: BTreeSet::new(),
             priority: Priority::default(),
             depth: Depth::Original,
             needs: BTreeSet::new(),
