@@ -82,24 +82,26 @@ mod tests {
         let told = "The work is done and waits on its branch, and nobody has looked at it so far.";
         assert_eq!(draft(told, &[]).lacks(), [Lack::Decision]);
         // A longer word is not the option.
-        assert_eq!(draft("NOTHING happened here, and nothing will, whatever anybody says, will it?", &["NO"]).lacks(), [
-            leads("NO")
-        ]);
+        assert_eq!(
+            draft("NOTHING happened here, and nothing will, whatever anybody says, will it?", &["NO"])
+                .lacks(),
+            [leads("NO")]
+        );
     }
 
     #[test]
     fn every_question_the_rules_ask_stands_alone() {
         let mut all: Vec<Draft> = Fallback::ALL.map(Fallback::question).into();
         for scope in [Scope::Task, Scope::Project, Scope::Day] {
-            for measure in
-                [Measure::Turns, Measure::Tokens, Measure::Money, Measure::Time, Measure::Progress]
+            for measure in [Measure::Turns, Measure::Tokens, Measure::Money, Measure::Time, Measure::Progress]
             {
                 all.push(Reached { scope, measure, used: 9, allowed: 9 }.question());
             }
         }
         all.push(escalation(TaskId::from_bits(1), "Parse the dates", "It used its turns up twice."));
         all.push(merge_conflict(&NonBlank::fixed("src/dates.rs")));
-        let found = DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
+        let found =
+            DiscoveredTask { title: NonBlank::fixed("Dates before 1970"), description: String::new() };
         all.extend(Proposal::new(vec![found]).unwrap().question([]));
         assert_eq!(all.len(), 5 + 15 + 3);
         for question in all {

@@ -43,7 +43,9 @@ impl Form {
             }
             [(_, schema)] => {
                 options = choices(schema);
-                text.push_str("\n\nThe agent asks this itself, and waits. Your answer is given to it as it is");
+                text.push_str(
+                    "\n\nThe agent asks this itself, and waits. Your answer is given to it as it is",
+                );
                 text.push_str(match schema["type"].as_str() {
                     Some("boolean") => ". YES: it is told yes, and goes on. NO: it is told no, and goes on.",
                     Some(_) | None => ", and it goes on with it.",

@@ -136,9 +136,9 @@ mod tests {
             description: String::new(),
             role: Role::implement(),
             recipe: None,
-            needs: BTreeSet::new(),
             priority: Priority::default(),
             depth: Depth::Original,
+            needs: BTreeSet::new(),
             created_at: Timestamp::from_ms(0),
         })
     }

@@ -70,7 +70,8 @@ impl Worktrees {
     async fn is_clean(&self, checkout: &Checkout) -> Result<bool, GitError> {
         let status = self.repository.call_at("look for uncommitted changes", checkout.at());
         let status = status.args(["status", "--porcelain", "-z", "--untracked-files=normal"]);
-        let found = status.args(["--ignore-submodules=none", "--no-renames"]).timeout(TIMEOUT_FILES).find().await?;
+        let found =
+            status.args(["--ignore-submodules=none", "--no-renames"]).timeout(TIMEOUT_FILES).find().await?;
         Ok(found.is_some_and(|found| found.is_empty()))
     }
 

@@ -43,7 +43,8 @@ impl Repository {
 
     /// The tree of a commit.
     pub(super) async fn tree_at(&self, commit: &CommitId) -> Result<String, GitError> {
-        let missing = || GitError::Garbled { tried: "look up a tree", answer: format!("{commit} is missing") };
+        let missing =
+            || GitError::Garbled { tried: "look up a tree", answer: format!("{commit} is missing") };
         self.object(&format!("{commit}^{{tree}}")).await?.ok_or_else(missing)
     }
 

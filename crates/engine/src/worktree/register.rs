@@ -34,7 +34,8 @@ impl Worktrees {
     /// Puts a worktree at `folder` on record; its files are not written yet. The caller holds the repository's lock.
     pub(super) async fn register(&self, folder: &Path, stand: Stand<'_>) -> Result<PathBuf, GitError> {
         if self.repository.is_plain_files() {
-            let failed = |source| GitError::File { tried: "make a worktree at", path: folder.to_owned(), source };
+            let failed =
+                |source| GitError::File { tried: "make a worktree at", path: folder.to_owned(), source };
             return self.write_record(folder, stand).map_err(failed);
         }
         let add = self.repository.call("make the worktree");

@@ -187,5 +187,6 @@ impl Worktrees {
 
 /// Whether the worktree is on the branch. Where its HEAD cannot be read, git is told to put it there.
 fn stands_on(git_dir: &Path, branch: &BranchName) -> bool {
-    fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|head| head.trim_end() == format!("ref: refs/heads/{branch}"))
+    fs::read_to_string(git_dir.join("HEAD"))
+        .is_ok_and(|head| head.trim_end() == format!("ref: refs/heads/{branch}"))
 }

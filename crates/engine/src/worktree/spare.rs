@@ -74,7 +74,9 @@ impl Worktrees {
         start: &CommitId,
     ) -> Result<Option<PathBuf>, GitError> {
         let whole = |spare: PathBuf| self.whole_spare(&spare).map(|git_dir| (spare, git_dir));
-        let Some((spare, git_dir)) = self.spare_folders().into_iter().find_map(whole) else { return Ok(None) };
+        let Some((spare, git_dir)) = self.spare_folders().into_iter().find_map(whole) else {
+            return Ok(None);
+        };
         let stood_on = self.repository.head_at(&git_dir).await?;
         let move_it = || {
             fs::rename(&spare, folder)?;
@@ -126,7 +128,8 @@ impl Worktrees {
 
     fn is_spare(&self, folder: &Path) -> bool {
         let prefix = self.spare_prefix();
-        folder.parent() == Some(&self.home()) && folder.file_name().is_some_and(|name| is_named(name, &prefix))
+        folder.parent() == Some(&self.home())
+            && folder.file_name().is_some_and(|name| is_named(name, &prefix))
     }
 
     fn spare_folders(&self) -> Vec<PathBuf> {

@@ -232,8 +232,10 @@ fn responses_events(said: &Said, turn: usize) -> Vec<String> {
 fn chat_message(said: &Said) -> Value {
     match said {
         Said::Text(text) => json!({"role": "assistant", "content": text}),
-        Said::Call { id, name, arguments, .. } => json!({"role": "assistant", "content": null, "tool_calls": [
-            {"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}}]}),
+        Said::Call { id, name, arguments, .. } => {
+            json!({"role": "assistant", "content": null, "tool_calls": [
+            {"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}}]})
+        }
     }
 }
 

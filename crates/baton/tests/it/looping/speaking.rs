@@ -58,7 +58,8 @@ fn what_is_said_before_an_agent_is_there_is_told_to_the_first_one() {
 fn an_agent_that_is_only_talked_with_hands_in_by_lines_of_its_message() {
     let plan = json!({ "baton": "plan", "items": [{ "title": "The only part" }] });
     let found = discovered(&["Add docs"]);
-    let message = format!("I looked around.\n{}\n{plan}\n\nAnd beside it:\n{found}\nThat is all.", rubric("clear"));
+    let message =
+        format!("I looked around.\n{}\n{plan}\n\nAnd beside it:\n{found}\nThat is all.", rubric("clear"));
     // Every session, whatever phase it is for, says all of it; each phase hears what is meant for it.
     let script = json!({ "turns": [[{ "commit": "a part" }, { "text": message }]] });
     let round = Round { shop: fake::shop(&script, "", "") };

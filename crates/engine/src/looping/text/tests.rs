@@ -33,7 +33,8 @@ fn executing(events: &[SubtaskEvent]) -> ExecuteWork {
 }
 
 fn reviewing() -> ReviewWork {
-    let found = DiscoveredTask { title: NonBlank::new("Dates before 1970").unwrap(), description: String::new() };
+    let found =
+        DiscoveredTask { title: NonBlank::new("Dates before 1970").unwrap(), description: String::new() };
     ReviewWork {
         findings: "The dates are read. Those before 1970 are not.".to_owned(),
         proposal: Some(Proposal::new(vec![found]).unwrap()),
