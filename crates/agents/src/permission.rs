@@ -88,15 +88,15 @@ impl PermissionRequest {
     pub fn question(&self) -> Draft {
         let title = excerpt(self.call.title.trim(), INPUT_BYTES_MAX);
         let kind = self.call.kind.as_str();
-        let mut text = format!("The agent asks for permission to use a tool ({kind}): {title}");
+        let mut text = format!("May the agent do this? It wants to use a tool ({kind}): {title}");
         let input = self.input.trim();
         if !input.is_empty() && !self.call.title.contains(input) {
             text.push_str("\n\n");
             text.push_str(&excerpt(input, INPUT_BYTES_MAX));
         }
-        text.push_str("\n\nAllow lets it do so this once, and it goes on.");
+        text.push_str("\n\nAllow: it does so this once, and goes on.");
         if self.can_be_remembered {
-            text.push_str(" Always allow: it is not asked about the same again.");
+            text.push_str(" Always allow: it does so, and you are not asked about the same again.");
         }
         text.push_str(
             " Deny: it is told no, and goes on without; anything else you write is told to it as the reason.",
@@ -176,8 +176,17 @@ mod tests {
         let draft = again.question();
         assert_eq!(draft.kind, QuestionKind::Permission);
         let text = draft.text.as_str();
-        assert!(text.contains("(execute): shell\n\ngit push\n\nAllow lets it do so this once"), "{text}");
+        assert!(text.contains("(execute): shell\n\ngit push\n\nAllow: it does so this once"), "{text}");
         assert_eq!(draft.options.len(), 2);
+    }
+
+    #[test]
+    fn the_question_stands_alone() {
+        let once = request("git push");
+        let remembered = PermissionRequest { can_be_remembered: true, ..request("") };
+        for draft in [once.question(), remembered.question()] {
+            assert_eq!(draft.lacks(), [], "{}", draft.text);
+        }
     }
 
     #[test]

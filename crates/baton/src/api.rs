@@ -34,6 +34,7 @@ impl Api {
         let (place, settings) = office::find(common)?;
         let is_json = common.json;
         if let Some(address) = server_file::running(&place, None).await {
+            let address = address.in_the_name_of(&office::person(&settings));
             return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
         }
         let office = Office::at(place.clone(), is_json).await?;

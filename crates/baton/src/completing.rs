@@ -14,6 +14,7 @@ use clap::Parser;
 use clap_complete::engine::CompletionCandidate;
 
 use crate::cli::{Arguments, Common};
+use crate::explain;
 use crate::office::{self, Office};
 
 /// More than a person reads through.
@@ -63,6 +64,13 @@ pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
         Some(list.tasks.into_iter().map(|task| (task.name, task.description)).collect())
     });
     offered(typed, found)
+}
+
+pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let entries = explain::catalogue::entries().into_iter().map(|entry| entry.explanation);
+    let codes = entries.map(|row| (row.code.to_owned(), row.means.to_owned()));
+    let topics = explain::topics::Topic::ALL.map(|topic| (topic.name().to_owned(), topic.about().to_owned()));
+    offered(typed, Some(topics.into_iter().chain(codes).collect()))
 }
 
 /// The flags typed before are not known here; the environment's choices are.

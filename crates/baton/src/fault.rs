@@ -47,6 +47,8 @@ impl From<EngineError> for Fault {
             | EngineError::NotWaiting { .. }
             | EngineError::Overtaken { .. }
             | EngineError::QueueFull(_)
+            | EngineError::Token(_)
+            | EngineError::TokenRestless { .. }
             | EngineError::Loop(_)
             | EngineError::Ask(_)
             | EngineError::Answer(_)
@@ -68,8 +70,13 @@ impl From<EngineError> for Fault {
             EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
-        Self { message: error.to_string(), hint: error.hint(), code }
+        Self { message: error.to_string(), hint: with_more(&error.hint(), error.explained().code), code }
     }
+}
+
+/// The hint, and where to read on: the last line of an error names its code.
+pub fn with_more(hint: &str, code: &str) -> String {
+    format!("{hint}\nMore: baton explain {code}")
 }
 
 impl From<ClientError> for Fault {
@@ -84,7 +91,7 @@ impl From<ClientError> for Fault {
                 "the server may be another version of Baton: end it and start it again with baton up"
             }
         };
-        Self { message: error.to_string(), hint: hint.to_owned(), code: UNREACHABLE }
+        Self { message: error.to_string(), hint: with_more(hint, error.explained().code), code: UNREACHABLE }
     }
 }
 
@@ -96,6 +103,10 @@ impl From<&ApiError> for Fault {
             Code::Unauthorized | Code::Forbidden | Code::TooManyRequests | Code::Unavailable => UNREACHABLE,
             Code::MethodNotAllowed | Code::Internal => FAILED,
         };
-        Self { message: refusal.message.clone(), hint: refusal.hint.clone(), code }
+        let hint = match &refusal.reason {
+            Some(reason) => with_more(&refusal.hint, reason),
+            None => refusal.hint.clone(),
+        };
+        Self { message: refusal.message.clone(), hint, code }
     }
 }

@@ -1,5 +1,6 @@
 //! `baton`: one binary for people and scripts.
 
+mod agents_door;
 mod api;
 mod browser;
 mod cli;
@@ -11,6 +12,8 @@ mod fault;
 mod office;
 mod output;
 mod plan_text;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod server_file;
 mod signals;

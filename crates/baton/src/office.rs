@@ -16,6 +16,7 @@ use baton_engine::ids::Ids;
 use baton_engine::place::{AnyStore, Place};
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
+use baton_engine::store_address::StoreAddress;
 use baton_engine::survey::assumed;
 use baton_engine::workshop::Workshop;
 use baton_engine::worktree::Watcher;
@@ -24,7 +25,7 @@ use baton_server::state::App;
 use tokio::sync::watch;
 
 use crate::cli::Common;
-use crate::fault::Fault;
+use crate::fault::{Fault, UNREACHABLE};
 use crate::output;
 
 #[derive(Clone)]
@@ -48,17 +49,35 @@ pub fn find(common: &Common) -> Result<(Place, Settings), Fault> {
     Ok((place, settings))
 }
 
+/// Whoever is at the keyboard: as they call themselves, or as they are logged in.
+pub fn person(settings: &Settings) -> String {
+    let said = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
+    let of_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
+    said("BATON_USER")
+        .or_else(of_settings)
+        .or_else(|| said("USER"))
+        .or_else(|| said("LOGNAME"))
+        .unwrap_or_else(|| "someone".to_owned())
+}
+
 impl Office {
     pub async fn open(common: &Common) -> Result<Self, Fault> {
         Self::at(find(common)?.0, common.json).await
     }
 
     pub async fn at(place: Place, is_json: bool) -> Result<Self, Fault> {
+        // An agent is told which store it is and not how to get in; without a server it would only be turned away.
+        if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
+            return Err(Fault {
+                message: "agents reach the shared store through the server, and none answers here".to_owned(),
+                hint: "it is baton up, on the machine the agent works on".to_owned(),
+                code: UNREACHABLE,
+            });
+        }
         let recipes = RecipeLibrary::of(&place.root);
         let desk = Desk::new(place.open_store().await?, Ids::random()).with_recipes(recipes);
-        // Whoever is logged in is who did it; there is no login of our own.
-        let person =
-            env::var("BATON_USER").or_else(|_| env::var("USER")).unwrap_or_else(|_| "someone".to_owned());
+        let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
+        let person = person(&settings);
         Ok(Self { desk, place, is_json, person })
     }
 

@@ -4,6 +4,8 @@ use crate::breakdown::Plan;
 use crate::change::{Change, EdgeChange, Stored};
 use crate::command::{Command, Context};
 use crate::event::{Event, EventBody};
+use crate::explained;
+use crate::explanation::Explanation;
 use crate::id::TaskId;
 use crate::recycle::Depth;
 use crate::refusal::Refusal;
@@ -20,6 +22,23 @@ pub enum ApprovalRefusal {
     #[error("the plan has {items} items, but {ids} ids were given for its subtasks")]
     IdCount { items: usize, ids: usize },
 }
+
+explained! { ApprovalRefusal {
+    Self::OtherTask { .. } => Explanation {
+        code: "other_task",
+        means: "The plan was to be approved together with another task than the one it replaces.",
+        cause: "The breakdown changed while it was being approved.",
+        next: "Read it again and repeat: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+    },
+    Self::IdCount { .. } => Explanation {
+        code: "id_count",
+        means: "The plan has another number of items than was counted a moment ago.",
+        cause: "The plan was edited while it was being approved.",
+        next: "Read it again and repeat: `baton breakdown show TASK`, `baton breakdown approve TASK`.",
+    },
+} else {
+    Self::Refused(refusal) => refusal.explained(),
+} }
 
 /// What is needed to approve a plan, as it was read.
 pub struct Approval<'a> {

@@ -3,6 +3,8 @@
 //! A refusal is told to whoever asked or answered, with a stable code to branch on and the next thing to
 //! do. Nothing refused is kept for later: the state is as it was before.
 
+pub mod explained;
+
 use serde::Serialize;
 
 use crate::choice::Unreadable;
@@ -40,15 +42,7 @@ pub enum AskRefusal {
 
 impl AskRefusal {
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NotOwner => "not_owner",
-            Self::NoCycle => "no_cycle",
-            Self::CycleClosed { .. } => "cycle_closed",
-            Self::GatePassed { .. } => "gate_passed",
-            Self::QuestionPending { .. } => "question_pending",
-            Self::LimitReached { .. } => "limit_reached",
-            Self::IdTaken { .. } => "id_taken",
-        }
+        self.explained().code
     }
 
     pub fn next(&self) -> String {
@@ -100,15 +94,7 @@ pub enum AnswerRefusal {
 
 impl AnswerRefusal {
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::AlreadyAnswered { .. } => "already_answered",
-            Self::Withdrawn { .. } => "withdrawn",
-            Self::UnknownQuestion { .. } => "unknown_question",
-            Self::HumanOnly { .. } => "human_only",
-            Self::AutomationStopped { .. } => "automation_stopped",
-            Self::Unreadable { .. } => "unreadable_answer",
-            Self::IsGate { .. } => "is_gate",
-        }
+        self.explained().code
     }
 
     pub fn next(&self) -> String {

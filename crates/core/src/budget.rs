@@ -119,7 +119,8 @@ impl Reached {
     /// For a person to decide. I1: it always says what happened and what is to be decided.
     pub fn question(&self) -> Draft {
         let text = format!(
-            "{OPENING}{} is used up: {self}. What was done so far is kept. May it go on, with as much again?",
+            "{OPENING}{} is used up: {self}. What was done so far is kept. May it go on, with as much again?\n\n\
+             YES: it goes on where it stopped, with as much again. NO: the task ends here, as failed; a retry begins it anew.",
             self.scope.as_str()
         );
         let fallback = NonBlank::fixed("The budget is used up. May it go on?");

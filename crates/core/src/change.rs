@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::access_token::AccessToken;
 use crate::attempt_record::AttemptRecord;
 use crate::effect::Effect;
 use crate::event::Event;
@@ -43,6 +44,7 @@ pub enum Record {
     Receipt(Receipt),
     Hold(Hold),
     Spending(Spending),
+    AccessToken(Box<AccessToken>),
 }
 
 /// What must be true of the stored row for the whole change to go through.

@@ -7,6 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::explained;
+use crate::explanation::Explanation;
+
 /// An answer that is not one of the words offered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
@@ -15,6 +18,22 @@ pub enum Unreadable {
     #[error("\"{given}\" could mean more than one of the answers; answer with one of: {}", options.join(", "))]
     Ambiguous { given: String, options: Vec<String> },
 }
+
+explained! { Unreadable {
+    Self::NoneOfThem { .. } => Explanation {
+        code: "none_of_them",
+        means: "The answer is none of the words that were offered.",
+        cause: "A question with choices needs one of them. Case, blanks and closing marks do not matter, and a beginning \
+                that fits only one of them is enough.",
+        next: "Answer with one of the words shown: `baton answer QUESTION TEXT`.",
+    },
+    Self::Ambiguous { .. } => Explanation {
+        code: "ambiguous_answer",
+        means: "The answer could mean more than one of the words that were offered.",
+        cause: "It is the beginning of several of them; Baton does not guess.",
+        next: "Write more of the word you mean: `baton answer QUESTION TEXT`.",
+    },
+} }
 
 impl Unreadable {
     /// The beginning of the answer.

@@ -13,12 +13,13 @@ use crate::exit_reason::ExitReason;
 use crate::guard::RequeueReason;
 use crate::handoff::Handoff;
 use crate::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::person_role::PersonRole;
 use crate::question::Question;
 use crate::recycle::RecycleReason;
 use crate::revision::Revision;
 use crate::state::{AcceptedBy, Mark};
 use crate::task::TaskSpec;
-use crate::text::{AgentName, NonBlank, OutcomeName, RecipeId, StepName};
+use crate::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
 use crate::time::Timestamp;
 
 /// One line of the history, before the store gives it its number.
@@ -240,6 +241,16 @@ pub enum EventBody {
     IntakeResumed {
         agent: AgentName,
     },
+
+    /// A person may come in with a token from now on.
+    TokenCreated {
+        name: PersonName,
+        role: PersonRole,
+        expires_at: Option<Timestamp>,
+    },
+    TokenRevoked {
+        name: PersonName,
+    },
 }
 
 impl EventBody {
@@ -287,7 +298,9 @@ impl EventBody {
             | Self::PhaseHandedOff { .. }
             | Self::EffectGivenUp { .. }
             | Self::IntakePaused { .. }
-            | Self::IntakeResumed { .. } => None,
+            | Self::IntakeResumed { .. }
+            | Self::TokenCreated { .. }
+            | Self::TokenRevoked { .. } => None,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! exit has a category and a message whatever its reason is (I10). A reason decides nothing by itself:
 //! what becomes of the task is the task's business.
 
+pub mod explained;
+
 use std::fmt;
 use std::str::FromStr;
 

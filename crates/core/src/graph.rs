@@ -9,6 +9,7 @@
 //! refused and the circle shown.
 
 mod error;
+pub mod explained;
 mod node;
 mod search;
 mod standing;

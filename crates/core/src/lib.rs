@@ -4,6 +4,7 @@
 //! clock, no randomness. A rule takes the state, what happened and the time, and returns the new state
 //! with the events that tell of it and the effects the engine must carry out, or a refusal that says why.
 
+pub mod access_token;
 pub mod actor;
 pub mod answer_memory;
 pub mod answer_source;
@@ -25,6 +26,7 @@ pub mod discovered;
 pub mod effect;
 pub mod event;
 pub mod exit_reason;
+pub mod explanation;
 pub mod fallback;
 pub mod git_name;
 pub mod graph;
@@ -37,6 +39,7 @@ pub mod loop_summary;
 pub mod outcome;
 pub mod outcome_parser;
 pub mod owner_token;
+pub mod person_role;
 pub mod phase;
 pub mod phase_loop;
 pub mod phase_work;
@@ -59,6 +62,7 @@ pub mod run;
 pub mod schedule;
 pub mod session;
 pub mod spending;
+pub mod stand_alone;
 pub mod state;
 pub mod subtask;
 pub mod task;

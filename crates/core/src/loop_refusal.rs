@@ -1,5 +1,7 @@
 //! Why a loop does not move. The loop is then as it was before.
 
+pub mod explained;
+
 use serde::Serialize;
 
 use crate::ask_refusal::{AnswerRefusal, RefusalForm};
@@ -27,14 +29,7 @@ pub enum LoopRefusal {
 
 impl LoopRefusal {
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NoSuchEdge(_) => "no_such_edge",
-            Self::Answer(refusal) => refusal.code(),
-            Self::NotTheGate { .. } => "not_the_gate",
-            Self::WrongResults { .. } => "wrong_results",
-            Self::NotFresh => "not_fresh",
-            Self::IterationLimit => "iteration_limit",
-        }
+        self.explained().code
     }
 
     pub fn next(&self) -> String {

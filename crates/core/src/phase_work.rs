@@ -11,6 +11,8 @@ use crate::actor::Actor;
 use crate::breakdown::Plan;
 use crate::choice::{Unreadable, YesNoEdit, YesNoFailed, YesNoHelp};
 use crate::discovered::{Approved, Proposal, Verdict};
+use crate::explained;
+use crate::explanation::Explanation;
 use crate::handoff::{NamedTask, Results};
 use crate::id::TaskId;
 use crate::phase::Phase;
@@ -150,6 +152,24 @@ pub enum WorkRefusal {
     #[error("nothing of that kind was asked in the {0} phase")]
     NotAsked(Phase),
 }
+
+explained! { WorkRefusal {
+    Self::OutOfTurn(_) => Explanation {
+        code: "out_of_turn",
+        means: "The answer does not fit where the subtask stands: whether it may run is asked before, whether it is done \
+                after it ran.",
+        cause: "Something moved on between the question and the answer.",
+        next: "See what is asked now: `baton questions`.",
+    },
+    Self::NotAsked(_) => Explanation {
+        code: "not_asked",
+        means: "Nothing of that kind was asked in this phase of the loop.",
+        cause: "The answer is for a question of another phase.",
+        next: "See what is asked now: `baton questions`.",
+    },
+} else {
+    Self::Unreadable(unreadable) => unreadable.explained(),
+} }
 
 /// The word that skips the clarification.
 pub const SKIP: &str = "SKIP";

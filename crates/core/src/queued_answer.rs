@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::explanation::Explanation;
 use crate::id::TaskId;
 use crate::session::Session;
 use crate::text::NonBlank;
@@ -20,6 +21,15 @@ pub struct QueuedAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the session has its {QUEUED_ANSWERS_MAX} answers laid down already; let some be used first")]
 pub struct QueueFull;
+
+impl QueueFull {
+    pub const EXPLAINED: Explanation = Explanation {
+        code: "queue_full",
+        means: "The session has as many answers laid down as it may keep.",
+        cause: "`baton answer --queue` was called again and again, and no question came that an answer fits.",
+        next: "Look what is asked (`baton questions`); answers are used up as questions come.",
+    };
+}
 
 impl Session {
     pub fn with_queued(&self, answer: QueuedAnswer) -> Result<Self, QueueFull> {

@@ -1,5 +1,7 @@
 //! Why a command was not carried out. A refusal changes nothing and says what to do instead.
 
+pub mod explained;
+
 use serde::Serialize;
 
 use crate::ask_refusal::AskRefusal;

@@ -11,6 +11,7 @@
 //! total, so between two approvals every run ends.
 
 mod advance;
+pub mod explained;
 mod memory;
 mod report;
 mod view;

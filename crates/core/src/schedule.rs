@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 pub use capacity::{Capacity, Held, Limits, Load, admit};
 pub use fit::Fit;
 pub use intake::{FAILURES_BEFORE_PAUSE, Intake, PAUSE_MS_BASE, PAUSE_MS_MAX};
-pub use rank::{BadClaimRank, ClaimOrder, ClaimRank, Urgency};
+pub use rank::{AGEING_MS, BadClaimRank, ClaimOrder, ClaimRank, Urgency};
 
 /// A task that could be claimed: its dependencies are met and its state allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

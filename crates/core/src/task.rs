@@ -198,11 +198,11 @@ impl Task {
     }
 
     /// Its place in the queue.
-    pub const fn claim_rank(&self) -> ClaimRank {
+    pub fn claim_rank(&self) -> ClaimRank {
         // Half-finished work is warm too: it goes on before new work begins.
         let is_warm = self.ledger.is_ahead || matches!(self.state, TaskState::NeedsContinuation { .. });
         let urgency = if is_warm { Urgency::Resumed } else { Urgency::Normal };
-        ClaimRank::of(urgency, self.spec.priority)
+        ClaimRank::of(urgency, self.spec.priority, self.spec.created_at)
     }
 
     /// What its dependents need to know of it.

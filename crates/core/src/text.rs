@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::explanation::Explanation;
+
 /// A text that says something. I1 rests on it: a question holds one, so none can be blank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -14,6 +16,15 @@ pub struct NonBlank(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the text is blank; write at least one visible character")]
 pub struct Blank;
+
+impl Blank {
+    pub const EXPLAINED: Explanation = Explanation {
+        code: "blank_text",
+        means: "A text was wanted, and only white space came.",
+        cause: "A title, an answer, a reason or a message without a visible character says nothing to whoever reads it.",
+        next: "Write at least one visible character.",
+    };
+}
 
 impl NonBlank {
     pub fn new(text: impl Into<String>) -> Result<Self, Blank> {
@@ -188,6 +199,10 @@ name!(
     Label, "a label"
 );
 name!(
+    /// A person who was given a token, by the name they are known under here.
+    PersonName, "a person's name"
+);
+name!(
     /// A recipe's id.
     RecipeId, "a recipe's id"
 );
@@ -200,10 +215,24 @@ name!(
     OutcomeName, "an outcome"
 );
 
+/// Below this similarity a suggestion confuses more than it helps.
+const SIMILARITY_MIN: f64 = 0.7;
+
+/// The known names nearest to a mistyped one, nearest first: as many as are near enough, and no more than `most`.
+pub fn nearest_few<'a>(
+    mistyped: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
+    let similar = known.into_iter().map(|name| (strsim::jaro_winkler(mistyped, name), name));
+    let mut near: Vec<(f64, &str)> =
+        similar.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN).collect();
+    near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    near.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
 /// The known name nearest to a mistyped one, where one is near enough to be worth suggesting.
 pub fn nearest<'a>(mistyped: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below this similarity a suggestion confuses more than it helps.
-    const SIMILARITY_MIN: f64 = 0.7;
     known
         .into_iter()
         .map(|name| (strsim::jaro_winkler(mistyped, name), name))

@@ -4,6 +4,7 @@
 //! those. It decides nothing while work goes on.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use baton_agents::kind::AgentKind;
 use baton_agents::preset::Preset;
@@ -63,6 +64,16 @@ struct Written {
 }
 
 impl AgentSettings {
+    /// Whether what it is started by is on this machine. That it also works is another question.
+    pub fn is_found(&self) -> bool {
+        let first = self.command.first().map(String::as_str).unwrap_or_default();
+        match self.kind {
+            // Its program is Baton itself; what it needs is the script.
+            AgentKind::Scripted => Path::new(first).is_file(),
+            AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => is_program(first),
+        }
+    }
+
     /// A known agent with nothing changed. None for a name nobody knows.
     pub fn known(name: &str) -> Option<Self> {
         Preset::named(name)?;
@@ -157,4 +168,12 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AgentKind>,
             names.join(", ")
         ))),
     }
+}
+
+fn is_program(name: &str) -> bool {
+    if name.contains('/') {
+        return Path::new(name).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !name.is_empty() && std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

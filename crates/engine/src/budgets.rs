@@ -5,17 +5,22 @@
 
 use std::time::Duration;
 
+use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::attempt_record::Closing;
 use baton_core::budget::{Budget, Granted, Reached, Scope};
 use baton_core::change::{Change, Guard, Record};
+use baton_core::command::Command;
 use baton_core::hold::{Hold, HoldReason};
+use baton_core::id::AttemptId;
 use baton_core::spending::{Account, Amount, Spending, end_of_day};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use baton_store::Store;
+use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Deserializer};
 
+use crate::desk::DECISIONS_MAX;
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 
@@ -177,6 +182,30 @@ impl<S: Store> Workshop<S> {
             change = change.put(Record::Spending(Spending { account, amount }), guard);
         }
         Ok(change)
+    }
+
+    /// The end of an attempt without a run of its own, such as a breakdown's, and what it used: one transaction.
+    pub async fn settle_charged(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        end: AttemptEnd,
+    ) -> Result<(), EngineError> {
+        for _ in 0..DECISIONS_MAX {
+            let context = self.desk.context(Actor::Baton).await?;
+            let charge = self.spent(task, &end.verified, context.now).await?;
+            let stored = self.desk.task(task.id()).await?;
+            let settle = Command::Settle { attempt, end: end.clone() };
+            let transition = stored.value.apply(settle, &context)?;
+            let change = Change::transition(stored.version, transition).and(charge);
+            match self.desk.store.commit(change).await? {
+                Commit::Written { .. } => return self.note_day().await,
+                // The task moved, or another attempt's end was written on the same account just now.
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::Restless { task: task.id() })
     }
 
     /// Holds every agent for the rest of a day whose budget is used up, unless a person has released it that day.

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::EngineError;
 use crate::runner::Runner;
-use crate::settings::Settings;
+use crate::settings::{AgentSettings, Settings};
 use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
@@ -139,6 +139,8 @@ impl<S: Store> Dispatcher<S> {
         let mut free = settings.max_agents.saturating_sub(count(here.len()));
         let mut agents = served_roles(settings);
         if self.shop.place.store.is_shared() {
+            // What is not installed here may be elsewhere; on a machine alone, the failure to start it tells more.
+            agents.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
             let left = |agent: &AgentName| {
                 let running = count(self.agents.values().filter(|running| *running == agent).count());
                 settings.agents.get(agent).map_or(0, |of| of.max).saturating_sub(running)

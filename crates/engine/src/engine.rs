@@ -18,6 +18,7 @@ use crate::desk::Desk;
 use crate::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::heartbeat::Heartbeat;
+use crate::log_relay::LogRelay;
 use crate::looping::Conductor;
 use crate::place::Place;
 use crate::post::worker_name;
@@ -35,6 +36,9 @@ use crate::worktree::Git;
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
+
+/// After a day a worker that took no leave is taken off the list.
+const WORKER_GONE_MS: i64 = 24 * 3_600_000;
 
 pub struct Engine<S> {
     pub shop: Workshop<S>,
@@ -76,13 +80,14 @@ impl<S: Store> Engine<S> {
             let _ = done.send(true);
             worked
         };
-        let (worked, rescued, served, beaten, (), (), ()) = tokio::join!(
+        let (worked, rescued, served, beaten, (), (), (), ()) = tokio::join!(
             working,
             self.keep_leases(services_end.clone()),
             self.serve(services_end.clone()),
             beating,
             self.prune(services_end.clone()),
             self.hand_in_rest(services_end.clone()),
+            self.relay_logs(services_end.clone()),
             self.stock(services_end)
         );
         worked.and(rescued).and(served).and(beaten)
@@ -227,6 +232,13 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// Logs that are here, for those who watch them elsewhere.
+    async fn relay_logs(&self, end: watch::Receiver<bool>) {
+        if let Some(relay) = LogRelay::new(self.shop.clone()) {
+            relay.run(end).await;
+        }
+    }
+
     /// Rounds of the pruner. What it could not do is told and tried again; nothing depends on it.
     async fn prune(&self, mut end: watch::Receiver<bool>) {
         let pruner = Pruner::new(self.shop.clone());
@@ -247,6 +259,18 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.
+    async fn forget_gone_workers(&self) -> Result<(), EngineError> {
+        let store = &self.shop.desk.store;
+        let now = store.now().await?;
+        for seen in store.workers().await? {
+            if now.ms().saturating_sub(seen.seen_at.ms()) > WORKER_GONE_MS {
+                store.forget_worker(&seen.worker.name).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
         let mut stewardship = Stewardship::new(self.shop.clone());
@@ -260,6 +284,9 @@ impl<S: Store> Engine<S> {
             if courier.is_outdated(is_steward) {
                 courier = Courier::new(self.shop.clone(), is_steward);
                 courier.begin().await?;
+                if is_steward {
+                    self.forget_gone_workers().await?;
+                }
             }
             courier.run_once().await?;
             if is_steward {

@@ -1,7 +1,10 @@
 //! Why the engine could not do what was asked: a small enum to branch on, and a hint for the person.
 
+mod explained;
+
 use std::path::PathBuf;
 
+use baton_core::access_token::TokenRefusal;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
 use baton_core::breakdown::PlanFaults;
@@ -13,7 +16,7 @@ use baton_core::phase_work::WorkRefusal;
 use baton_core::queued_answer::QueueFull;
 use baton_core::refusal::Refusal;
 use baton_core::run::RunRefusal;
-use baton_core::text::{Blank, RecipeId, Role};
+use baton_core::text::{Blank, PersonName, RecipeId, Role};
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -97,6 +100,10 @@ pub enum EngineError {
     #[error(transparent)]
     Work(#[from] WorkRefusal),
     #[error(transparent)]
+    Token(#[from] TokenRefusal),
+    #[error("the token of {name} kept changing while this was being done")]
+    TokenRestless { name: PersonName },
+    #[error(transparent)]
     QueueFull(#[from] QueueFull),
     #[error(transparent)]
     Blank(#[from] Blank),
@@ -124,6 +131,7 @@ impl EngineError {
             }
             Self::NotFound { kind: "project", .. } => "see what there is: baton project list".to_owned(),
             Self::NotFound { kind: "hold", .. } => "see what is held: baton hold list".to_owned(),
+            Self::NotFound { kind: "token", .. } => "see who has one: baton token list".to_owned(),
             Self::NotFound { kind: "recipe", .. } => "see what there is: baton recipe list".to_owned(),
             Self::NotFound { .. } => "see what there is: baton task list".to_owned(),
             Self::Refused(refusal) => refusal.hint(),
@@ -174,6 +182,12 @@ impl EngineError {
             Self::Ask(refusal) => refusal.next(),
             Self::Answer(refusal) => refusal.next(),
             Self::Work(_) => "answer with one of the words offered".to_owned(),
+            Self::Token(TokenRefusal::Taken(name)) => {
+                format!("take it back first: baton token revoke {name}; or choose another name")
+            }
+            Self::Token(TokenRefusal::Over(_)) => "choose a later end, or none".to_owned(),
+            Self::Token(TokenRefusal::TooMany(_)) => "use a name that had one before".to_owned(),
+            Self::TokenRestless { .. } => "try again".to_owned(),
             Self::QueueFull(_) => "see the open questions: baton questions".to_owned(),
             Self::Blank(_) => "write at least one visible character".to_owned(),
             Self::UserTask(error) => error.hint(),

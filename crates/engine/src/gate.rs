@@ -102,3 +102,29 @@ fn leads_to(recipe: &Recipe, run: &Run, answer: GateAnswer) -> String {
         None => "the agent goes on in this step".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use baton_core::id::RunId;
+    use baton_core::outcome::Outcome;
+    use baton_core::run::{Observed, Report};
+
+    use super::*;
+
+    const RECIPE: &str = "id: gated\nlabel: Gated\ndescription: One gate\ninitial_step: draft\nsteps:\n  draft:\n    \
+                          prompt: Go.\n    outcomes: [ready, stop]\n    gate: { question: \"Publish it?\", yes: ready, no: stop }\n    \
+                          on_outcome: { ready: { exit: published }, stop: { exit: stopped } }\n";
+
+    #[test]
+    fn the_question_of_a_recipes_gate_stands_alone() {
+        let recipe = crate::recipes::read(RECIPE, Path::new("gated.yml")).unwrap();
+        let run = Run::start(RunId::from_bits(1), &recipe, "sess_1".parse().unwrap(), None);
+        let ready = Outcome { name: "ready".parse().unwrap(), description: None };
+        let (run, advance) = run.advance(&recipe, &Report::Outcome(ready), &Observed::default()).unwrap();
+        let Advance::AskGate { question: asked } = advance else { panic!("{advance:?}") };
+        let draft = question(&recipe, &run, &asked);
+        assert_eq!(draft.lacks(), [], "{}", draft.text);
+    }
+}

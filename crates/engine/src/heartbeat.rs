@@ -13,12 +13,14 @@ use tokio::time::sleep;
 use crate::dispatcher::served_roles;
 use crate::error::EngineError;
 use crate::post::host_name;
+use crate::settings::AgentSettings;
 use crate::workshop::Workshop;
 
 impl<S: Store> Workshop<S> {
     /// This worker as others see it.
     pub fn described(&self, started_at: Timestamp, is_draining: bool, warm: BTreeSet<ProjectId>) -> Worker {
-        let roles = served_roles(&self.settings);
+        let mut roles = served_roles(&self.settings);
+        roles.retain(|_, agent| self.settings.agents.get(agent).is_some_and(AgentSettings::is_found));
         Worker {
             name: self.worker.clone(),
             host: host_name(),

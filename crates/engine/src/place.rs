@@ -10,6 +10,8 @@ use crate::store_address::StoreAddress;
 
 /// The store of a place, whichever kind was chosen.
 pub use baton_store::AnyStore;
+/// The SQL for whoever makes a home for it on a shared server.
+pub use baton_store::postgres::{SetupNames, setup_sql};
 
 pub const ROOT_VARIABLE: &str = "BATON_ROOT";
 pub const STATE_DIR_VARIABLE: &str = "BATON_STATE_DIR";
@@ -74,10 +76,16 @@ impl Place {
             (STATE_DIR_VARIABLE, self.state_dir.clone().into()),
             (NAMESPACE_VARIABLE, self.namespace.clone().into()),
         ];
-        if let StoreAddress::Postgres { url } = &self.store {
-            variables.push((STORE_VARIABLE, url.expose().into()));
+        // Which store it is, but not how to get in: the way there leads through the server, which knows the agent.
+        if let StoreAddress::Postgres { .. } = &self.store {
+            variables.push((STORE_VARIABLE, self.store.plain().into()));
         }
         variables
+    }
+
+    /// The namespace as the shared store knows it.
+    pub fn shared_namespace(&self) -> String {
+        plain_namespace(&self.namespace)
     }
 
     pub fn store_path(&self) -> PathBuf {
@@ -103,7 +111,7 @@ impl Place {
         Ok(match &self.store {
             StoreAddress::File => SqliteStore::open(&self.store_path(), SqliteOptions::default())?.into(),
             StoreAddress::Postgres { url } => {
-                let options = PostgresOptions::new(url.expose(), plain_namespace(&self.namespace));
+                let options = PostgresOptions::new(url.expose(), self.shared_namespace());
                 PostgresStore::open(&options).await?.into()
             }
         })
@@ -196,6 +204,16 @@ mod tests {
         };
         assert_eq!(Place::find(&worktree, &options).unwrap(), place);
         assert_ne!(Place::find(&worktree, &PlaceOptions::default()).unwrap(), place);
+    }
+
+    #[test]
+    fn an_agent_is_told_which_store_it_is_and_not_how_to_get_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Some("postgres://mia:hunter2@db:5432/work?sslmode=require".parse().unwrap());
+        let place = Place::find(folder.path(), &PlaceOptions { store, ..PlaceOptions::default() }).unwrap();
+        let told = format!("{:?}", place.variables());
+        assert!(told.contains("postgres://db:5432/work"), "{told}");
+        assert!(!told.contains("hunter2") && !told.contains("mia"), "{told}");
     }
 
     #[test]

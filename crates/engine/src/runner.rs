@@ -77,8 +77,8 @@ impl<S: Store> Runner<S> {
         end: AttemptEnd,
     ) -> Result<Executed, EngineError> {
         self.shop.note_intake(task, &end.reported.result).await?;
-        match self.shop.desk.apply(task.id(), Command::Settle { attempt, end }, Actor::Baton).await {
-            Ok(_) => Ok(Executed::Settled),
+        match self.shop.settle_charged(task, attempt, end).await {
+            Ok(()) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
             Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
             Err(error) => Err(error),

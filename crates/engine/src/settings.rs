@@ -1,5 +1,10 @@
 //! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
 
+pub mod about;
+mod explained;
+#[cfg(test)]
+mod reference;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -64,6 +69,15 @@ pub struct Settings {
     /// Where `baton up` listens, where the command line does not say.
     pub listen: SocketAddr,
     pub telemetry: TelemetrySettings,
+    pub person: PersonSettings,
+}
+
+/// `[person]`: who works here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PersonSettings {
+    /// Under which name what they do is recorded; the name they are logged in under, where there is none.
+    pub name: Option<String>,
 }
 
 /// `[telemetry]`: who else is told how requests fare.
@@ -208,6 +222,7 @@ impl Default for Settings {
             user_tasks: UserTaskSettings::default(),
             listen: (Ipv4Addr::LOCALHOST, LISTEN_PORT).into(),
             telemetry: TelemetrySettings::default(),
+            person: PersonSettings::default(),
         }
     }
 }
@@ -230,7 +245,7 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 18] = [
+const TOP: [&str; 19] = [
     "default_agent",
     "agents",
     "roles",
@@ -249,15 +264,17 @@ const TOP: [&str; 18] = [
     "budgets",
     "listen",
     "telemetry",
+    "person",
 ];
 const NOTIFY: [&str; 2] = ["command", "webhook"];
 const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
 const WORKTREE: [&str; 4] = ["copy", "setup", "submodules", "spares"];
 const TELEMETRY: [&str; 1] = ["otlp"];
+const PERSON: [&str; 1] = ["name"];
 const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
 
 /// The tables of a fixed set of keys.
-fn tables() -> [(&'static str, &'static [&'static str]); 7] {
+fn tables() -> [(&'static str, &'static [&'static str]); 8] {
     [
         ("notify", &NOTIFY),
         ("asking", &ASKING),
@@ -265,6 +282,7 @@ fn tables() -> [(&'static str, &'static [&'static str]); 7] {
         ("worktree", &WORKTREE),
         ("user_tasks", &UserTaskSettings::KEYS),
         ("telemetry", &TELEMETRY),
+        ("person", &PERSON),
         ("budgets", &Budgets::SCOPES),
     ]
 }

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use baton_store::PostgresStore;
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::error::EngineError;
 
 /// Where the rows are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -28,6 +31,14 @@ impl Url {
 }
 
 impl StoreAddress {
+    /// The namespaces there are on a shared server; none are known of a file.
+    pub async fn namespaces(&self) -> Result<Vec<String>, EngineError> {
+        match self {
+            Self::File => Ok(Vec::new()),
+            Self::Postgres { url } => Ok(PostgresStore::namespaces(url.expose()).await?),
+        }
+    }
+
     /// Whether other machines may be on it too.
     pub const fn is_shared(&self) -> bool {
         matches!(self, Self::Postgres { .. })

@@ -170,8 +170,8 @@ impl<S: Store> Workshop<S> {
 
     /// The worktrees of whatever repository an attempt of this task ran in.
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
-        let task = self.desk.task(task).await?.value;
-        Ok(self.repository(&task).await?.0)
+        let path = self.repository_path(&self.desk.task(task).await?.value).await?;
+        self.repositories.open(&self.git, &path, &self.place.state_dir).await
     }
 
     /// How the agent fared decides whether it takes more work. To be noted before the task goes back to the queue.

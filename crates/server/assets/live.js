@@ -1,22 +1,16 @@
-// One stream of events for this tab. Each says what it is about; if the page shows that, the page asks again for
-// its changing parts and takes over what differs. The browser comes back by itself, with the last number it saw.
+// Keeps the page current. Each event says what it is about; if the page shows that, the page asks again for its changing
+// parts and takes over what differs.
 
 import { morph } from "./morph.js";
 import { notify, toast } from "./notices.js";
+import { leave, listen } from "./stream.js";
 
 /** Events that come together are one change of the page. */
 const GATHER_MS = 50;
 /** The page is not asked for more often than this. */
 const EVERY_MS = 250;
-/** After the stream was refused, how long until it is tried again; doubled up to the second. */
-const AGAIN_MS = [1000, 15_000];
-
-/** @typedef {{ event: string, about: string[], notice?: { title: string, text: string, address: string } }} News */
 
 let seq = "0";
-/** @type {EventSource | null} */
-let stream = null;
-let wait = AGAIN_MS[0];
 let isDue = false;
 let isAsking = false;
 let askedAt = 0;
@@ -25,30 +19,14 @@ export const main = () => /** @type {HTMLElement} */ (document.getElementById("m
 
 export function follow() {
   seq = main().dataset.seq ?? "0";
-  open();
+  const listener = { seq: () => seq, heard, line, behind: refresh };
+  listen(listener);
   window.addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
-    open();
+    listen(listener);
     refresh();
   });
-  window.addEventListener("pagehide", () => stream?.close());
-}
-
-function open() {
-  stream?.close();
-  stream = new EventSource(`/live?after=${seq}`);
-  stream.onopen = () => {
-    wait = AGAIN_MS[0];
-    line("live", false);
-  };
-  stream.onmessage = (event) => heard(event.lastEventId, JSON.parse(event.data));
-  stream.onerror = () => {
-    line("connection lost; trying again…", true);
-    // While it is connecting, the browser tries by itself. A refusal is final for it, not for us.
-    if (stream?.readyState !== EventSource.CLOSED) return;
-    setTimeout(open, wait);
-    wait = Math.min(wait * 2, AGAIN_MS[1]);
-  };
+  window.addEventListener("pagehide", leave);
 }
 
 /** @param {string} text @param {boolean} isOff */
@@ -59,9 +37,10 @@ function line(text, isOff) {
   place.classList.toggle("off", isOff);
 }
 
-/** @param {string} id @param {News} news */
+/** @param {string} id @param {import("./stream.js").News} news */
 function heard(id, news) {
-  seq = id;
+  if (Number(id) > Number(seq)) seq = id;
+  if (news.event === "turns" && !document.querySelector("[data-turns]")) return;
   if (news.notice) notify(news.notice);
   const about = (main().dataset.about ?? "").split(" ").filter(Boolean);
   const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_");

@@ -67,13 +67,16 @@ class Viewer {
   async read() {
     let isLive = true;
     while (isLive && !this.isStopped) {
+      // A browser has few connections to one server; a tab nobody looks at holds none for what may come.
+      const isAway = document.hidden;
       try {
-        const answer = await fetch(`${this.place.dataset.source}&from=${this.from}&wait=1`);
+        const answer = await fetch(`${this.place.dataset.source}&from=${this.from}${isAway ? "" : "&wait=1"}`);
         if (!answer.ok) throw new Error(String(answer.status));
         const bytes = await answer.arrayBuffer();
         this.from += bytes.byteLength;
         if (bytes.byteLength) this.add(this.decoder.decode(bytes, { stream: true }));
         else isLive = answer.headers.get("x-baton-live") === "true";
+        if (isLive && isAway && !bytes.byteLength) await shown();
       } catch {
         await new Promise((done) => setTimeout(done, AGAIN_MS));
       }
@@ -186,4 +189,9 @@ function span(name, text) {
   made.className = name;
   made.textContent = text;
   return made;
+}
+
+/** Until somebody looks at the page. */
+function shown() {
+  return new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
 }

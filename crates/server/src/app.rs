@@ -4,12 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use baton_engine::Store;
 use baton_engine::ids::Ids;
 use futures_util::FutureExt;
@@ -22,7 +23,8 @@ use crate::mcp::mount;
 use crate::metrics::Label;
 use crate::routes::login;
 use crate::state::App;
-use crate::{exposition, openapi, pages, routes, socket};
+use crate::visitor::{Visitor, identify};
+use crate::{exposition, openapi, pages, roles, routes, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id of a client's own that is taken over.
@@ -46,8 +48,13 @@ pub fn router<S: Store>(app: App<S>) -> Router {
         .with_state(app)
 }
 
-/// The calls of the API alone, for whoever is behind the door already.
-pub(crate) fn calls<S: Store>() -> Router<App<S>> {
+/// The calls of the API alone, for the owner, who is behind the door already.
+pub(crate) fn calls_of_owner<S: Store>(app: App<S>) -> Router {
+    let owner = Visitor::owner(app.person.clone());
+    calls().layer(Extension(owner)).with_state(app)
+}
+
+fn calls<S: Store>() -> Router<App<S>> {
     routes::all::<S>()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, route.handler))
@@ -86,9 +93,16 @@ async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next)
 }
 
 async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Response {
-    if let Err(refusal) = let_in(app, &request) {
-        return pages::refused(&request, refusal);
-    }
+    let (mut head, body) = request.into_parts();
+    let request = match let_in(app, &head).await {
+        Ok(visitor) => {
+            if let Some(visitor) = visitor {
+                head.extensions.insert(visitor);
+            }
+            Request::from_parts(head, body)
+        }
+        Err(refusal) => return pages::refused(&Request::from_parts(head, body), refusal),
+    };
     let patience = patience(app, request.uri().path());
     // A mistake of ours in one request is that request's trouble alone.
     let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
@@ -109,11 +123,11 @@ async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Respo
     }
 }
 
-fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
-    let address =
-        request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
-    app.guard.check_host(request.headers())?;
-    app.guard.check_origin(request.headers())?;
+/// Who it is; none where it does not matter yet.
+async fn let_in<S: Store>(app: &App<S>, head: &Parts) -> Result<Option<Visitor>, ApiError> {
+    let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    app.guard.check_host(&head.headers)?;
+    app.guard.check_origin(&head.headers)?;
     if !app.rate_limit.takes(address, Instant::now()) {
         return Err(ApiError::new(
             Code::TooManyRequests,
@@ -121,17 +135,21 @@ fn let_in<S: Store>(app: &App<S>, request: &Request) -> Result<(), ApiError> {
             "wait a moment; follow GET /api/events instead of asking again and again",
         ));
     }
-    let path = request.uri().path();
+    let path = head.uri.path();
     // An attempt comes to the tools with a token of its own, which they look at themselves.
     if path == SOCKET_PATH
         || path == login::PATH
         || pages::is_open(path)
-        || mount::is_attempts_own(path, request.headers())
+        || mount::is_attempts_own(path, &head.headers)
     {
-        Ok(())
-    } else {
-        app.guard.check_token(request.headers())
+        return Ok(None);
     }
+    let visitor = identify(app, &head.headers).await?;
+    // Where there is nothing, nobody needs to be anybody.
+    if let Some(route) = head.extensions.get::<MatchedPath>() {
+        visitor.check(roles::needed(&head.method, route.as_str()), "this call")?;
+    }
+    Ok(Some(visitor))
 }
 
 /// How long a request may take. What asks a person and then runs a command takes as long as both may.

@@ -1,8 +1,11 @@
 //! The one shape of every error: what was wrong, where, and what to do next.
 
+mod explained;
+
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use baton_core::access_token::TokenRefusal;
 use baton_core::approval::ApprovalRefusal;
 use baton_core::ask_refusal::AnswerRefusal;
 use baton_core::loop_refusal::LoopRefusal;
@@ -56,6 +59,9 @@ pub struct ApiError {
     pub error: Code,
     pub message: String,
     pub hint: String,
+    /// The exact case, where the code covers several; `baton explain` knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The files that stand in the way of a merge. Empty in every other error, and then left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
@@ -69,7 +75,7 @@ const RETRY_AFTER_SECONDS: &str = "1";
 
 impl ApiError {
     pub fn new(error: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error, message: message.into(), hint: hint.into(), conflicts: Vec::new() }
+        Self { error, message: message.into(), hint: hint.into(), reason: None, conflicts: Vec::new() }
     }
 
     pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -111,7 +117,8 @@ impl From<EngineError> for ApiError {
                 "use the one the previous page gave, or none",
             );
         }
-        Self::new(code_of(&error), redact(&error.to_string()), error.hint())
+        let reason = Some(error.explained().code.to_owned());
+        Self { reason, ..Self::new(code_of(&error), redact(&error.to_string()), error.hint()) }
     }
 }
 
@@ -132,6 +139,7 @@ fn code_of(error: &EngineError) -> Code {
         | EngineError::LoopOfTask { .. }
         | EngineError::Blank(_)
         | EngineError::Work(WorkRefusal::Unreadable(_))
+        | EngineError::Token(TokenRefusal::Over(_))
         | EngineError::Cursor(_) => Code::InvalidInput,
         EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
             code_of_refusal(refusal)
@@ -150,7 +158,11 @@ fn code_of(error: &EngineError) -> Code {
             Conflict::UnknownDependency { .. } => Code::InvalidInput,
             Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
         },
-        EngineError::RunOpen { .. } | EngineError::QueueFull(_) | EngineError::Ask(_) => Code::Conflict,
+        EngineError::RunOpen { .. }
+        | EngineError::QueueFull(_)
+        | EngineError::Ask(_)
+        | EngineError::Token(TokenRefusal::Taken(_) | TokenRefusal::TooMany(_))
+        | EngineError::TokenRestless { .. } => Code::Conflict,
         EngineError::Work(WorkRefusal::OutOfTurn(_) | WorkRefusal::NotAsked(_)) => Code::InvalidStatus,
         EngineError::Answer(refusal) | EngineError::Loop(LoopRefusal::Answer(refusal)) => {
             code_of_answer(refusal)

@@ -12,6 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName};
+use baton_engine::people::BrowserSecret;
 use sha2::{Digest, Sha256};
 
 use crate::error::{ApiError, Code};
@@ -55,54 +56,69 @@ const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 pub struct Guard {
     is_loopback: bool,
     token: Option<Token>,
+    /// With the port in it: cookies are shared by all servers of a machine, and there may be another Baton.
+    cookie_name: String,
     cookie: Option<Cookie>,
 }
 
-/// What a browser shows instead of the token. It is made from the token, so it is good as long as that is, and the
+/// What a browser shows instead of the server's own token. It is made from the token, so it is good as long as that is, and the
 /// token cannot be had from it.
 #[derive(Debug, Clone)]
-struct Cookie {
-    /// With the port in it: cookies are shared by all servers of a machine, and there may be another Baton.
-    name: String,
-    value: Token,
-}
+struct Cookie(Token);
 
 impl Cookie {
-    fn of(token: &Token, port: u16) -> Self {
+    fn of(token: &Token) -> Self {
         let digest = Sha256::digest(format!("a browser that has shown {}", token.0));
         let value = digest.iter().fold(String::new(), |mut hex, byte| {
             // Writing to a text cannot fail.
             let _ = write!(hex, "{byte:02x}");
             hex
         });
-        Self { name: format!("baton_{port}"), value: Token(value) }
-    }
-
-    fn is_in(&self, headers: &HeaderMap) -> bool {
-        let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(name, value)| name == self.name && self.value.is(value))
+        Self(Token(value))
     }
 }
 
 impl Guard {
     /// For a server that listens at `address`. A token that is given is always required.
     pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
-        let cookie = token.as_ref().map(|token| Cookie::of(token, address.port()));
-        Self { is_loopback: address.ip().is_loopback(), token, cookie }
+        let cookie = token.as_ref().map(Cookie::of);
+        let cookie_name = format!("baton_{}", address.port());
+        Self { is_loopback: address.ip().is_loopback(), token, cookie_name, cookie }
     }
 
     /// What a browser is told to keep that has shown the token; none where no token is needed.
     pub fn cookie(&self) -> Option<String> {
-        let cookie = self.cookie.as_ref()?;
-        let (name, value) = (&cookie.name, &cookie.value.0);
-        Some(format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict"))
+        self.cookie.as_ref().map(|cookie| self.kept(cookie.0.reveal()))
+    }
+
+    /// The same for a person who has shown a token of their own.
+    pub fn cookie_of(&self, secret: &BrowserSecret) -> String {
+        self.kept(secret.reveal())
+    }
+
+    fn kept(&self, value: &str) -> String {
+        let name = &self.cookie_name;
+        format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict")
     }
 
     /// What makes it forget.
-    pub fn no_cookie(&self) -> Option<String> {
-        let cookie = self.cookie.as_ref()?;
-        Some(format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", cookie.name))
+    pub fn no_cookie(&self) -> String {
+        format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", self.cookie_name)
+    }
+
+    /// Every value our cookie came with.
+    fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+        let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie_name).map(|(_, value)| value)
+    }
+
+    /// What a person's browser shows; it counts where there is no token in a header.
+    pub fn persons_cookie(&self, headers: &HeaderMap) -> Option<BrowserSecret> {
+        if headers.contains_key(AUTHORIZATION) {
+            return None;
+        }
+        self.cookies(headers).find_map(|value| value.parse().ok())
     }
 
     /// The names by which this server may be called.
@@ -142,12 +158,11 @@ impl Guard {
 
     /// The token in its header; the cookie counts where there is no such header.
     pub fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        let is_known = self.cookie.as_ref().is_some_and(|cookie| cookie.is_in(headers));
-        if is_known && !headers.contains_key(AUTHORIZATION) {
+        let is_known = |cookie: &Cookie| self.cookies(headers).any(|value| cookie.0.is(value));
+        if !headers.contains_key(AUTHORIZATION) && self.cookie.as_ref().is_some_and(is_known) {
             return Ok(());
         }
-        let given = text(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        self.check_given(given.map(str::trim))
+        self.check_given(bearer(headers))
     }
 
     /// The same for a token that came another way.
@@ -167,6 +182,11 @@ impl Guard {
 
 fn forbidden(message: &str, hint: &str) -> ApiError {
     ApiError::new(Code::Forbidden, message, hint)
+}
+
+/// The token in its header.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    text(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).map(str::trim)
 }
 
 /// A header that came exactly once and is text. Two of them are a trick.

@@ -16,7 +16,10 @@ pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod pages;
+#[cfg(test)]
+mod reference;
 pub mod report;
+mod roles;
 mod route;
 mod routes;
 pub mod serve;
@@ -24,4 +27,5 @@ mod socket;
 mod sse;
 pub mod state;
 mod views;
+mod visitor;
 pub mod wire;

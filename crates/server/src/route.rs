@@ -159,6 +159,7 @@ fn key_in(path: &'static str) -> Option<(&'static str, &'static str)> {
         Some("task-groups" | "sessions") => "SessionId",
         Some("user-tasks") => "UserTaskName",
         Some("tools") => "ToolName",
+        Some("tokens") => "PersonName",
         _ => "TaskId",
     };
     Some((name, shape))

@@ -8,28 +8,43 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use baton_engine::Recorded;
 use baton_engine::Store;
-use futures_util::Stream;
 use futures_util::stream::unfold;
+use futures_util::{Stream, StreamExt};
 
 use crate::error::{Answer, ApiError};
 use crate::follower::Follower;
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// What a browser sends when it comes back.
 const LAST_EVENT_ID: &str = "last-event-id";
 /// How often a quiet stream gives a sign of life, so that a client notices when the server is gone.
-pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Everything after the event of number `after`, for as long as the client listens.
-pub fn stream<S: Store>(
-    app: &App<S>,
+/// Everything after the event of number `after`, for as long as the client listens and may; and, as it comes, what is
+/// told `beside` the log.
+pub fn stream<S: Store, B: Stream<Item = Event> + Send + 'static>(
+    visited: &Visited<S>,
     after: u64,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
-    let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
-    let state = (follower, Listening::new(app.clone()));
-    let events = unfold(state, |(mut follower, listening)| async move {
-        match follower.next().await {
-            Ok(Some(recorded)) => Some((Ok(event_of(&recorded)), (follower, listening))),
+    told: fn(&Recorded) -> Event,
+    beside: B,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S, B>> {
+    let follower = Follower::new(visited.desk().clone(), visited.ending.clone(), after);
+    let (app, visitor) = (App::clone(visited), visited.visitor.clone());
+    let over = Box::pin(async move { visitor.time_is_over(&app).await });
+    let state = (follower, over, Box::pin(beside), Listening::new(visited), visited.visitor.clone());
+    let events = unfold(state, move |(mut follower, mut over, mut beside, listening, visitor)| async move {
+        // None of them loses anything when it is dropped for another.
+        let next = tokio::select! {
+            next = follower.next() => next,
+            Some(event) = beside.next() => {
+                return Some((Ok(event), (follower, over, beside, listening, visitor)));
+            }
+            () = &mut over => Ok(None),
+        };
+        match next {
+            Ok(Some(recorded)) if visitor.is_ended_by(&recorded) => None,
+            Ok(Some(recorded)) => Some((Ok(told(&recorded)), (follower, over, beside, listening, visitor))),
             Ok(None) => None,
             Err(error) => {
                 // The client comes back with the last number it saw, and misses nothing.
@@ -51,19 +66,20 @@ pub fn last_event_id(headers: &HeaderMap) -> Answer<Option<u64>> {
     last.transpose()
 }
 
-fn event_of(recorded: &Recorded) -> Event {
+/// An event whole, for programs.
+pub fn event_of(recorded: &Recorded) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())
 }
 
 /// Counts a stream for as long as it is open.
-pub struct Listening<S>(App<S>);
+struct Listening<S>(App<S>);
 
 impl<S> Listening<S> {
-    pub fn new(app: App<S>) -> Self {
+    fn new(app: &App<S>) -> Self {
         app.metrics.event_streams.entered();
-        Self(app)
+        Self(app.clone())
     }
 }
 

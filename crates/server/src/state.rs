@@ -3,8 +3,6 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
 use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::workshop::Workshop;
@@ -21,7 +19,7 @@ pub struct App<S>(Arc<Inner<S>>);
 
 pub struct Inner<S> {
     pub shop: Workshop<S>,
-    /// Who it is that asks: there is no login, so whoever started the server.
+    /// Who the owner is: whoever started the server. People with a token of their own are named by it.
     pub person: String,
     pub guard: Guard,
     pub rate_limit: RateLimit,
@@ -49,14 +47,6 @@ impl<S: Store> App<S> {
 
     pub fn desk(&self) -> &Desk<S> {
         &self.0.shop.desk
-    }
-
-    pub fn actor(&self) -> Actor {
-        Actor::human(self.0.person.clone())
-    }
-
-    pub fn answered_by(&self) -> AnsweredBy {
-        AnsweredBy::human(self.0.person.clone())
     }
 
     /// The tools, as this server has them.

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Guard, Stored};
 use baton_core::hold::Hold;
@@ -19,6 +20,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -30,6 +32,7 @@ use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 use crate::store::Store;
@@ -147,6 +150,13 @@ macro_rules! handed_on {
                 }
             }
 
+            fn log_line(&self) -> Option<LogLine> {
+                match &self.backend {
+                    Backend::Sqlite(store) => store.log_line(),
+                    Backend::Postgres(store) => store.log_line(),
+                }
+            }
+
             fn subscribe(&self) -> watch::Receiver<u64> {
                 match &self.backend {
                     Backend::Sqlite(store) => store.subscribe(),
@@ -189,6 +199,8 @@ handed_on! {
     fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
     fn holds() -> Vec<Stored<Hold>>;
     fn spending(account: Account) -> Option<Stored<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
+    fn access_tokens() -> Vec<Stored<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;

@@ -70,7 +70,7 @@ impl TaskColumns {
             title: spec.title.to_string(),
             role: spec.role.to_string(),
             is_claimable: task.is_claimable(),
-            rank: i64::from(task.claim_rank().number()),
+            rank: task.claim_rank().number(),
             created_ms: spec.created_at.ms(),
             updated_ms: task.updated_at().ms(),
             is_done,
@@ -97,6 +97,7 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
         Record::Hold(hold) => ("hold", hold.agent.to_string()),
         Record::Spending(spending) => ("spending", spending.account.key()),
+        Record::AccessToken(token) => ("access_token", token.name.to_string()),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What came of a commit.
 
 use baton_core::change::Guard;
+use baton_core::explained;
+use baton_core::explanation::Explanation;
+use baton_core::graph::explained::CIRCLE;
 use baton_core::id::TaskId;
 
 /// A change is written whole, or it is not written and this says why.
@@ -24,3 +27,19 @@ pub enum Conflict {
     #[error("these tasks would wait on one another: {}", path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → "))]
     Cycle { path: Vec<TaskId> },
 }
+
+explained! { Conflict {
+    Self::Moved { .. } => Explanation {
+        code: "moved",
+        means: "Somebody else changed the same thing between reading and writing it.",
+        cause: "Two commands, or a command and the engine, wanted the same task at the same moment. Nothing was written.",
+        next: "Try again; what is decided then is decided on what is there now.",
+    },
+    Self::UnknownDependency { .. } => Explanation {
+        code: "unknown_dependency",
+        means: "A task was to wait on one that does not exist.",
+        cause: "The id behind `--after` is mistyped, or belongs to another repository or namespace.",
+        next: "`baton task list` shows the ids; the beginning of one is enough.",
+    },
+    Self::Cycle { .. } => CIRCLE,
+} }

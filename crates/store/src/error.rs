@@ -1,5 +1,7 @@
 //! Why a store could not do what was asked. A conflict is not among these: it is an answer.
 
+mod explained;
+
 use std::path::PathBuf;
 
 /// Each says what was wrong and with which file or server; [`StoreError::hint`] says what to do next.

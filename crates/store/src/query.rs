@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use baton_core::explanation::Explanation;
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::question_record::QuestionState;
 use baton_core::state::{Queue, Status};
@@ -71,6 +72,15 @@ impl std::fmt::Display for Cursor {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a cursor; use the one the previous page gave, or none")]
 pub struct BadCursor(String);
+
+impl BadCursor {
+    pub const EXPLAINED: Explanation = Explanation {
+        code: "bad_cursor",
+        means: "What was given as a place in a list is none.",
+        cause: "A cursor is what the previous page of the same list gave as `next_cursor`; it is not made by hand.",
+        next: "Begin without one, and take each next one from the answer.",
+    };
+}
 
 impl FromStr for Cursor {
     type Err = BadCursor;

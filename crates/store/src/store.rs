@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -16,6 +17,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -25,6 +27,7 @@ use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 
@@ -134,6 +137,14 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// What an account has used so far; none before its first.
     fn spending(&self, account: Account) -> impl Future<Output = Answer<Option<Stored<Spending>>>> + Send;
 
+    /// The last token of a name, good or not.
+    fn access_token(
+        &self,
+        name: &PersonName,
+    ) -> impl Future<Output = Answer<Option<Stored<AccessToken>>>> + Send;
+    /// All of them, by name.
+    fn access_tokens(&self) -> impl Future<Output = Answer<Vec<Stored<AccessToken>>>> + Send;
+
     /// What came of the message that carried this key, if one did.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;
 
@@ -150,6 +161,8 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// The highest event number known here. It changes soon after any commit, by this process or another, and
     /// it is marked as changed, with the same number, when work became ready without an event.
     fn subscribe(&self) -> watch::Receiver<u64>;
+    /// The way to logs of other machines; none where the store is a file, and all its work on one machine.
+    fn log_line(&self) -> Option<LogLine>;
 
     /// Effects not yet carried out, oldest first, after `after`. One that is caused later has a higher id, so a
     /// reader that goes on from the last id it saw misses none.

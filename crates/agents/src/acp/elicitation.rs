@@ -34,8 +34,21 @@ impl Form {
         let mut text = self.message.clone();
         let mut options = Vec::new();
         match self.fields.as_slice() {
-            [] => options = vec!["YES".to_owned(), "NO".to_owned()],
-            [(_, schema)] => options = choices(schema),
+            [] => {
+                options = vec!["YES".to_owned(), "NO".to_owned()];
+                text.push_str(
+                    "\n\nThe agent asks this itself, and waits. YES: it is told so, and goes on with it. NO: it is told \
+                     no, and goes on without.",
+                );
+            }
+            [(_, schema)] => {
+                options = choices(schema);
+                text.push_str("\n\nThe agent asks this itself, and waits. Your answer is given to it as it is");
+                text.push_str(match schema["type"].as_str() {
+                    Some("boolean") => ". YES: it is told yes, and goes on. NO: it is told no, and goes on.",
+                    Some(_) | None => ", and it goes on with it.",
+                });
+            }
             several => {
                 text.push_str("\n\nAnswer with a JSON object with these keys:");
                 for (name, schema) in several {
@@ -112,8 +125,17 @@ mod tests {
     fn one_field_is_a_question_with_its_choices() {
         let form = form(&json!({"colour": {"type": "string", "enum": ["red", "blue"]}}));
         let draft = form.question();
-        assert_eq!((draft.text.as_str(), draft.options.len()), ("Which?", 2));
+        assert!(draft.text.as_str().starts_with("Which?\n\nThe agent asks this itself"), "{}", draft.text);
+        assert_eq!(draft.options.len(), 2);
         assert_eq!(form.answer("red"), Some(json!({"action": "accept", "content": {"colour": "red"}})));
+    }
+
+    #[test]
+    fn where_baton_offers_the_words_it_says_what_they_lead_to() {
+        for properties in [json!({}), json!({"sure": {"type": "boolean"}})] {
+            let draft = form(&properties).question();
+            assert_eq!(draft.lacks(), [], "{}", draft.text);
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Edit {
     /// What there is to do, or - for standard input
     #[arg(long, alias = "instruction", value_name = "TEXT")]
     pub description: Option<String>,
-    /// How much it matters, from P0 to P4
+    /// How much it matters, P0 first, P3 last
     #[arg(long)]
     pub priority: Option<Priority>,
     /// A task it has to wait for, too; may be given more than once, as long as nobody has begun

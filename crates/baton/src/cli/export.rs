@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Export {
+    /// In which form
     #[arg(long, value_enum, default_value = "jsonl")]
     pub format: Format,
     /// Only this project; a report is always of one

@@ -23,6 +23,7 @@ pub enum ProjectCommand {
         /// Where its code is shared: every machine works on a clone of its own, and pushes there
         #[arg(long, value_name = "URL")]
         remote: Option<RemoteUrl>,
+        /// More of it, for the agent
         #[arg(long, default_value = "")]
         description: String,
         /// The branch it starts from [default: the repository's main branch]
@@ -33,14 +34,19 @@ pub enum ProjectCommand {
         feature: bool,
     },
     /// List projects, oldest first
+    #[command(after_help = "Examples:\n  baton project list")]
     List,
     /// How far a project is, and what it took
+    #[command(after_help = "Examples:\n  baton project show PROJ-dca27809")]
     Show {
+        /// The project, by id or the beginning of it
         #[arg(add = ArgValueCompleter::new(completing::projects))]
         project: String,
     },
     /// Say that a project is complete, and see it summed up
+    #[command(after_help = "Examples:\n  baton project complete PROJ-dca27809")]
     Complete {
+        /// The project, by id or the beginning of it
         #[arg(add = ArgValueCompleter::new(completing::projects))]
         project: String,
     },

@@ -24,6 +24,7 @@ use tokio::sync::watch;
 
 use super::question::shown;
 use super::up::only_one;
+use crate::agents_door::AgentsDoor;
 use crate::cli::{Loop, LoopStart, UnattendedPolicy};
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
 use crate::office::Office;
@@ -40,7 +41,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     let typed = Typed::open(asked.answers.as_deref())?;
     let policy = asked.unattended.map(unattended);
     check_agents(office)?;
-    let (_alone, engine) = own_engine(office, policy.unwrap_or_default()).await?;
+    let (_alone, engine, door) = own_engine(office, policy.unwrap_or_default()).await?;
     let seq = office.desk.last_event().await?;
     begin(office, &session, asked.from).await?;
     let (stop, shutdown) = watch::channel(false);
@@ -70,6 +71,9 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     if engine.is_some() {
         working.await?;
     }
+    if let Some(door) = door {
+        door.close().await;
+    }
     let ended = ended?;
     talk.ended_badly()?;
     summary(office, &ended)
@@ -88,10 +92,10 @@ fn check_agents(office: &Office) -> Result<(), Fault> {
 async fn own_engine(
     office: &Office,
     unattended: Unattended,
-) -> Result<(Option<File>, Option<Engine<AnyStore>>), Fault> {
+) -> Result<(Option<File>, Option<Engine<AnyStore>>, Option<AgentsDoor>), Fault> {
     match only_one(office) {
         Ok(alone) => {
-            let engine = office
+            let mut engine = office
                 .engine_with(|settings| {
                     settings.only_roles = Role::of_loop().to_vec();
                     if unattended != Unattended::Human {
@@ -99,9 +103,10 @@ async fn own_engine(
                     }
                 })
                 .await?;
-            Ok((Some(alone), Some(engine)))
+            let door = AgentsDoor::open(office, &mut engine).await?;
+            Ok((Some(alone), Some(engine), door))
         }
-        Err(fault) if fault.code == REFUSED => Ok((None, None)),
+        Err(fault) if fault.code == REFUSED => Ok((None, None, None)),
         Err(fault) => Err(fault),
     }
 }

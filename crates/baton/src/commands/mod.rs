@@ -18,8 +18,10 @@ mod project;
 mod question;
 mod recipe;
 pub mod shell;
+mod store;
 mod task;
 mod task_edit;
+mod token;
 mod up;
 pub mod user_task;
 mod verdict;
@@ -41,12 +43,17 @@ pub fn run(arguments: Arguments) -> Result<String, Fault> {
     let Arguments { common, command } = arguments;
     // Some need neither a server nor a store.
     match &command {
-        Command::Explain { topic } => return Ok(explain::text(*topic)),
+        Command::Explain { what } => return explain::run(what.as_deref(), common.json),
         Command::Config => return config::show(&common),
         Command::Init(asked) => return init::run(&common, asked),
         Command::Completions(asked) => return shell::completions(asked),
         Command::Man(asked) => return shell::man(asked),
         Command::Tasks { trust } => return user_task::list(&common, *trust),
+        Command::Store(about) => {
+            if let Some(printed) = store::look(&common, about) {
+                return printed;
+            }
+        }
         Command::Recipe(about) => {
             if let Some(printed) = recipe::look(&common, about) {
                 return printed;
@@ -83,11 +90,16 @@ async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
         Command::Mcp { token, url: Some(url) } => mcp::hand_on(&url, token).await,
         Command::Mcp { token, url: None } => mcp::run(common, token).await,
         Command::Watch => watch::run(common).await,
+        Command::Store(command) => store::run(common, command).await,
         Command::Backup(asked) => backup::backup(common, &asked).await,
         Command::Restore(asked) => backup::restore(common, &asked).await,
         Command::Questions(asked) if asked.follow => question::follow(common, asked.limit).await,
-        command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_) | Command::Ask { .. }) => {
-            let office = Office::open(common).await?;
+        Command::Ask { question, options, token } => question::ask(common, &question, &options, &token).await,
+        command @ (Command::Up(_) | Command::Worker(_) | Command::Loop(_)) => {
+            let office = match &command {
+                Command::Worker(_) => Office::open(&worker::placed(common).await?).await?,
+                _ => Office::open(common).await?,
+            };
             let printed = Box::pin(at_work(&office, command)).await;
             office.close().await?;
             printed
@@ -107,7 +119,6 @@ async fn at_work(office: &Office, command: Command) -> Result<String, Fault> {
         Command::Up(options) => Box::pin(up::run(office, options)).await,
         Command::Worker(options) => Box::pin(worker::run(office, options)).await,
         Command::Loop(asked) => Box::pin(loop_command::run(office, asked)).await,
-        Command::Ask { question, options, token } => question::ask(office, &question, &options, &token).await,
         _ => Ok(String::new()),
     }
 }
@@ -124,6 +135,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         Command::Recipe(command) => recipe::run(api, command).await,
         Command::Hold(command) => hold::run(api, command).await,
         Command::Workers => worker::list(api).await,
+        Command::Token(command) => token::run(api, command).await,
         Command::Chat(chat) => Box::pin(chat::run(api, chat)).await,
         Command::Plan(asked) => project::plan(api, asked).await,
         Command::Project(command) => project::run(api, command).await,
@@ -136,6 +148,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Completions(_)
         | Command::Man(_)
         | Command::Watch
+        | Command::Store(_)
         | Command::Backup(_)
         | Command::Restore(_)
         | Command::Demo(_)

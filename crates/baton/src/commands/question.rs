@@ -15,14 +15,16 @@ use baton_core::text::NonBlank;
 use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
+use baton_server::client::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::{self, Api, List};
 use crate::cli::{Answer, Common, Questions};
 use crate::fault::{Fault, REFUSED, UNREACHABLE};
-use crate::office::Office;
+use crate::office::{self, Office};
 use crate::output;
+use crate::server_file;
 
 /// Answers read from standard input at most; more is no list a person wrote.
 const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -186,24 +188,51 @@ async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Resu
 }
 
 /// An agent asks by its token. A refusal is told as data too, with its code, so that the agent can act on it.
-pub async fn ask(office: &Office, text: &str, options: &[String], token: &str) -> Result<String, Fault> {
+pub async fn ask(common: &Common, text: &str, options: &[String], token: &str) -> Result<String, Fault> {
     let text = Office::said(text, "the question")?;
     let secret: Secret = token
         .parse()
         .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
+    let place = office::find(common)?.0;
+    if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
+        let body = json!({ "question": text, "options": options });
+        let answer: Value = Client::of_server(address).post("/api/attempt/questions", &body).await?;
+        if answer["refused"].is_null() {
+            return output::json_line(&answer);
+        }
+        let word = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+        return Err(may_not(&answer["refused"], word("message"), word("hint"))?);
+    }
+    let office = Office::at(place, common.json).await?;
+    let asked = ask_alone(&office, &secret, text, options).await;
+    office.close().await?;
+    asked
+}
+
+async fn ask_alone(
+    office: &Office,
+    secret: &Secret,
+    text: NonBlank,
+    options: &[String],
+) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let door = Door::new(office.desk.clone(), settings.asking.expires_after());
     let mut draft = Draft::new(QuestionKind::Clarification, text);
     draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    match door.ask(&secret, draft).await {
+    match door.ask(secret, draft).await {
         Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),
         Ok(Asked::Known { answer, answered_by }) => {
             output::json_line(&json!({ "answer": answer, "answered_by": answered_by }))
         }
         Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
-            output::line(output::json_line(&json!({ "refused": refusal }))?.trim_end());
-            Err(Fault { message: refusal.to_string(), hint: refusal.next(), code: REFUSED })
+            Err(may_not(&json!(refusal), refusal.to_string(), refusal.next())?)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Told twice: as a fault, and as an object that a program can read.
+fn may_not(refused: &Value, message: String, hint: String) -> Result<Fault, Fault> {
+    output::line(output::json_line(&json!({ "refused": refused }))?.trim_end());
+    Ok(Fault { message, hint, code: REFUSED })
 }

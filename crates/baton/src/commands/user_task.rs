@@ -7,7 +7,7 @@ use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::cli::Common;
-use crate::fault::{FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
+use crate::fault::{self, FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
 use crate::office;
 use crate::output;
 
@@ -89,6 +89,10 @@ impl From<UserTaskError> for Fault {
             UserTaskError::Folder { .. } => UNREACHABLE,
             UserTaskError::Lost(_) => FAILED,
         };
-        Self { message: error.to_string(), hint: error.hint(), code }
+        Self {
+            message: error.to_string(),
+            hint: fault::with_more(&error.hint(), error.explained().code),
+            code,
+        }
     }
 }

@@ -15,24 +15,44 @@ use tokio::time::sleep;
 
 use super::up::{announce, only_one};
 use crate::api::{self, Api};
+use crate::cli::Common;
 use crate::cli::workers::Worker;
 use crate::fault::{FAILED, Fault, UNREACHABLE};
-use crate::office::Office;
+use crate::office::{Office, find};
 use crate::output;
-use crate::server_file;
+use crate::server_file::{self, ServerFile};
 use crate::signals::Signals;
 
 /// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
 /// leases run out by themselves.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
-pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
-    if !office.place.store.is_shared() {
+/// Where a worker works. Its folder says nothing about the namespace, so one that is not named has to be the only one.
+pub async fn placed(common: &Common) -> Result<Common, Fault> {
+    let (place, _) = find(common)?;
+    if !place.store.is_shared() {
         return Err(Fault::usage(
             "a worker needs a store that machines share",
             "name one: baton worker --store postgres://USER@HOST/DATABASE; on one machine alone, use baton up",
         ));
     }
+    if common.namespace.is_some() {
+        return Ok(common.clone());
+    }
+    match place.store.namespaces().await?.as_slice() {
+        [only] => Ok(Common { namespace: Some(only.clone()), ..common.clone() }),
+        [] => Err(Fault::usage(
+            "nobody has used this store yet",
+            "start a server on it first: baton up --store … --namespace NAME",
+        )),
+        several => Err(Fault::usage(
+            format!("this store has several namespaces: {}", several.join(", ")),
+            "say which one to work for: --namespace NAME",
+        )),
+    }
+}
+
+pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     output::show_logs(None);
     let _alone = only_one(office)?;
     let grace = Duration::from_secs(options.grace.into());
@@ -52,6 +72,8 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
         code: FAILED,
     })?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
+    // And by the command line: on a shared store they have no other way in.
+    let _file = ServerFile::write(&office.place, server.address(), None)?;
     announce(&engine.shop.settings);
     output::talk(&format!("{} works for {}", engine.shop.worker, office.place.namespace));
 

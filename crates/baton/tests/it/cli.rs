@@ -123,6 +123,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: there is no task zzz
 
     Hint: see what there is: baton task list
+    More: baton explain not_found
     ");
     insta::assert_snapshot!(folder.says(&["task", "list", "--queue", "provisonal"]), @r#"
     exit 2
@@ -137,6 +138,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: "x" is not a cursor; use the one the previous page gave, or none
 
     Hint: start at the beginning, without a cursor
+    More: baton explain bad_cursor
     "#);
     insta::assert_snapshot!(folder.says(&["task", "retry", &id]), @r"
     exit 4
@@ -144,6 +146,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: TASK-00000000 is Incoming: retry is not possible there
 
     Hint: see what it allows now: baton task show TASK-00000000
+    More: baton explain wrong_state
     ");
     insta::assert_snapshot!(folder.says(&["task", "reply", &id, "yes"]), @r"
     exit 4
@@ -151,6 +154,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: TASK-00000000 does not wait for an answer
 
     Hint: see where it stands: baton task show TASK-00000000
+    More: baton explain not_waiting
     ");
     insta::assert_snapshot!(folder.says(&["answer", "Q-00000001", "yes"]), @r"
     exit 2
@@ -158,6 +162,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: there is no question Q-00000001
 
     Hint: see the open questions: baton questions
+    More: baton explain not_found
     ");
     insta::assert_snapshot!(folder.says(&["answer", "1", "yes"]), @r#"
     exit 2
@@ -172,6 +177,7 @@ fn mistakes_are_answered_with_what_to_do() {
     error: TASK-00000000 is Incoming: release is not possible there
 
     Hint: see what it allows now: baton task show TASK-00000000
+    More: baton explain wrong_state
     ");
 }
 
@@ -251,12 +257,65 @@ fn explain_states_has_every_state_and_no_way_out_of_done() {
 }
 
 #[test]
+fn explain_tells_what_a_code_means_why_it_came_and_what_to_do() {
+    let output = baton(&["explain", "wrong_state"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(stdout(&output), @r"
+    wrong_state (Tasks and plans)
+
+    The task is in a state from which this is not possible.
+
+    Why:   It moved on before your command came (an agent finished, somebody else decided), or the
+           command is meant for another state: only work that waits to be accepted can be accepted,
+           only a failed task can be tried again. Nothing leaves Done.
+
+    Next:  `baton task show TASK` says where it stands; `baton explain states` says what each state
+           allows.
+    ");
+    // A code of the API and one of a rule may differ in their letters' case alone; an exit code is a number.
+    assert!(stdout(&baton(&["explain", "TOO_LARGE"])).starts_with("TOO_LARGE (Codes of the API)"));
+    assert!(stdout(&baton(&["explain", "too_large"])).starts_with("too_large (Tasks and plans)"));
+    assert!(stdout(&baton(&["explain", "10"])).starts_with("exit-10 (Exit codes of commands)"));
+}
+
+#[test]
+fn explain_alone_lists_everything_and_json_has_the_same() {
+    let all: Value = serde_json::from_slice(&baton(&["explain", "--json"]).stdout).unwrap();
+    let listed = stdout(&baton(&["explain"]));
+    let codes = all["codes"].as_array().unwrap();
+    assert!(codes.len() > 120, "{}", codes.len());
+    for code in codes {
+        let name = code["code"].as_str().unwrap();
+        assert!(listed.contains(&format!("\n  {name} ")), "{name} is not in the list");
+    }
+    for topic in all["topics"].as_array().unwrap() {
+        let name = topic["topic"].as_str().unwrap();
+        let told: Value = serde_json::from_slice(&baton(&["explain", name, "--json"]).stdout).unwrap();
+        assert!(!told[name].as_array().unwrap().is_empty(), "{name}");
+    }
+    let one: Value = serde_json::from_slice(&baton(&["explain", "store_damaged", "--json"]).stdout).unwrap();
+    assert_eq!(one["codes"][0]["family"], "The store");
+}
+
+#[test]
+fn a_code_nobody_knows_gets_the_nearest_names() {
+    let output = baton(&["explain", "wrong-stat"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
+    error: there is nothing called "wrong-stat" to explain
+
+    Hint: did you mean wrong_state, wrong_shape, wrong_results, run_lost? See everything there is: baton explain
+    "#);
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2_and_names_what_there_is() {
-    let output = baton(&["explain", "state"]);
+    let output = baton(&["recipe", "shwo"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("states") && said.contains("phases"), "{said}");
+    assert!(said.contains("show"), "{said}");
 }
 
 #[test]

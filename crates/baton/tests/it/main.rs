@@ -17,6 +17,7 @@ mod cli;
 mod configuring;
 mod demo;
 mod dependencies;
+mod docs;
 mod engine;
 mod looping;
 mod machines;

@@ -9,6 +9,7 @@ mod check_loop;
 mod check_step;
 mod checker;
 mod draft;
+pub mod explained;
 mod fault;
 mod reach;
 

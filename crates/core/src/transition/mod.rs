@@ -11,6 +11,8 @@ pub mod table;
 mod verdicts;
 
 pub use step::Transition;
+#[cfg(test)]
+pub(crate) use verdicts::merge_conflict;
 
 use crate::command::{Command, Context};
 use crate::refusal::Refusal;

@@ -160,13 +160,7 @@ impl Step<'_> {
             self.task.ledger.resumes = work.attempt;
             self.send_home();
         } else {
-            let text = NonBlank::led_by(
-                "The work conflicts with the branch it is to be merged into, and an attempt to mend that did not help. \
-                 How should the agent resolve it? What you write is given to it, and it goes on on the same branch; nothing \
-                 that was committed is lost.\n\n",
-                detail.as_str(),
-            );
-            self.ask(Draft::new(QuestionKind::Clarification, text), work.attempt);
+            self.ask(merge_conflict(detail), work.attempt);
         }
         Ok(())
     }
@@ -292,4 +286,15 @@ impl Step<'_> {
             self.effect(Effect::RetireWorktree { attempt });
         }
     }
+}
+
+/// What a person is asked when an agent could not resolve a conflict.
+pub(crate) fn merge_conflict(detail: &NonBlank) -> Draft {
+    let text = NonBlank::led_by(
+        "The work conflicts with the branch it is to be merged into, and an attempt to mend that did not help. \
+         How should the agent resolve it? What you write is given to it, and it goes on on the same branch; nothing \
+         that was committed is lost.\n\n",
+        detail.as_str(),
+    );
+    Draft::new(QuestionKind::Clarification, text)
 }

@@ -12,6 +12,7 @@ use baton_core::event::{Event, EventBody};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::owner_token::OwnerToken;
+use baton_core::person_role::PersonRole;
 use baton_core::phase::PhaseStart;
 use baton_core::phase_loop::{FreshCycle, PhaseLoop};
 use baton_core::state::StateName;
@@ -22,7 +23,7 @@ use serde_json::Value;
 use crate::samples::{SAYS, attempt, commands, context, drive, ended, evidence, in_state, text};
 
 /// The first example of each kind of event and effect that transitions produce.
-fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+pub fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
     let (mut events, mut effects) = (BTreeMap::new(), BTreeMap::new());
     for state in StateName::ALL {
         for task in in_state(state) {
@@ -47,7 +48,7 @@ fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
 }
 
 /// The events no transition of a task produces.
-fn other_events() -> Vec<EventBody> {
+pub fn other_events() -> Vec<EventBody> {
     let session: SessionId = "session".parse().unwrap();
     let (task, part) = (TaskId::from_bits(0xA), TaskId::from_bits(0xB));
     let (run, project) = (RunId::from_bits(0xC), ProjectId::from_bits(0xD));
@@ -114,6 +115,12 @@ fn other_events() -> Vec<EventBody> {
             reason: text("rate limit"),
         },
         EventBody::IntakeResumed { agent: "claude".parse().unwrap() },
+        EventBody::TokenCreated {
+            name: "ada".parse().unwrap(),
+            role: PersonRole::Viewer,
+            expires_at: Some(Timestamp::from_ms(60_000)),
+        },
+        EventBody::TokenRevoked { name: "ada".parse().unwrap() },
     ]
 }
 
@@ -162,6 +169,8 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TaskLetGo { .. } => 39,
         EventBody::TaskHeldBack { .. } => 40,
         EventBody::TaskRevised { .. } => 41,
+        EventBody::TokenCreated { .. } => 42,
+        EventBody::TokenRevoked { .. } => 43,
     }
 }
 

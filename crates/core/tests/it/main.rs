@@ -7,10 +7,12 @@
 
 mod ask_cycle;
 mod asking;
+mod explained;
 mod forms;
 mod graph;
 mod phase_loop;
 mod recipes;
+mod reference;
 mod results;
 mod samples;
 mod schedule;

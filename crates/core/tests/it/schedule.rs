@@ -26,7 +26,7 @@ fn agent(name: &str) -> AgentName {
 fn candidate(task: u32, urgency: Urgency, priority: Priority, created_ms: i64) -> Candidate {
     Candidate {
         task: TaskId::from_bits(task),
-        rank: ClaimRank::of(urgency, priority),
+        rank: ClaimRank::of(urgency, priority, Timestamp::from_ms(created_ms)),
         created_at: Timestamp::from_ms(created_ms),
         role: role("implement"),
         agent: agent("claude"),

@@ -193,7 +193,8 @@ impl World {
                 | Record::Loop(_)
                 | Record::Receipt(_)
                 | Record::Hold(_)
-                | Record::Spending(_) => {
+                | Record::Spending(_)
+                | Record::AccessToken(_) => {
                     panic!("this world has none of these")
                 }
             }

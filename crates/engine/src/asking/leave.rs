@@ -68,3 +68,14 @@ fn question(digest: &str) -> Result<Draft, Blank> {
     draft.options = YesNo::OPTIONS.iter().map(|option| NonBlank::new(*option)).collect::<Result<_, _>>()?;
     Ok(draft)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_stands_alone() {
+        let draft = question(&"0123456789abcdef".repeat(4)).unwrap();
+        assert_eq!(draft.lacks(), [], "{}", draft.text);
+    }
+}

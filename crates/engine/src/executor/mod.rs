@@ -16,9 +16,7 @@ mod settlement;
 pub mod shift;
 
 use baton_agents::ended::{Ended, How};
-use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::command::Command;
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::AttemptId;
 use baton_core::question::{Draft, QuestionKind};
@@ -27,7 +25,7 @@ use baton_core::recipe::Step;
 use baton_core::refusal::Refusal;
 use baton_core::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::text::{Blank, NonBlank};
 use baton_store::Store;
 use tokio::sync::watch;
 
@@ -221,24 +219,27 @@ impl<S: Store> Executor<'_, S> {
 
     /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.
     async fn ask_about_recipe(&self, error: &EngineError, spent: &Spent) -> Result<Executed, EngineError> {
-        let text = format!(
-            "What should become of this task? It is to be run by a recipe that cannot be used: {error}.\n\n`baton recipe \
-             check` tells what is wrong. Mend it, then answer with anything, and the task begins; or give it up: baton \
-             task cancel {}.",
-            self.task.id()
-        );
-        let result = match NonBlank::new(text.clone()) {
-            Ok(text) => AttemptResult::Asked { question: Draft::new(QuestionKind::Clarification, text) },
+        let result = match about_recipe(self.task, error) {
+            Ok(question) => AttemptResult::Asked { question },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
         let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Executed::Stopped) };
         let end = AttemptEnd { reported: Reported::new(result, ""), verified };
-        let settle = Command::Settle { attempt: self.attempt, end };
-        match self.shop.desk.apply(self.task.id(), settle, Actor::Baton).await {
-            Ok(_) => Ok(Executed::Settled),
+        match self.shop.settle_charged(self.task, self.attempt, end).await {
+            Ok(()) => Ok(Executed::Settled),
             Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
     }
+}
+
+fn about_recipe(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
+    let text = format!(
+        "What should become of this task? It is to be run by a recipe that cannot be used: {error}.\n\n`baton recipe \
+         check` tells what is wrong. Mend it, then answer with anything, and the task begins; or give it up: baton \
+         task cancel {}.",
+        task.id()
+    );
+    Ok(Draft::new(QuestionKind::Clarification, NonBlank::new(text)?))
 }

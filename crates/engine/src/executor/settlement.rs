@@ -111,3 +111,48 @@ pub fn wants_code(task: &Task) -> bool {
         Deliverable::Code | Deliverable::Danger => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use baton_core::id::{SessionId, TaskId};
+    use baton_core::priority::Priority;
+    use baton_core::recycle::Depth;
+    use baton_core::task::TaskSpec;
+    use baton_core::text::Role;
+    use baton_core::time::Timestamp;
+
+    use super::*;
+
+    fn task() -> Task {
+        Task::create(TaskSpec {
+            id: TaskId::from_bits(1),
+            session_id: "sess_1".parse::<SessionId>().unwrap(),
+            project_id: None,
+            task_type: TaskType::Implementation,
+            purpose: Purpose::Work,
+            title: NonBlank::new("Parse the dates").unwrap(),
+            description: String::new(),
+            role: Role::implement(),
+            recipe: None,
+            needs: BTreeSet::new(),
+            priority: Priority::default(),
+            depth: Depth::Original,
+            created_at: Timestamp::from_ms(0),
+        })
+    }
+
+    /// What an agent says of being blocked is its own words; these are ours.
+    #[test]
+    fn every_question_baton_puts_at_the_end_of_a_run_stands_alone() {
+        for reason in ["max-total-steps", "max-step-visits-exceeded:fix", "user-requested"] {
+            let reason: ExitReason = reason.parse().unwrap();
+            let exit = Exit { reason: &reason, outcome: None, text: "I was at it.", origin: Origin::Task };
+            let AttemptResult::Asked { question } = exit.reported(&task(), false).result else {
+                panic!("{reason} asks nothing")
+            };
+            assert_eq!(question.lacks(), [], "{}", question.text);
+        }
+    }
+}

@@ -100,6 +100,7 @@ impl<S: Store> Shift<'_, S> {
             log_path: folder.join(LOG_FILE),
         };
         self.shop.mailbox.open(self.attempt, bench);
+        self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
         let driver = self.driver(agent, &door, &secret);
         let mut ended = self.drive(driver.as_ref(), launch, name, &room, stop).await?;
         ask_about_budget(&mut ended, &room, started.elapsed());
@@ -160,9 +161,12 @@ impl<S: Store> Shift<'_, S> {
             while let Some(event) = events.recv().await {
                 match event {
                     Event::Started(identity) => record_process(&process_file, &identity),
-                    Event::Turn(turn) if idle_since.is_none() && progress.is_missing(turn).await => {
-                        idle_since = Some(turn);
-                        let _ = quit.send(true);
+                    Event::Turn(turn) => {
+                        self.shop.running.note_turn(self.attempt, turn);
+                        if idle_since.is_none() && progress.is_missing(turn).await {
+                            idle_since = Some(turn);
+                            let _ = quit.send(true);
+                        }
                     }
                     Event::Session(id) if heard.is_ok() => {
                         heard = self.note_session(name, &id, false).await;

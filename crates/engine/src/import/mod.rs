@@ -7,6 +7,7 @@
 mod backlog;
 mod beads;
 mod error;
+mod explained;
 mod github;
 mod importer;
 mod item;

@@ -231,3 +231,6 @@ pub fn review_prompt(brief: &str, work: &ReviewWork) -> String {
          You create no task yourself: they are created when the human has said YES.\n"
     )
 }
+
+#[cfg(test)]
+mod tests;

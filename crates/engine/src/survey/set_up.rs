@@ -55,7 +55,7 @@ impl SetUp {
         text.push_str(
             "\n# What git does not carry and an agent needs in its worktree.\n# [worktree]\n# copy = [\".env\"]\n\
              \n# How you are told when you are not looking: a program that gets the notice as JSON, or an address.\n\
-             # [notify]\n# command = [\"notify-send\", \"Baton\"]\n# webhook = \"https://example.org/hook\"\n",
+             # [notify]\n# command = [\"notify-send\", \"Baton\"]\n# webhook = \"http://localhost:9000/baton\"\n",
         );
         // A table header ends the top level, so the plain keys must all stand before any.
         text

@@ -5,6 +5,7 @@
 //! end. What a Taskfile means is the business of `baton-taskfile`.
 
 mod error;
+mod explained;
 mod output;
 mod settings;
 mod site;

@@ -11,6 +11,7 @@ use baton_core::id::AttemptId;
 
 use super::error::GitError;
 use super::git::At;
+use super::register::Stand;
 use super::registration::{Registration, clear_stale_locks, mend_link, set_owner};
 use super::room::{Worktrees, hidden_ref};
 use super::setup::Setup;
@@ -45,6 +46,13 @@ pub struct Checkout {
     pub(super) git_dir: PathBuf,
 }
 
+/// What a closer look at a repository found of an attempt.
+enum Found {
+    Whole(Checkout),
+    /// Where to start, and where counting does.
+    Start(CommitId, CommitId),
+}
+
 impl Checkout {
     pub(super) fn at(&self) -> At<'_> {
         At::Worktree { git_dir: &self.git_dir, folder: &self.folder }
@@ -61,32 +69,32 @@ impl Worktrees {
     pub async fn create(&self, spec: &CheckoutSpec) -> Result<Checkout, GitError> {
         spec.setup.check()?;
         let lock = self.lock().await?;
-        let all = self.registrations().await?;
-        let owned_by = |attempt| all.iter().find(|found| found.owner == Some(attempt) && found.is_sound());
-        if let Some(own) = owned_by(spec.attempt) {
-            return self.adopt(spec, own).await;
+        if let Some(own) = self.seat_of(spec.attempt).filter(Registration::is_sound) {
+            return self.adopt(spec, &own).await;
         }
-        if let Some(earlier) = spec.resumes.and_then(owned_by)
-            && stands_on(earlier, &spec.place)
+        if let Some(earlier) = spec.resumes.and_then(|earlier| self.seat_of(earlier))
+            && earlier.is_sound()
+            && stands_on(&earlier, &spec.place)
         {
-            self.record_base(spec, &self.head_of(earlier).await?).await?;
-            return self.adopt(spec, earlier).await;
+            return self.go_on_in(spec, &earlier).await;
         }
         let folder = self.folder_of(spec.attempt);
-        let all = self.make_room(spec.attempt, &folder, all).await?;
-        let (start, recorded) = self.start(spec, &all).await?;
-        let base = match recorded {
-            Some(base) => base,
-            None => self.record_base(spec, &start).await?,
+        let (start, base) = match self.begin_anew(spec, &folder).await? {
+            Some(tip) => (tip.clone(), tip),
+            None => match self.look_closer(spec, &folder).await? {
+                Found::Whole(found) => return Ok(found),
+                Found::Start(start, base) => (start, base),
+            },
         };
         let spare = match &spec.place {
-            Place::Task { branch, .. } => self.take_spare(&all, &folder, branch, &start).await?,
+            Place::Task { branch, .. } => self.take_spare(&folder, branch, &start).await?,
             Place::Reading { .. } => None,
         };
         let is_filled = spare.is_some();
-        let git_dir = match spare {
-            Some(git_dir) => git_dir,
-            None => self.register(&folder, &spec.place, &start).await?,
+        let git_dir = match (spare, &spec.place) {
+            (Some(git_dir), _) => git_dir,
+            (None, Place::Task { branch, .. }) => self.register(&folder, Stand::Branch(branch)).await?,
+            (None, Place::Reading { .. }) => self.register(&folder, Stand::Commit(&start)).await?,
         };
         // The files are written without the lock, so that many worktrees can be filled at once.
         drop(lock);
@@ -95,8 +103,43 @@ impl Worktrees {
             self.fill(&made).await?;
         }
         self.set_up(&made, &spec.setup).await?;
-        own(&made)?;
+        self.own(&made)?;
         Ok(made)
+    }
+
+    /// The usual case, a task's first attempt: nothing of it is there. Then nothing else has to be looked at, and its
+    /// branch and its base are made in one call.
+    async fn begin_anew(&self, spec: &CheckoutSpec, folder: &Path) -> Result<Option<CommitId>, GitError> {
+        match &spec.place {
+            Place::Task { branch, from } if spec.resumes.is_none() && !folder.exists() => {
+                self.begin(spec.attempt, branch, from).await
+            }
+            Place::Task { .. } | Place::Reading { .. } => Ok(None),
+        }
+    }
+
+    /// Something of the attempt, its task or the attempt before it may be there already. Looks at all worktrees.
+    async fn look_closer(&self, spec: &CheckoutSpec, folder: &Path) -> Result<Found, GitError> {
+        let all = self.registrations().await?;
+        let owned_by = |attempt| all.iter().find(|found| found.owner == Some(attempt) && found.is_sound());
+        if let Some(own) = owned_by(spec.attempt) {
+            return self.adopt(spec, own).await.map(Found::Whole);
+        }
+        if let Some(earlier) = spec.resumes.and_then(owned_by)
+            && stands_on(earlier, &spec.place)
+        {
+            return self.go_on_in(spec, earlier).await.map(Found::Whole);
+        }
+        let all = self.make_room(spec.attempt, folder, all).await?;
+        let start = self.start(spec, &all).await?;
+        let base = self.record_base(spec, &start).await?;
+        Ok(Found::Start(start, base))
+    }
+
+    /// The worktree of the attempt before becomes this one's.
+    async fn go_on_in(&self, spec: &CheckoutSpec, earlier: &Registration) -> Result<Checkout, GitError> {
+        let base = self.record_base(spec, &self.head_of(earlier).await?).await?;
+        self.take_over(spec, earlier, base)
     }
 
     /// Whether the attempt got as far as having a place to work in.
@@ -106,8 +149,7 @@ impl Worktrees {
 
     /// The attempt's worktree, if it stands.
     pub async fn open(&self, attempt: AttemptId, place: Place) -> Result<Option<Checkout>, GitError> {
-        let all = self.registrations().await?;
-        let Some(found) = all.into_iter().find(|found| found.owner == Some(attempt)) else { return Ok(None) };
+        let Some(found) = self.owned_by(attempt).await? else { return Ok(None) };
         let base = self.hidden("base", attempt).await?;
         Ok(found.git_dir.zip(base).map(|(git_dir, base)| Checkout {
             attempt,
@@ -119,6 +161,20 @@ impl Worktrees {
     }
 
     async fn adopt(&self, spec: &CheckoutSpec, found: &Registration) -> Result<Checkout, GitError> {
+        let base = match self.hidden("base", spec.attempt).await? {
+            Some(base) => base,
+            // Someone deleted the record; the best that is left is to count from here.
+            None => self.record_base(spec, &self.head_of(found).await?).await?,
+        };
+        self.take_over(spec, found, base)
+    }
+
+    fn take_over(
+        &self,
+        spec: &CheckoutSpec,
+        found: &Registration,
+        base: CommitId,
+    ) -> Result<Checkout, GitError> {
         let Some(git_dir) = found.git_dir.clone() else {
             return Err(GitError::NoWorktree { attempt: spec.attempt });
         };
@@ -128,21 +184,30 @@ impl Worktrees {
             path: found.folder.join(".git"),
             source,
         })?;
-        let base = match self.hidden("base", spec.attempt).await? {
-            Some(base) => base,
-            // Someone deleted the record; the best that is left is to count from here.
-            None => self.record_base(spec, &self.head_of(found).await?).await?,
-        };
         let folder = found.folder.clone();
         let adopted = Checkout { attempt: spec.attempt, folder, place: spec.place.clone(), base, git_dir };
-        own(&adopted)?;
+        self.own(&adopted)?;
         Ok(adopted)
+    }
+
+    /// Makes the attempt the worktree's owner, and remembers where it is.
+    fn own(&self, checkout: &Checkout) -> Result<(), GitError> {
+        set_owner(&checkout.git_dir, checkout.attempt).map_err(|source| GitError::File {
+            tried: "lock the worktree by",
+            path: checkout.git_dir.clone(),
+            source,
+        })?;
+        self.seats.note(checkout.attempt, &checkout.git_dir);
+        Ok(())
     }
 
     async fn head_of(&self, found: &Registration) -> Result<CommitId, GitError> {
         let git_dir = found.git_dir.as_deref().unwrap_or(self.repository.git_dir());
-        let call = self.repository.call_at("see where the worktree stands", At::Repository(git_dir));
-        call.args(["rev-parse", "--verify", "HEAD^{commit}"]).commit().await
+        let nowhere = || GitError::Garbled {
+            tried: "see where the worktree stands",
+            answer: "on a branch without commits".to_owned(),
+        };
+        self.repository.head_at(git_dir).await?.ok_or_else(nowhere)
     }
 
     /// Clears the attempt's own folder of what a crash or a stranger left there. Answers with what git has on
@@ -166,31 +231,21 @@ impl Worktrees {
         self.registrations().await
     }
 
-    /// The commit to start from, with the branch made and free to be checked out; and the attempt's base, when it
-    /// could be recorded in the same step.
-    async fn start(
-        &self,
-        spec: &CheckoutSpec,
-        all: &[Registration],
-    ) -> Result<(CommitId, Option<CommitId>), GitError> {
+    /// The commit to start from, with the branch made and free to be checked out.
+    async fn start(&self, spec: &CheckoutSpec, all: &[Registration]) -> Result<CommitId, GitError> {
         match &spec.place {
             Place::Task { branch, from } => {
                 for holder in all.iter().filter(|found| found.branch.as_deref() == Some(branch.as_str())) {
                     self.free(branch, holder).await?;
                 }
-                if spec.resumes.is_none()
-                    && let Some(tip) = self.begin(spec.attempt, branch, from).await?
-                {
-                    return Ok((tip.clone(), Some(tip)));
-                }
-                Ok((self.repository.ensure_branch(branch, from).await?.tip().clone(), None))
+                Ok(self.repository.ensure_branch(branch, from).await?.tip().clone())
             }
-            Place::Reading { branch } => Ok((self.repository.tip_of_existing(branch).await?, None)),
+            Place::Reading { branch } => self.repository.tip_of_existing(branch).await,
         }
     }
 
-    /// The usual case, a task's first attempt, in two calls of git: the branch and the base are made together. None
-    /// when either is there already, or something is in the way that deserves a longer look.
+    /// The branch and the base, made together. None when either is there already, or something is in the way that
+    /// deserves a longer look.
     async fn begin(
         &self,
         attempt: AttemptId,
@@ -240,32 +295,6 @@ impl Worktrees {
         }
     }
 
-    async fn register(&self, folder: &Path, place: &Place, start: &CommitId) -> Result<PathBuf, GitError> {
-        match place {
-            Place::Task { branch, .. } => self.register_at(folder, branch.as_str(), false).await,
-            Place::Reading { .. } => self.register_detached(folder, start).await,
-        }
-    }
-
-    /// A worktree on a commit, and on no branch; its files are not written yet.
-    pub(super) async fn register_detached(
-        &self,
-        folder: &Path,
-        start: &CommitId,
-    ) -> Result<PathBuf, GitError> {
-        self.register_at(folder, start.as_str(), true).await
-    }
-
-    async fn register_at(&self, folder: &Path, at: &str, is_detached: bool) -> Result<PathBuf, GitError> {
-        let add = self.repository.call("make the worktree");
-        // Forced, because we looked: git would also count a branch some dead rebase still speaks for.
-        let add = add.args(["worktree", "add", "--quiet", "--no-checkout", "--force", "--force"]);
-        let add = if is_detached { add.arg("--detach") } else { add };
-        add.arg("--").arg(folder).arg(at).run().await?;
-        let lost = || GitError::Garbled { tried: "make the worktree", answer: "there is none".to_owned() };
-        self.git_dir_of(folder).ok_or_else(lost)
-    }
-
     async fn fill(&self, made: &Checkout) -> Result<(), GitError> {
         let fill = self.repository.call_at("write the worktree's files", made.at());
         fill.write_files().run().await.map(drop)
@@ -278,12 +307,4 @@ fn stands_on(found: &Registration, place: &Place) -> bool {
         Place::Task { branch, .. } => found.branch.as_deref() == Some(branch.as_str()),
         Place::Reading { .. } => found.branch.is_none() && fs::metadata(&found.folder).is_ok(),
     }
-}
-
-fn own(checkout: &Checkout) -> Result<(), GitError> {
-    set_owner(&checkout.git_dir, checkout.attempt).map_err(|source| GitError::File {
-        tried: "lock the worktree by",
-        path: checkout.git_dir.clone(),
-        source,
-    })
 }

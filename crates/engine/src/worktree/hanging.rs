@@ -26,11 +26,15 @@ impl Worktrees {
         let mut all: BTreeSet<CommitId> = head.into_iter().chain(before).cloned().collect();
         all.extend(self.hidden("base", remains.attempt).await?);
         if let Some(git_dir) = &remains.git_dir {
-            all.extend(self.existing(self.steps(git_dir).await?).await?);
+            let steps = self.steps(git_dir).await?;
+            let unseen: BTreeSet<CommitId> = steps.into_iter().filter(|step| !all.contains(step)).collect();
+            if !unseen.is_empty() {
+                all.extend(self.existing(unseen).await?);
+            }
             all.extend(self.staged(git_dir, head).await?);
         }
-        if all.is_empty() {
-            return Ok(Vec::new());
+        if all.len() < 2 {
+            return Ok(all.into_iter().collect());
         }
         let tried = "find what only the worktree holds";
         let call = self.repository.call(tried).args(["merge-base", "--independent"]);
@@ -62,9 +66,20 @@ impl Worktrees {
         Ok(commits.filter_map(|id| id.parse().ok()).collect())
     }
 
+    /// Whether the index says what HEAD does; a damaged one says nothing of the kind.
+    async fn is_nothing_staged(&self, git_dir: &Path, head: Option<&CommitId>) -> Result<bool, GitError> {
+        let Some(head) = head else { return Ok(false) };
+        let compare = self.repository.call_at("see what was staged", At::Repository(git_dir));
+        let compare = compare.args(["diff-index", "--cached", "--quiet", "--ignore-submodules=none"]);
+        Ok(compare.args([head.as_str(), "--"]).ask().await?.code == Some(0))
+    }
+
     /// The index as a commit, when it says something else than HEAD: an agent may stage a file and then
     /// change or delete it. The same index makes the same commit.
     async fn staged(&self, git_dir: &Path, head: Option<&CommitId>) -> Result<Option<CommitId>, GitError> {
+        if self.is_nothing_staged(git_dir, head).await? {
+            return Ok(None);
+        }
         let tried = "keep what was staged";
         let listed =
             self.repository.call_at(tried, At::Repository(git_dir)).args(["ls-files", "-z", "--stage"]);

@@ -46,6 +46,9 @@ impl Worktrees {
         if !checkout.folder.is_dir() || !checkout.git_dir.is_dir() {
             return Ok(None);
         }
+        if self.is_clean(checkout).await? {
+            return Ok(None);
+        }
         let scratch = self.scratch()?;
         let index = scratch.path().join("index");
         let paths = self.changed_paths(checkout, &index, head).await?;
@@ -63,17 +66,22 @@ impl Worktrees {
         Ok(Some(Leftovers { commit, scratch }))
     }
 
+    /// Whether git finds nothing at all that is not in HEAD. One it cannot judge is looked at more closely.
+    async fn is_clean(&self, checkout: &Checkout) -> Result<bool, GitError> {
+        let status = self.repository.call_at("look for uncommitted changes", checkout.at());
+        let status = status.args(["status", "--porcelain", "-z", "--untracked-files=normal"]);
+        let found = status.args(["--ignore-submodules=none", "--no-renames"]).timeout(TIMEOUT_FILES).find().await?;
+        Ok(found.is_some_and(|found| found.is_empty()))
+    }
+
     fn with_index(&self, tried: &'static str, checkout: &Checkout, index: &Path) -> Call {
         self.repository.call_at(tried, checkout.at()).env("GIT_INDEX_FILE", index)
     }
 
     async fn tree_of(&self, head: Option<&CommitId>) -> Result<String, GitError> {
-        let tried = "look up a tree";
         match head {
-            Some(head) => {
-                self.repository.call(tried).args(["rev-parse", &format!("{head}^{{tree}}")]).line().await
-            }
-            None => self.repository.call(tried).args(["mktree"]).input([]).line().await,
+            Some(head) => self.repository.tree_at(head).await,
+            None => self.repository.call("look up a tree").args(["mktree"]).input([]).line().await,
         }
     }
 

@@ -15,7 +15,6 @@ use baton_core::git_name::{BranchName, CommitId};
 use super::call::{Answer, Call};
 use super::checkout::{Checkout, Place};
 use super::error::GitError;
-use super::git::At;
 use super::leftovers::subject;
 use super::repository::Repository;
 use super::room::Worktrees;
@@ -84,13 +83,14 @@ impl Worktrees {
         if !checkout.git_dir.is_dir() {
             return Ok(None);
         }
-        let tried = "see where the worktree stands";
-        let call = self.repository.call_at(tried, At::Repository(&checkout.git_dir));
-        call.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).find_commit().await
+        self.repository.head_at(&checkout.git_dir).await
     }
 
     /// Commits of this attempt's own that lead to `head`.
     pub(super) async fn own_commits(&self, checkout: &Checkout, head: &CommitId) -> Result<u32, GitError> {
+        if *head == checkout.base {
+            return Ok(0);
+        }
         let tried = "count the commits";
         // What Baton committed for the agent is no commit of the agent's.
         let batons = format!("--grep={}", subject(checkout.attempt));
@@ -139,6 +139,9 @@ impl Worktrees {
 
 impl Repository {
     pub(super) async fn extent(&self, base: &CommitId, head: &CommitId) -> Result<Extent, GitError> {
+        if base == head {
+            return Ok(Extent::default());
+        }
         let diff = self.diff_call("measure the changes", base, head).await?;
         let out = diff.args(["--numstat", "-z", "--find-renames"]).run().await?;
         Ok(extent_of(&out))

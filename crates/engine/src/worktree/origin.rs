@@ -204,9 +204,12 @@ impl Worktrees {
 
     /// Whether every commit up to this one is on the branch.
     pub async fn holds(&self, branch: &BranchName, commit: &CommitId) -> Result<bool, GitError> {
-        let known = self.repository.commit_at(commit.as_str()).await?.is_some();
         match self.repository.tip(branch).await? {
-            Some(tip) if known => self.repository.is_ancestor(commit, &tip).await,
+            Some(tip) if tip == *commit => Ok(true),
+            // A commit that is not even known here has not arrived.
+            Some(tip) if self.repository.commit_at(commit.as_str()).await?.is_some() => {
+                self.repository.is_ancestor(commit, &tip).await
+            }
             Some(_) | None => Ok(false),
         }
     }

@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use baton_core::git_name::CommitId;
@@ -21,6 +22,8 @@ use super::room::Worktrees;
 const REASON: &str = "Baton keeps this worktree for ";
 /// Of one that nobody owns yet.
 const REASON_SPARE: &str = "Baton keeps this worktree ready";
+/// Of one whose files are still being written.
+const REASON_UNFINISHED: &str = "Baton makes this worktree";
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registration {
@@ -28,9 +31,6 @@ pub(super) struct Registration {
     /// Where git keeps this worktree's HEAD and index; the first one, the repository's own, has none.
     pub git_dir: Option<PathBuf>,
     pub branch: Option<String>,
-    pub head: Option<CommitId>,
-    /// Made to the end, for whoever needs one next.
-    pub is_spare: bool,
     pub is_bare: bool,
     pub owner: Option<AttemptId>,
     pub is_locked: bool,
@@ -41,6 +41,36 @@ impl Registration {
     pub fn is_sound(&self) -> bool {
         let is_there = self.folder.is_dir() && !self.folder.join(".git").is_dir();
         is_there && self.owner.is_some() && self.git_dir.is_some()
+    }
+}
+
+/// Attempts whose worktree is remembered; beyond that they are looked for again.
+const SEATS_MAX: usize = 100_000;
+
+/// Where the worktree of an attempt was last seen: git's folder of it. Only a hint, since every look reads the record
+/// itself; without it all records are read. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seats(Arc<Mutex<BTreeMap<AttemptId, PathBuf>>>);
+
+impl Seats {
+    fn get(&self, attempt: AttemptId) -> Option<PathBuf> {
+        self.known().get(&attempt).cloned()
+    }
+
+    pub fn note(&self, attempt: AttemptId, git_dir: &Path) {
+        let mut known = self.known();
+        if known.len() >= SEATS_MAX {
+            known.clear();
+        }
+        known.insert(attempt, git_dir.to_owned());
+    }
+
+    pub fn forget(&self, attempt: AttemptId) {
+        self.known().remove(&attempt);
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<AttemptId, PathBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,7 +92,57 @@ impl Worktrees {
                 read_field(last, &String::from_utf8_lossy(field));
             }
         }
+        for found in &all {
+            if let Some((owner, git_dir)) = found.owner.zip(found.git_dir.as_ref()) {
+                self.seats.note(owner, git_dir);
+            }
+        }
         Ok(all)
+    }
+
+    /// The worktree an attempt owns, found without a look at all the others: where it was seen last, or in the attempt's
+    /// own folder. None says that it was not found there, not that there is none.
+    pub(super) fn seat_of(&self, attempt: AttemptId) -> Option<Registration> {
+        let known = self.seats.get(attempt).or_else(|| self.linked(&self.folder_of(attempt)))?;
+        let found = self.record(&known)?;
+        (found.owner == Some(attempt)).then_some(found)
+    }
+
+    /// The worktree an attempt owns.
+    pub(super) async fn owned_by(&self, attempt: AttemptId) -> Result<Option<Registration>, GitError> {
+        if let Some(found) = self.seat_of(attempt) {
+            return Ok(Some(found));
+        }
+        Ok(self.registrations().await?.into_iter().find(|found| found.owner == Some(attempt)))
+    }
+
+    /// Git's folder of the worktree in a folder of ours, by the folder's own word; whoever uses it looks at the record.
+    pub(super) fn linked(&self, folder: &Path) -> Option<PathBuf> {
+        let text = fs::read(folder.join(".git")).ok()?;
+        let text = text.strip_prefix(b"gitdir: ")?;
+        let git_dir = PathBuf::from(OsStr::from_bytes(text.strip_suffix(b"\n").unwrap_or(text)));
+        (self.repository.has_linked(&git_dir) && git_dir.is_dir()).then_some(git_dir)
+    }
+
+    /// One record, read from its files; none where they are not as expected and git has to be asked.
+    pub(super) fn record(&self, git_dir: &Path) -> Option<Registration> {
+        let folder = folder_of(git_dir)?;
+        let mut found = Registration { folder, git_dir: Some(git_dir.to_owned()), ..Registration::default() };
+        let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+        let head = head.trim_end();
+        if let Some(branch) = head.strip_prefix("ref: refs/heads/") {
+            // Git's sign that it keeps refs elsewhere.
+            if branch == ".invalid" {
+                return None;
+            }
+            found.branch = Some(branch.to_owned());
+        } else if head.parse::<CommitId>().is_err() {
+            return None;
+        }
+        if let Ok(reason) = fs::read_to_string(git_dir.join("locked")) {
+            read_field(&mut found, &format!("locked {reason}"));
+        }
+        Some(found)
     }
 
     /// A Baton that was killed may have left a git at work that writes a registration just now; git cannot list
@@ -94,13 +174,10 @@ impl Worktrees {
 fn read_field(registration: &mut Registration, field: &str) {
     if let Some(branch) = field.strip_prefix("branch refs/heads/") {
         registration.branch = Some(branch.to_owned());
-    } else if let Some(head) = field.strip_prefix("HEAD ") {
-        registration.head = head.parse().ok();
     } else if field == "bare" {
         registration.is_bare = true;
     } else if let Some(reason) = field.strip_prefix("locked") {
         registration.is_locked = true;
-        registration.is_spare = reason.trim() == REASON_SPARE;
         registration.owner = reason.trim().strip_prefix(REASON).and_then(|id| id.parse().ok());
     }
 }
@@ -114,6 +191,17 @@ pub(super) fn set_owner(git_dir: &Path, attempt: AttemptId) -> io::Result<()> {
 /// Calls a worktree whole that has no owner yet.
 pub(super) fn lock_as_spare(git_dir: &Path) -> io::Result<()> {
     lock(git_dir, REASON_SPARE)
+}
+
+/// Whether this is the record of a spare that was made to the end and lies in the folder.
+pub(super) fn is_whole_spare(git_dir: &Path, folder: &Path) -> bool {
+    let reason = fs::read_to_string(git_dir.join("locked"));
+    reason.is_ok_and(|reason| reason.trim() == REASON_SPARE) && folder_of(git_dir).as_deref() == Some(folder)
+}
+
+/// Says that a worktree is being made. Not yet its owner's word that it is whole.
+pub(super) fn lock_as_unfinished(git_dir: &Path) -> io::Result<()> {
+    lock(git_dir, REASON_UNFINISHED)
 }
 
 fn lock(git_dir: &Path, reason: &str) -> io::Result<()> {

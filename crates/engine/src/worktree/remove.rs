@@ -86,16 +86,23 @@ impl Worktrees {
             if from.symlink_metadata().is_ok() { std::fs::rename(from, to) } else { Ok(()) }
         })
         .await?;
-        if remains.git_dir.is_some() {
-            let forget = self.repository.call("forget the worktree");
-            // Twice, because it is locked: by us.
-            forget
-                .args(["worktree", "remove", "--force", "--force", "--"])
-                .arg(&remains.folder)
-                .run()
-                .await?;
-        }
+        self.forget(remains).await?;
         self.delete_trash(remains.attempt).await
+    }
+
+    /// Removes git's record of a worktree whose folder is gone, as `git worktree prune` would if the record were not
+    /// locked by us. Git's own `worktree remove` reads the records of all the others first.
+    async fn forget(&self, remains: &Remains) -> Result<(), GitError> {
+        let Some(git_dir) = &remains.git_dir else { return Ok(()) };
+        self.seats.forget(remains.attempt);
+        if self.repository.has_linked(git_dir) {
+            let path = git_dir.clone();
+            return blocking("delete", git_dir, move || folder::delete(&path)).await;
+        }
+        let forget = self.repository.call("forget the worktree");
+        // Twice, because it is locked: by us.
+        let forget = forget.args(["worktree", "remove", "--force", "--force", "--"]);
+        forget.arg(&remains.folder).run().await.map(drop)
     }
 
     async fn delete_trash(&self, attempt: AttemptId) -> Result<(), GitError> {

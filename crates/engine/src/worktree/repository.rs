@@ -11,6 +11,7 @@ use baton_core::git_name::{BranchName, CommitId};
 use super::call::Call;
 use super::error::GitError;
 use super::git::{At, Git};
+use super::lookup::Lookup;
 
 #[derive(Debug, Clone)]
 pub struct Repository {
@@ -18,6 +19,7 @@ pub struct Repository {
     folder: PathBuf,
     git_dir: PathBuf,
     is_bare: bool,
+    pub(super) lookup: Lookup,
 }
 
 /// Whether a branch was made or was there.
@@ -59,7 +61,7 @@ impl Repository {
         };
         let git_dir = ask("--git-common-dir").path().await?;
         let folder = if has_files { ask("--show-toplevel").path().await? } else { git_dir.clone() };
-        Ok(Self { git: git.clone(), folder, git_dir, is_bare })
+        Ok(Self { git: git.clone(), folder, git_dir, is_bare, lookup: Lookup::default() })
     }
 
     /// The human's checkout, or the repository itself when it is bare.
@@ -89,18 +91,15 @@ impl Repository {
         self.commit_at(&format!("refs/heads/{branch}")).await
     }
 
-    /// The commits these branches stand on, as far as they exist, in one call.
+    /// The commits these branches stand on, as far as they exist.
     pub async fn tips(&self, branches: &[&BranchName]) -> Result<BTreeMap<BranchName, CommitId>, GitError> {
-        let look = self.call("look up branches");
-        let look = look.args(["for-each-ref", "--format=%(objectname) %(refname:strip=2)"]);
-        let out = look.args(branches.iter().map(|branch| format!("refs/heads/{branch}"))).run().await?;
-        let read = |line: &str| {
-            let (commit, name) = line.split_once(' ')?;
-            // A name also finds what lies under it as in a folder.
-            let branch = branches.iter().find(|branch| branch.as_str() == name)?;
-            Some(((*branch).clone(), commit.parse().ok()?))
-        };
-        Ok(String::from_utf8_lossy(&out).lines().filter_map(read).collect())
+        let mut tips = BTreeMap::new();
+        for branch in branches {
+            if let Some(tip) = self.tip(branch).await? {
+                tips.insert((*branch).clone(), tip);
+            }
+        }
+        Ok(tips)
     }
 
     pub(super) async fn tip_of_existing(&self, branch: &BranchName) -> Result<CommitId, GitError> {
@@ -111,13 +110,6 @@ impl Repository {
             }
             None => Err(GitError::NoBranch { branch: branch.clone() }),
         }
-    }
-
-    /// The commit a full ref name leads to.
-    pub(super) async fn commit_at(&self, full_ref: &str) -> Result<Option<CommitId>, GitError> {
-        let wanted = format!("{full_ref}^{{commit}}");
-        let look = self.call("look up a ref");
-        look.args(["rev-parse", "--verify", "--quiet", &wanted]).find_commit().await
     }
 
     /// The branch the human is on, unless it is one of Baton's: whoever looks at one task's work does not mean to build

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use baton_core::git_name::CommitId;
 use baton_core::id::AttemptId;
@@ -9,12 +11,16 @@ use tempfile::TempDir;
 
 use super::error::GitError;
 use super::lock::RepositoryLock;
+use super::registration::Seats;
 use super::repository::Repository;
 
 /// The worktrees of one repository under one state directory.
 #[derive(Debug, Clone)]
 pub struct Worktrees {
     pub(super) repository: Repository,
+    pub(super) seats: Seats,
+    /// Whether what a crash left of spares was looked for since the start.
+    pub(super) spares_cleared: Arc<AtomicBool>,
     state_dir: PathBuf,
 }
 
@@ -26,7 +32,7 @@ impl Worktrees {
             fs::create_dir_all(state_dir.join(name)).map_err(failed)?;
         }
         let state_dir = fs::canonicalize(state_dir).map_err(failed)?;
-        Ok(Self { repository, state_dir })
+        Ok(Self { repository, seats: Seats::default(), spares_cleared: Arc::default(), state_dir })
     }
 
     pub fn repository(&self) -> &Repository {

@@ -7,6 +7,7 @@
 //! leads to is set aside under the vault, never dropped.
 
 use std::fs;
+use std::path::Path;
 
 use baton_core::git_name::{BranchName, CommitId};
 
@@ -126,14 +127,19 @@ impl Worktrees {
                 lines.push(format!("update {kept_at} {tip}\n"));
                 aside.push(Aside { kept_at, commit: tip.clone(), reason: AsideReason::OldTip });
             }
-            lines.push(format!("update refs/heads/{branch} {end} {tip}\n"));
+            if end != tip {
+                lines.push(format!("update refs/heads/{branch} {end} {tip}\n"));
+            }
         } else {
             lines.push(format!("create refs/heads/{branch} {end}\n"));
         }
         if let Some(left) = &leftovers {
             lines.push(format!("update {} {}\n", hidden_ref("leftovers", checkout.attempt), left.commit));
         }
-        self.repository.update_refs("move the task's branch", &lines.concat()).await?;
+        // An agent that only looked around has moved nothing.
+        if !lines.is_empty() {
+            self.repository.update_refs("move the task's branch", &lines.concat()).await?;
+        }
         self.attach(checkout, branch, leftovers.as_ref()).await?;
         Ok((end.clone(), leftovers.map(|left| left.commit), aside))
     }
@@ -165,9 +171,11 @@ impl Worktrees {
         if !checkout.git_dir.is_dir() {
             return Ok(());
         }
-        let call =
-            self.repository.call_at("put the worktree on its branch", At::Repository(&checkout.git_dir));
-        call.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]).run().await?;
+        if !stands_on(&checkout.git_dir, branch) {
+            let call =
+                self.repository.call_at("put the worktree on its branch", At::Repository(&checkout.git_dir));
+            call.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]).run().await?;
+        }
         if let Some(left) = leftovers {
             let (new, index) = (checkout.git_dir.join("index.baton"), checkout.git_dir.join("index"));
             let moved = fs::copy(left.index(), &new).and_then(|_| fs::rename(&new, &index));
@@ -175,4 +183,9 @@ impl Worktrees {
         }
         Ok(())
     }
+}
+
+/// Whether the worktree is on the branch. Where its HEAD cannot be read, git is told to put it there.
+fn stands_on(git_dir: &Path, branch: &BranchName) -> bool {
+    fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|head| head.trim_end() == format!("ref: refs/heads/{branch}"))
 }

@@ -4,16 +4,19 @@
 //! was never finished and is made anew. Whoever needs a worktree takes one, puts it on the task's branch and calls
 //! it its own. No agent has ever worked in a spare, so there is nothing in it to keep.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use baton_core::git_name::{BranchName, CommitId};
 
 use super::error::GitError;
 use super::git::At;
 use super::lock::fingerprint;
-use super::registration::{Registration, lock_as_spare};
+use super::register::Stand;
+use super::registration::{is_whole_spare, lock_as_spare};
 use super::room::Worktrees;
 
 /// Numbers tried for a new folder. Far more than there are ever spares.
@@ -23,12 +26,17 @@ impl Worktrees {
     /// Makes spares at the tip of the branch until there are `wanted`; says how many it made. For one caller at a
     /// time: what is half made is taken for what a crash left, and cleared.
     pub async fn stock(&self, branch: &BranchName, wanted: usize) -> Result<usize, GitError> {
-        if self.spares_standing() >= wanted && self.whole_spares().await?.len() >= wanted {
+        let folders = self.spare_folders();
+        let whole = folders.iter().filter(|folder| self.whole_spare(folder).is_some()).count();
+        if whole >= wanted {
             return Ok(0);
         }
-        self.clear_broken_spares().await?;
+        // What is not whole is what a crash left. A record without a folder is one of before the start.
+        if whole < folders.len() || !self.spares_cleared.swap(true, Ordering::Relaxed) {
+            self.clear_broken_spares().await?;
+        }
         let mut made = 0;
-        for _ in self.whole_spares().await?.len()..wanted {
+        for _ in whole..wanted {
             let start = self.repository.tip_of_existing(branch).await?;
             self.make_spare(&start).await?;
             made += 1;
@@ -49,7 +57,7 @@ impl Worktrees {
         let folder = names.find(|folder| !folder.exists()).ok_or_else(taken)?;
         let git_dir = {
             let _lock = self.lock().await?;
-            self.register_detached(&folder, start).await?
+            self.register(&folder, Stand::Commit(start)).await?
         };
         let at = At::Worktree { git_dir: &git_dir, folder: &folder };
         let fill = self.repository.call_at("write the spare worktree's files", at);
@@ -61,25 +69,23 @@ impl Worktrees {
     /// names the owner once the worktree is whole.
     pub(super) async fn take_spare(
         &self,
-        all: &[Registration],
         folder: &Path,
         branch: &BranchName,
         start: &CommitId,
     ) -> Result<Option<PathBuf>, GitError> {
-        let Some((spare, git_dir)) = all.iter().find_map(|found| Some((found, self.whole_spare(found)?)))
-        else {
-            return Ok(None);
-        };
+        let whole = |spare: PathBuf| self.whole_spare(&spare).map(|git_dir| (spare, git_dir));
+        let Some((spare, git_dir)) = self.spare_folders().into_iter().find_map(whole) else { return Ok(None) };
+        let stood_on = self.repository.head_at(&git_dir).await?;
         let move_it = || {
-            fs::rename(&spare.folder, folder)?;
+            fs::rename(&spare, folder)?;
             let link = [folder.join(".git").as_os_str().as_bytes(), b"\n"].concat();
             fs::write(git_dir.join("gitdir"), link)
         };
-        move_it().map_err(|source| GitError::File { tried: "move", path: spare.folder.clone(), source })?;
+        move_it().map_err(|source| GitError::File { tried: "move", path: spare.clone(), source })?;
         let head = format!("refs/heads/{branch}");
         let attach = self.repository.call_at("put the worktree on its branch", At::Repository(&git_dir));
         attach.args(["symbolic-ref", "HEAD", &head]).run().await?;
-        if spare.head.as_ref() != Some(start) {
+        if stood_on.as_ref() != Some(start) {
             let at = At::Worktree { git_dir: &git_dir, folder };
             let renew = self.repository.call_at("bring the spare worktree up to date", at);
             renew.write_files().run().await?;
@@ -88,13 +94,8 @@ impl Worktrees {
     }
 
     /// Git's folder of a spare that can be taken.
-    fn whole_spare(&self, found: &Registration) -> Option<PathBuf> {
-        let is_whole = self.is_spare(&found.folder) && found.is_spare && found.branch.is_none();
-        if is_whole && found.folder.is_dir() { found.git_dir.clone() } else { None }
-    }
-
-    async fn whole_spares(&self) -> Result<Vec<PathBuf>, GitError> {
-        Ok(self.registrations().await?.iter().filter_map(|found| self.whole_spare(found)).collect())
+    fn whole_spare(&self, folder: &Path) -> Option<PathBuf> {
+        self.linked(folder).filter(|git_dir| is_whole_spare(git_dir, folder))
     }
 
     /// Removes what a crash left of a spare: a record without a folder, a folder without a record, or either half
@@ -103,7 +104,7 @@ impl Worktrees {
         let _lock = self.lock().await?;
         let all = self.registrations().await?;
         for found in all.iter().filter(|found| self.is_spare(&found.folder)) {
-            if self.whole_spare(found).is_none() && found.git_dir.is_some() {
+            if self.whole_spare(&found.folder).is_none() && found.git_dir.is_some() {
                 let forget = self.repository.call("forget a broken spare");
                 let forget = forget.args(["worktree", "remove", "--force", "--force", "--"]);
                 forget.arg(&found.folder).run().await?;
@@ -125,13 +126,16 @@ impl Worktrees {
 
     fn is_spare(&self, folder: &Path) -> bool {
         let prefix = self.spare_prefix();
-        let is_named =
-            folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix));
-        is_named && folder.parent() == Some(&self.home())
+        folder.parent() == Some(&self.home()) && folder.file_name().is_some_and(|name| is_named(name, &prefix))
     }
 
     fn spare_folders(&self) -> Vec<PathBuf> {
+        let prefix = self.spare_prefix();
         let entries = fs::read_dir(self.home()).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| self.is_spare(path)).collect()
+        entries.filter(|entry| is_named(&entry.file_name(), &prefix)).map(|entry| entry.path()).collect()
     }
+}
+
+fn is_named(name: &OsStr, prefix: &str) -> bool {
+    name.as_bytes().starts_with(prefix.as_bytes())
 }

@@ -10,6 +10,7 @@ use super::error::GitError;
 /// One answer of a git that is already running.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
+#[derive(Debug)]
 pub(super) struct Talk {
     tried: &'static str,
     stdin: ChildStdin,

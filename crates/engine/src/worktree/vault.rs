@@ -11,7 +11,6 @@ use baton_core::id::AttemptId;
 
 use super::contents::Contents;
 use super::error::GitError;
-use super::git::At;
 use super::ignored::LeftOut;
 use super::registration::Registration;
 use super::room::{Worktrees, hidden_ref};
@@ -60,6 +59,13 @@ impl Worktrees {
     }
 
     pub(super) async fn remains(&self, attempt: AttemptId) -> Result<Option<Remains>, GitError> {
+        if let Some(found) = self.seat_of(attempt) {
+            return Ok(Some(Remains { attempt, folder: found.folder, git_dir: found.git_dir }));
+        }
+        let here = self.linked(&self.folder_of(attempt)).and_then(|git_dir| self.record(&git_dir));
+        if let Some(by) = here.and_then(|found| found.owner) {
+            return Err(GitError::HandedOn { attempt, by });
+        }
         let all = self.registrations().await?;
         let folder = self.folder_of(attempt);
         let at_folder = all.iter().find(|found| found.folder == folder);
@@ -101,12 +107,11 @@ impl Worktrees {
 
     async fn head_of_remains(&self, remains: &Remains) -> Result<Option<CommitId>, GitError> {
         let Some(git_dir) = &remains.git_dir else { return Ok(None) };
-        let head = self.repository.call_at("see where the worktree stands", At::Repository(git_dir));
-        head.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).find_commit().await
+        self.repository.head_at(git_dir).await
     }
 
     pub(super) async fn tree_id(&self, commit: &CommitId) -> Result<String, GitError> {
-        self.repository.call("look up a tree").args(["rev-parse", &format!("{commit}^{{tree}}")]).line().await
+        self.repository.tree_at(commit).await
     }
 
     async fn commit_vault(

@@ -3,6 +3,7 @@
 //! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
 
 mod error;
+mod explained;
 mod events;
 mod transport;
 
@@ -41,7 +42,7 @@ impl Client {
 
     /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
     pub fn of_store<S: Store>(app: App<S>) -> Self {
-        Self { transport: Transport::Here(TowerToHyperService::new(app::calls().with_state(app))) }
+        Self { transport: Transport::Here(TowerToHyperService::new(app::calls_of_owner(app))) }
     }
 
     /// Whether somebody takes connections there.

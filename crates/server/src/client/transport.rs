@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use super::ClientError;
 use crate::guard::Token;
 use crate::limits::REQUEST_TIMEOUT;
+use crate::visitor::PERSON;
 
 /// A server on this machine takes a connection at once, or it is not there.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
@@ -29,6 +30,8 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(REQUEST_TIMEOUT.as_secs() 
 pub struct Address {
     authority: String,
     token: Option<Token>,
+    /// In whose name, where it is the server's own token that is shown.
+    person: Option<String>,
     /// How long an answer may take; for ever where there is none.
     patience: Option<Duration>,
 }
@@ -51,7 +54,12 @@ impl Address {
             return Err(BadAddress::Blank);
         }
         let patience = Some(ANSWER_PATIENCE);
-        Ok(Self { authority: authority.to_owned(), token: token.map(Token::new), patience })
+        Ok(Self { authority: authority.to_owned(), token: token.map(Token::new), person: None, patience })
+    }
+
+    /// What is asked is asked in this name.
+    pub fn in_the_name_of(self, person: &str) -> Self {
+        Self { person: Some(person.to_owned()), ..self }
     }
 
     /// For calls that take as long as a command or a person does.
@@ -116,6 +124,10 @@ fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Bo
         let mut bearer = header(&format!("Bearer {}", token.reveal()))?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
+    }
+    // A name that no header can carry is not worth failing for: the server's owner stands in.
+    if let Some(Ok(person)) = address.person.as_ref().map(|name| HeaderValue::from_bytes(name.as_bytes())) {
+        headers.insert(PERSON.clone(), person);
     }
     Ok(request)
 }

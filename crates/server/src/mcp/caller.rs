@@ -2,13 +2,14 @@
 
 use baton_core::actor::Actor;
 use baton_core::id::{AttemptId, TaskId};
+use baton_core::person_role::PersonRole;
 use baton_core::toolset::Client;
 use baton_engine::asking::Secret;
 
 #[derive(Debug, Clone)]
 pub enum Caller {
-    /// A person's own client, on their own machine.
-    Person { name: String },
+    /// A person's own client.
+    Person { name: String, role: PersonRole },
     /// The agent of a live attempt.
     Attempt { secret: Secret, task: TaskId, is_breakdown: bool },
 }
@@ -23,8 +24,16 @@ impl Caller {
 
     pub fn actor(&self) -> Actor {
         match self {
-            Self::Person { name } => Actor::human(name.clone()),
+            Self::Person { name, .. } => Actor::human(name.clone()),
             Self::Attempt { secret, .. } => Actor::Agent { attempt: secret.attempt() },
+        }
+    }
+
+    /// Whether they may call a tool that needs `needed`. What an agent may is in what it is offered.
+    pub fn may(&self, needed: PersonRole) -> bool {
+        match self {
+            Self::Person { role, .. } => role.may(needed),
+            Self::Attempt { .. } => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What each tool is called, what it says of itself, and what it takes.
 
+use baton_core::person_role::PersonRole;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -36,6 +37,14 @@ impl ToolSpec {
             "additionalProperties": false,
         });
         Self { name: name.to_owned(), description: description.to_owned(), input_schema, touches }
+    }
+
+    /// What a person must be to call it.
+    pub fn needs(&self) -> PersonRole {
+        match self.touches {
+            Touches::Nothing => PersonRole::Viewer,
+            Touches::Records | Touches::Anything => PersonRole::Operator,
+        }
     }
 
     /// The names of its arguments.

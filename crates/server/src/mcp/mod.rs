@@ -12,6 +12,8 @@ mod catalog;
 mod handler;
 pub mod mount;
 mod queue_tools;
+#[cfg(test)]
+mod reference;
 mod toolbox;
 mod user_task_tools;
 

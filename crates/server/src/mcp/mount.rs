@@ -10,13 +10,17 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use baton_engine::Store;
 use baton_engine::asking::Secret;
+use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::{Caller, Handler};
 use crate::error::{Answer, ApiError, Code};
+use crate::guard::bearer;
 use crate::limits::BODY_BYTES_MAX;
+use crate::routes::attempts::QUESTIONS_PATH;
 use crate::state::App;
+use crate::visitor::Visitor;
 
 /// Where agents and people's own clients find the tools.
 pub const PATH: &str = "/mcp";
@@ -48,7 +52,8 @@ pub fn on<S: Store>(router: Router<App<S>>, app: &App<S>) -> Router<App<S>> {
 
 /// Every request says anew who it is from, so that a session is of no use to a stranger.
 async fn let_in<S: Store>(State(app): State<App<S>>, mut request: Request, next: Next) -> Response {
-    match who(&app, request.headers()).await {
+    let visitor = request.extensions().get::<Visitor>().cloned();
+    match who(&app, request.headers(), visitor).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -59,18 +64,15 @@ async fn let_in<S: Store>(State(app): State<App<S>>, mut request: Request, next:
 
 /// Whether a request brings an attempt's token to where such tokens are looked at.
 pub fn is_attempts_own(path: &str, headers: &HeaderMap) -> bool {
-    let is_tools = path == PATH || path == TOOLS_PATH || path.starts_with("/api/tools/");
-    is_tools && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
+    let is_theirs =
+        path == PATH || path == TOOLS_PATH || path == QUESTIONS_PATH || path.starts_with("/api/tools/");
+    is_theirs && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
 }
 
-/// The agent of a live attempt by its token; the person by theirs, or by none where none is needed. A token that
-/// is neither is refused: an agent whose attempt is over must not become a person.
-pub async fn who<S: Store>(app: &App<S>, headers: &HeaderMap) -> Answer<Caller> {
-    let toolbox = app.toolbox();
-    if !headers.contains_key(AUTHORIZATION) {
-        app.guard.check_token(headers)?;
-        return Ok(toolbox.person());
-    }
+/// The agent of a live attempt by its token; the person the door has let in by theirs, or by none where none is
+/// needed. A token that is neither is refused: an agent whose attempt is over must not become a person.
+pub async fn who<S: Store>(app: &App<S>, headers: &HeaderMap, visitor: Option<Visitor>) -> Answer<Caller> {
+    let person = visitor.map(|Visitor { name, role, .. }| Caller::Person { name, role });
     let refused = || {
         ApiError::new(
             Code::Unauthorized,
@@ -78,18 +80,13 @@ pub async fn who<S: Store>(app: &App<S>, headers: &HeaderMap) -> Answer<Caller> 
             "an agent passes BATON_TOKEN on as it is, while its attempt lasts; a person on this machine needs none",
         )
     };
+    if !headers.contains_key(AUTHORIZATION) {
+        return person.ok_or_else(refused);
+    }
     let given = bearer(headers).ok_or_else(refused)?;
     match given.parse::<Secret>() {
-        Ok(secret) => toolbox.holder(secret).await?.ok_or_else(refused),
-        Err(_) if app.guard.needs_token() => app.guard.check_token(headers).map(|()| toolbox.person()),
+        Ok(secret) => app.toolbox().holder(secret).await?.ok_or_else(refused),
+        Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(refused),
         Err(_) => Err(refused()),
-    }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    match (values.next(), values.next()) {
-        (Some(only), None) => only.to_str().ok()?.strip_prefix("Bearer ").map(str::trim),
-        _ => None,
     }
 }

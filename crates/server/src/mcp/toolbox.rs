@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_core::person_role::PersonRole;
 use baton_core::toolset::tools_for;
 use baton_engine::Store;
 use baton_engine::asking::{Door, Secret};
@@ -17,6 +18,8 @@ use tokio::time::sleep;
 use super::arguments::Arguments;
 use super::catalog::ASK_ALIAS;
 use super::{Caller, ToolAnswer, ToolSpec, Tools, attempt_tools, queue_tools, user_task_tools};
+use crate::error::ApiError;
+use crate::roles;
 
 /// How often somebody who listens for other tools has the Taskfile looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -55,8 +58,9 @@ impl<S: Store> Toolbox<S> {
         Ok(Some(Caller::Attempt { secret, task: task.id(), is_breakdown: task.is_breakdown() }))
     }
 
+    /// Whoever works here, on their own machine.
     pub fn person(&self) -> Caller {
-        Caller::Person { name: self.person.clone() }
+        Caller::Person { name: self.person.clone(), role: PersonRole::Operator }
     }
 
     /// Where the caller's user tasks are and run. None for an attempt that is at work elsewhere.
@@ -76,8 +80,19 @@ impl<S: Store> Toolbox<S> {
         if let Some(attempt) = caller.attempt() {
             self.mailbox.note_looked(attempt);
         }
-        let names = tools_for(caller.client(), self.has_taskfile(caller));
-        names.into_iter().filter_map(ToolSpec::of).collect()
+        self.there_are(caller).filter(|spec| caller.may(spec.needs())).collect()
+    }
+
+    /// The same without a look at what the caller may.
+    fn there_are(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<S> {
+        tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::of)
+    }
+
+    /// What keeps the caller from a tool that is there.
+    pub fn refusal(&self, caller: &Caller, name: &str) -> Option<ApiError> {
+        let Caller::Person { role, .. } = caller else { return None };
+        let spec = self.there_are(caller).find(|spec| spec.name == name)?;
+        roles::check(*role, spec.needs(), &format!("the tool {name}")).err()
     }
 
     /// What is not offered cannot be called.
@@ -87,6 +102,9 @@ impl<S: Store> Toolbox<S> {
         name: &str,
         arguments: Option<Map<String, Value>>,
     ) -> ToolAnswer {
+        if let Some(refusal) = self.refusal(caller, name) {
+            return ToolAnswer::bad(format!("{}\n{}", refusal.message, refusal.hint));
+        }
         let Some(spec) = self.offered(caller).into_iter().find(|spec| spec.name == name) else {
             let names: Vec<String> = self.offered(caller).into_iter().map(|spec| spec.name).collect();
             return ToolAnswer::bad(format!("there is no tool {name}; the tools are {}", names.join(", ")));

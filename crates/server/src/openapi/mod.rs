@@ -1,5 +1,7 @@
 //! The description of the API, made of the routes themselves.
 
+#[cfg(test)]
+mod reference;
 pub mod shapes;
 
 use axum::Json;
@@ -9,8 +11,10 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Answer;
 use crate::input::Query;
+use crate::roles;
 use crate::route::{About, Gives, Route};
 use crate::routes;
+use crate::routes::login;
 use crate::state::App;
 
 /// Real answers, one for each call. A test makes them anew and compares.
@@ -71,6 +75,11 @@ fn operation<S>(route: &Route<S>, example: &Value) -> Value {
         "parameters": parameters,
         "responses": answers(about, example),
     });
+    // Whoever is at the login is nobody yet.
+    if route.path != login::PATH {
+        let method = route.method.to_uppercase().parse().unwrap_or_default();
+        operation["x-needs-role"] = json!(roles::needed(&method, route.path));
+    }
     if let Some(shape) = about.takes {
         let mut content = json!({ "schema": shapes::refer(shape) });
         if !example["request"].is_null() {

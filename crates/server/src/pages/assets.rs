@@ -41,6 +41,7 @@ static ALL: &[Asset] = &assets! {
     "morph.js": SCRIPT,
     "notices.js": SCRIPT,
     "palette.js": SCRIPT,
+    "stream.js": SCRIPT,
     "theme.js": SCRIPT,
     "thread.js": SCRIPT,
     "voice.js": SCRIPT,

@@ -184,7 +184,7 @@ async fn drawn<S: Store>(
     let mut cards = Vec::new();
     for stored in tasks {
         let waits = if column.waits { waits(app, &stored.value).await? } else { None };
-        cards.push(card(&stored.value, waits, frame.now));
+        cards.push(card(&stored.value, waits, &app.shop.running, frame.now));
     }
     Ok(html! {
         section.column.{ "tone-" (column.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {

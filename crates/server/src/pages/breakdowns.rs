@@ -21,6 +21,7 @@ use super::markdown::markdown;
 use super::visit::Visit;
 use super::words::{age, counted, of_state};
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// Breakdowns in the list.
 const LISTED_MAX: u32 = 100;
@@ -240,7 +241,7 @@ fn draft(form: &Form) -> PlanDraft {
     PlanDraft { items: items.collect() }
 }
 
-pub async fn edit<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn edit<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
@@ -255,19 +256,19 @@ pub async fn edit<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, for
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
-pub async fn run<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn run<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Release, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
-pub async fn approve<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn approve<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().approve(id, app.actor()).await?;
     Ok(go("/board"))
 }
 
-pub async fn reject<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn reject<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))

@@ -3,6 +3,7 @@
 use baton_core::state::{Mark, StateName, TaskState};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
+use baton_engine::running::Running;
 use maud::{Markup, html};
 
 use super::words::{age, counted, money, of_state};
@@ -14,26 +15,29 @@ pub struct Waits {
     pub all: usize,
 }
 
-pub fn card(task: &Task, waits: Option<Waits>, now: Timestamp) -> Markup {
+pub fn card(task: &Task, waits: Option<Waits>, running: &Running, now: Timestamp) -> Markup {
     let spec = task.spec();
     html! {
-        article.card.{ "tone-" (of_state(task.state()).tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) {
+        article.card.{ "tone-" (of_state(task.state()).tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
             header {
                 (of_state(task.state()).chip())
                 @if task.pending_question().is_some() { span.asks title="A question waits" { span aria-hidden="true" { "?" } span.unseen { "A question waits" } } }
                 span.age { (age(task.updated_at(), now)) }
             }
             a.title href={ "/tasks/" (spec.id) } { (spec.title) }
-            (facts(task, waits))
+            (facts(task, waits, running))
             (actions(task))
         }
     }
 }
 
 /// The numbers, as far as there are any.
-fn facts(task: &Task, waits: Option<Waits>) -> Markup {
-    let end = task.ledger().last_end.as_ref().map(|end| &end.verified);
-    let agent = task.state().live_attempt().map(|attempt| &attempt.agent);
+fn facts(task: &Task, waits: Option<Waits>, running: &Running) -> Markup {
+    let live = task.state().live_attempt();
+    let agent = live.map(|attempt| &attempt.agent);
+    let at_work = live.and_then(|attempt| running.at_work(attempt.id));
+    // While an agent is at it, what the last attempt came to is not the news.
+    let end = task.ledger().last_end.as_ref().map(|end| &end.verified).filter(|_| at_work.is_none());
     html! {
         p.facts {
             span.id { (task.id()) }
@@ -41,6 +45,9 @@ fn facts(task: &Task, waits: Option<Waits>) -> Markup {
             @if task.spec().priority != baton_core::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
             @if let Some(Waits { met, all }) = waits {
                 span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
+            }
+            @if let Some(at_work) = at_work {
+                span.turns title="Turns so far, of those it has" { (at_work.turns) "/" (at_work.turns_max) " turns" }
             }
             @if let Some(end) = end {
                 span title="Turns used in the last attempt, of those it had" { (end.turns) "/" (end.turns_max) " turns" }

@@ -26,6 +26,7 @@ use crate::input::Query;
 use crate::routes::projects::project;
 use crate::state::App;
 use crate::views::conversation::{Entry, Said, conversation};
+use crate::visitor::Visited;
 
 /// Conversations in the list.
 const SESSIONS_MAX: usize = 40;
@@ -257,11 +258,7 @@ async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
 }
 
 /// One message, one task more in its session.
-pub async fn post<S: Store>(
-    State(app): State<App<S>>,
-    Key(session): Key<SessionId>,
-    form: Form,
-) -> PageAnswer {
+pub async fn post<S: Store>(app: Visited<S>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
     let project = match form.parsed::<ProjectId>("project")? {
         Some(id) => Some(project(&app, id).await?),
         None => None,

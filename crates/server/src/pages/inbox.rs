@@ -94,7 +94,7 @@ async fn unaccepted<S: Store>(app: &App<S>, frame: &Frame) -> Result<Markup, Pag
             section.also aria-labelledby="also" {
                 h2 #also { "To accept" }
                 div.cards {
-                    @for task in &waiting.items { (card::card(&task.value, None, frame.now)) }
+                    @for task in &waiting.items { (card::card(&task.value, None, &app.shop.running, frame.now)) }
                 }
                 @if waiting.next.is_some() { p { a href="/board" { "All of them are on the board" } } }
             }

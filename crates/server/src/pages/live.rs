@@ -3,24 +3,28 @@
 //!
 //! A page needs to know only what an event is about; it asks again for the parts that show it.
 
-use std::convert::Infallible;
+use std::time::Duration;
 
-use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
+use baton_engine::running::Running;
 use baton_engine::{Recorded, Store};
+use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use super::words::short;
 use crate::error::Answer;
-use crate::follower::Follower;
 use crate::input::Query;
-use crate::sse::{KEEP_ALIVE, Listening, last_event_id};
-use crate::state::App;
+use crate::sse::{self, last_event_id};
+use crate::visitor::Visited;
 
+/// Turns are told no more often than this.
+const TURNS_EVERY: Duration = Duration::from_secs(1);
 /// As much of a question as a notification shows.
 const NOTICE_CHARS_MAX: usize = 140;
 
@@ -42,29 +46,47 @@ struct Notice {
     address: String,
 }
 
-pub async fn stream<S: Store>(
-    State(app): State<App<S>>,
-    mut query: Query,
-    headers: HeaderMap,
-) -> Answer<Response> {
+pub async fn stream<S: Store>(app: Visited<S>, mut query: Query, headers: HeaderMap) -> Answer<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let follower = Follower::new(app.desk().clone(), app.ending.clone(), after);
-    let news = unfold((follower, Listening::new(app.clone())), |(mut follower, listening)| async move {
-        match follower.next().await {
-            Ok(Some(recorded)) => {
-                let event = Event::default().id(recorded.seq.to_string()).data(told(&recorded));
-                Some((Ok::<_, Infallible>(event), (follower, listening)))
-            }
-            Ok(None) => None,
-            Err(error) => {
-                tracing::warn!(%error, "a page's stream broke off");
-                None
-            }
+    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
+    let turns = Turns::of(app.shop.running.clone()).told();
+    Ok(sse::stream(&app, after, news, turns).into_response())
+}
+
+/// Turns that agents take, gathered: a page that shows them need not be told of each.
+struct Turns {
+    running: Running,
+    taken: watch::Receiver<u64>,
+    not_before: Instant,
+}
+
+impl Turns {
+    fn of(running: Running) -> Self {
+        let taken = running.turns();
+        Self { running, taken, not_before: Instant::now() }
+    }
+
+    /// They are no events of the history, so they have no number.
+    fn told(self) -> impl Stream<Item = Event> {
+        unfold(self, |mut turns| async move {
+            let news = turns.taken().await;
+            Some((Event::default().data(news), turns))
+        })
+    }
+
+    async fn taken(&mut self) -> String {
+        sleep_until(self.not_before).await;
+        if self.taken.changed().await.is_err() {
+            // Nobody is left who could take one.
+            std::future::pending::<()>().await;
         }
-    });
-    Ok(Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+        self.not_before = Instant::now() + TURNS_EVERY;
+        let about = self.running.all_at_work().iter().map(|at| at.task.to_string()).collect();
+        let news = News { event: "turns".to_owned(), about, notice: None };
+        serde_json::to_string(&news).unwrap_or_default()
+    }
 }
 
 fn told(recorded: &Recorded) -> String {
@@ -142,6 +164,8 @@ fn notice(body: &EventBody) -> Option<Notice> {
         | EventBody::PhaseHandedOff { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. } => None,
+        | EventBody::IntakeResumed { .. }
+        | EventBody::TokenCreated { .. }
+        | EventBody::TokenRevoked { .. } => None,
     }
 }

@@ -10,6 +10,8 @@ use maud::{DOCTYPE, Markup, html};
 use super::answer::{PageAnswer, go, page};
 use super::assets::address;
 use super::form::Form;
+use crate::error::Code;
+use crate::routes::login::shown;
 use crate::state::App;
 
 pub async fn ask<S: Store>(State(app): State<App<S>>) -> Response {
@@ -19,11 +21,15 @@ pub async fn ask<S: Store>(State(app): State<App<S>>) -> Response {
 /// The right token becomes a cookie that no script can read and no other site can use.
 pub async fn enter<S: Store>(State(app): State<App<S>>, form: Form) -> PageAnswer {
     let token = form.text("token").trim();
-    if app.guard.check_given(Some(token)).is_err() {
-        return Ok(page(StatusCode::UNAUTHORIZED, sheet(true)));
-    }
+    let cookie = match shown(&app, token).await {
+        Ok(cookie) => cookie,
+        Err(error) if error.error == Code::Unauthorized => {
+            return Ok(page(StatusCode::UNAUTHORIZED, sheet(true)));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let mut response = go(&form.next("/"));
-    if let Some(Ok(value)) = app.guard.cookie().as_deref().map(HeaderValue::from_str) {
+    if let Some(Ok(value)) = cookie.as_deref().map(HeaderValue::from_str) {
         response.headers_mut().insert(SET_COOKIE, value);
     }
     Ok(response)
@@ -43,8 +49,8 @@ fn sheet(is_wrong: bool) -> Markup {
             body.plain {
                 main #main .narrow {
                     h1 { "Baton" }
-                    p { "This server listens for others too. Show its token: the one it was started with, or " code { "baton config" } " on its machine says where it is." }
-                    @if is_wrong { div.alert role="alert" { p { "That is not the token." } } }
+                    p { "This server listens for others too. Show the token an operator made for you, or its own: the one it was started with, or " code { "baton config" } " on its machine says where it is." }
+                    @if is_wrong { div.alert role="alert" { p { "That token is not good here." } } }
                     form.sheet method="post" action="/login" {
                         label for="token" { "Token" }
                         input #token type="password" name="token" required autofocus autocomplete="current-password";

@@ -24,6 +24,7 @@ use super::words::{age, of_kind};
 use crate::error::{ApiError, Code};
 use crate::routes::questions::give;
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// Options that have a key of their own.
 const OPTION_KEYS_MAX: usize = 9;
@@ -168,7 +169,7 @@ async fn whole<S: Store>(
 
 /// An option that was clicked, or else what was written.
 pub async fn answer<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<QuestionId>,
     visit: Visit,
     form: Form,

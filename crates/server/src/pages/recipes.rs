@@ -20,6 +20,7 @@ use super::visit::Visit;
 use super::words::{Sign, of_exit};
 use crate::error::ApiError;
 use crate::state::App;
+use crate::visitor::Visited;
 
 const PROJECTS_MAX: u32 = 100;
 const WIDTH: usize = 184;
@@ -206,7 +207,7 @@ fn exits(recipe: &Recipe) -> Markup {
 }
 
 /// A person starts one: on the project's own session, or on one made for it.
-pub async fn start<S: Store>(State(app): State<App<S>>, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
+pub async fn start<S: Store>(app: Visited<S>, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
     let project: Option<ProjectId> = form.parsed("project")?;
     if let Some(id) = project {
         crate::routes::projects::project(&app, id).await?;
@@ -226,11 +227,7 @@ fn fresh<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
         .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
-pub async fn exit<S: Store>(
-    State(app): State<App<S>>,
-    Key(session): Key<SessionId>,
-    form: Form,
-) -> PageAnswer {
+pub async fn exit<S: Store>(app: Visited<S>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
     app.desk().exit_run(&session, app.actor()).await?;
     Ok(go(&form.next("/recipes")))
 }

@@ -32,6 +32,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::page::page;
 use crate::views::transition::TransitionView;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -101,7 +102,7 @@ struct NewBreakdown {
 }
 
 async fn create<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     query: Query,
     Body(new): Body<NewBreakdown>,
 ) -> Answer<(StatusCode, Json<Breakdown>)> {
@@ -158,7 +159,7 @@ async fn is_breakdown<S: Store>(app: &App<S>, id: TaskId) -> Answer<()> {
 }
 
 async fn edit<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(draft): Body<PlanDraft>,
@@ -175,7 +176,7 @@ async fn edit<S: Store>(
 }
 
 async fn run<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -186,7 +187,7 @@ async fn run<S: Store>(
 }
 
 async fn approve<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -198,7 +199,7 @@ async fn approve<S: Store>(
 }
 
 async fn reject<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Rejection>,

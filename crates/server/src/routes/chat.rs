@@ -21,6 +21,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::conversation::conversation;
 use crate::views::page::page;
+use crate::visitor::Visited;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -62,7 +63,7 @@ struct ChatAnswer {
 }
 
 async fn chat<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<ProjectId>,
     query: Query,
     headers: HeaderMap,

@@ -1,6 +1,5 @@
 //! `/api/events`: the history as it grows.
 
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use baton_engine::Store;
@@ -9,7 +8,7 @@ use crate::error::Answer;
 use crate::input::Query;
 use crate::route::Route;
 use crate::sse;
-use crate::state::App;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -25,12 +24,12 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
 }
 
 async fn stream<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     mut query: Query,
     headers: HeaderMap,
 ) -> Answer<impl IntoResponse> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();
-    Ok(sse::stream(&app, after))
+    Ok(sse::stream(&app, after, sse::event_of, futures_util::stream::pending()))
 }

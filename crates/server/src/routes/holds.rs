@@ -11,6 +11,7 @@ use crate::error::Answer;
 use crate::input::{Key, Query};
 use crate::route::Route;
 use crate::state::App;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -26,11 +27,7 @@ async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<
     Ok(Json(json!({ "holds": app.desk().holds().await? })))
 }
 
-async fn release<S: Store>(
-    State(app): State<App<S>>,
-    Key(agent): Key<AgentName>,
-    query: Query,
-) -> Answer<Json<Hold>> {
+async fn release<S: Store>(app: Visited<S>, Key(agent): Key<AgentName>, query: Query) -> Answer<Json<Hold>> {
     query.done()?;
     Ok(Json(app.desk().release_hold(&agent, app.actor()).await?))
 }

@@ -5,12 +5,14 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse};
 use baton_engine::Store;
+use baton_engine::people::PersonSecret;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Answer;
 use crate::input::{Body, Query};
 use crate::route::Route;
 use crate::state::App;
+use crate::visitor::identify_given;
 
 /// The one call that needs no token: it is where the token is shown.
 pub const PATH: &str = "/api/login";
@@ -41,13 +43,19 @@ async fn log_in<S: Store>(
     Body(login): Body<Login>,
 ) -> Answer<impl IntoResponse> {
     query.done()?;
-    app.guard.check_given(Some(login.token.trim()))?;
-    Ok(answer(true, app.guard.cookie()))
+    Ok(answer(true, shown(&app, login.token.trim()).await?))
+}
+
+/// The cookie for whoever shows a good token; none where none is needed.
+pub async fn shown<S: Store>(app: &App<S>, token: &str) -> Answer<Option<String>> {
+    identify_given(app, Some(token)).await?;
+    let persons = token.parse::<PersonSecret>().ok();
+    Ok(persons.map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.cookie_of(&secret.for_browser()))))
 }
 
 async fn log_out<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<impl IntoResponse> {
     query.done()?;
-    Ok(answer(false, app.guard.no_cookie()))
+    Ok(answer(false, Some(app.guard.no_cookie())))
 }
 
 fn answer(is_logged_in: bool, cookie: Option<String>) -> impl IntoResponse {

@@ -1,5 +1,6 @@
 //! The calls of the API, one file for each noun.
 
+pub mod attempts;
 pub mod breakdowns;
 pub mod chat;
 pub mod events;
@@ -12,6 +13,7 @@ pub mod questions;
 pub mod recipes;
 pub mod sessions;
 pub mod tasks;
+pub mod tokens;
 pub mod tools;
 pub mod user_tasks;
 pub mod workers;
@@ -33,9 +35,11 @@ pub fn all<S: Store>() -> Vec<Route<S>> {
         sessions::routes(),
         user_tasks::routes(),
         tools::routes(),
+        attempts::routes(),
         events::routes(),
         holds::routes(),
         workers::routes(),
+        tokens::routes(),
         health::routes(),
         login::routes(),
     ]

@@ -23,6 +23,7 @@ use crate::state::App;
 use crate::views::page::page;
 use crate::views::project::ProjectView;
 use crate::views::report::ReportView;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -67,7 +68,7 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
 }
 
 async fn create<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     query: Query,
     Body(new): Body<NewProject>,
 ) -> Answer<(StatusCode, Json<ProjectView>)> {
@@ -104,7 +105,7 @@ async fn report<S: Store>(
 }
 
 async fn complete<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<ProjectId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,

@@ -18,6 +18,7 @@ use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
 use crate::state::App;
 use crate::views::page::page;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -84,7 +85,7 @@ async fn show<S: Store>(
 }
 
 async fn answer<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<QuestionId>,
     query: Query,
     Body(body): Body<NewAnswer>,
@@ -102,7 +103,7 @@ async fn answer<S: Store>(
 }
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
-pub async fn give<S: Store>(app: &App<S>, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
+pub async fn give<S: Store>(app: &Visited<S>, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?

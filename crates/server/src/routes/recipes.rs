@@ -16,6 +16,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::page::listed;
 use crate::views::recipe::{RecipeView, RunView};
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -47,7 +48,7 @@ async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<
 }
 
 async fn start<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewRun>,
@@ -62,7 +63,7 @@ async fn start<S: Store>(
 }
 
 async fn exit<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(session): Key<SessionId>,
     query: Query,
 ) -> Answer<Json<RunView>> {

@@ -1,7 +1,6 @@
 //! `/api/sessions`: what a person says to a session without starting anything new.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::queued_answer::QueuedAnswer;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Answer;
 use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
-use crate::state::App;
+use crate::visitor::Visited;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -51,7 +50,7 @@ struct QueuedAnswers {
 }
 
 async fn say<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewSaying>,
@@ -63,7 +62,7 @@ async fn say<S: Store>(
 }
 
 async fn queue<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewQueuedAnswer>,

@@ -1,6 +1,5 @@
 //! `/api/tasks`: adding, finding and reading tasks. What is done to one is in [`verdicts`].
 
-pub mod log;
 pub mod records;
 pub mod verdicts;
 
@@ -28,6 +27,7 @@ use crate::input::{Body, Key, Query};
 use crate::route::Route;
 use crate::state::App;
 use crate::views::page::{listed, page};
+use crate::visitor::Visited;
 
 /// Where tasks go that name neither a session nor a project.
 const SESSION_OF_API: &str = "api";
@@ -115,7 +115,7 @@ async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
 }
 
 async fn create<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     query: Query,
     Body(new): Body<NewTask>,
 ) -> Answer<(StatusCode, Json<TaskView>)> {

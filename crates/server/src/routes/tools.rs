@@ -1,5 +1,6 @@
 //! `/api/tools`: the tools of `/mcp` without the protocol, for `baton mcp`, which speaks it elsewhere.
 
+use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -12,6 +13,7 @@ use crate::mcp::ToolAnswer;
 use crate::mcp::mount::who;
 use crate::route::Route;
 use crate::state::App;
+use crate::visitor::Visitor;
 
 pub fn routes<S: Store>() -> Vec<Route<S>> {
     vec![
@@ -23,20 +25,29 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     ]
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, headers: HeaderMap, query: Query) -> Answer<Json<Value>> {
+async fn list<S: Store>(
+    State(app): State<App<S>>,
+    visitor: Option<Extension<Visitor>>,
+    headers: HeaderMap,
+    query: Query,
+) -> Answer<Json<Value>> {
     query.done()?;
-    let caller = who(&app, &headers).await?;
+    let caller = who(&app, &headers, visitor.map(|found| found.0)).await?;
     Ok(Json(json!({ "tools": app.toolbox().offered(&caller) })))
 }
 
 async fn call<S: Store>(
     State(app): State<App<S>>,
     Key(name): Key<String>,
+    visitor: Option<Extension<Visitor>>,
     headers: HeaderMap,
     query: Query,
     Body(arguments): Body<Map<String, Value>>,
 ) -> Answer<Json<ToolAnswer>> {
     query.done()?;
-    let caller = who(&app, &headers).await?;
+    let caller = who(&app, &headers, visitor.map(|found| found.0)).await?;
+    if let Some(refusal) = app.toolbox().refusal(&caller, &name) {
+        return Err(refusal);
+    }
     Ok(Json(app.toolbox().answer(&caller, &name, Some(arguments)).await))
 }

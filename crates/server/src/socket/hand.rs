@@ -15,11 +15,12 @@ use crate::error::{Answer, ApiError, Code};
 use crate::input::said;
 use crate::routes::questions::give;
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// Projects looked at in one page.
 const PROJECTS_PAGE: u32 = 500;
 
-pub async fn carry_out<S: Store>(app: &App<S>, request: Incoming) -> Answer<Value> {
+pub async fn carry_out<S: Store>(app: &Visited<S>, request: Incoming) -> Answer<Value> {
     match request {
         Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
         Incoming::StartRecipe { session_id, recipe_id, working_directory, provider } => {
@@ -49,7 +50,7 @@ pub async fn carry_out<S: Store>(app: &App<S>, request: Incoming) -> Answer<Valu
 }
 
 async fn start<S: Store>(
-    app: &App<S>,
+    app: &Visited<S>,
     session: &SessionId,
     recipe: &RecipeId,
     folder: &str,
@@ -109,7 +110,7 @@ async fn project_at<S: Store>(app: &App<S>, folder: &str) -> Answer<Option<Proje
 }
 
 /// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
-async fn prompt<S: Store>(app: &App<S>, session: SessionId, text: NonBlank) -> Answer<Value> {
+async fn prompt<S: Store>(app: &Visited<S>, session: SessionId, text: NonBlank) -> Answer<Value> {
     let mut ack = outgoing::ack("prompt");
     if app.desk().session_run(&session).await?.is_some() {
         let message = app.desk().say(&session, text, app.actor()).await?;

@@ -2,6 +2,7 @@
 
 use axum::extract::ws::Message;
 use baton_core::id::{QuestionId, SessionId};
+use baton_core::person_role::PersonRole;
 use baton_core::text::{AgentName, RecipeId};
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,6 +44,19 @@ pub enum Incoming {
         #[serde(default)]
         last_seq: u64,
     },
+}
+
+impl Incoming {
+    /// What somebody must be to ask for it.
+    pub fn needs(&self) -> PersonRole {
+        match self {
+            Self::Connect { .. } | Self::GetAvailableRecipes {} | Self::Subscribe { .. } => {
+                PersonRole::Viewer
+            }
+            Self::Prompt { .. } | Self::Answer { .. } => PersonRole::Responder,
+            Self::StartRecipe { .. } | Self::ExitRecipe { .. } => PersonRole::Operator,
+        }
+    }
 }
 
 /// A request in a frame; none in a frame that is not for us.

@@ -6,6 +6,8 @@
 mod hand;
 mod incoming;
 mod outgoing;
+#[cfg(test)]
+mod reference;
 mod subscription;
 
 use std::time::Duration;
@@ -23,6 +25,7 @@ use self::subscription::Subscription;
 use crate::error::{ApiError, Code};
 use crate::limits::BODY_BYTES_MAX;
 use crate::state::App;
+use crate::visitor::{Visited, Visitor, identify, identify_given};
 
 /// How long a client may take to introduce itself.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
@@ -37,10 +40,10 @@ pub async fn serve<S: Store>(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     // A browser that has logged in has shown the token already, and so has a client that sent it in its header.
-    let is_known = app.guard.check_token(&headers).is_ok();
+    let visitor = identify(&app, &headers).await.ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
         let _open = Open::new(app.clone());
-        let mut client = Client { socket, app, is_known, subscription: None };
+        let mut client = Client { socket, app, visitor, subscription: None };
         let reason = client.talk().await;
         tracing::debug!(?reason, "a socket ended");
         client.close(reason).await;
@@ -78,8 +81,8 @@ enum Over {
 struct Client<S> {
     socket: WebSocket,
     app: App<S>,
-    /// Nothing more has to be shown.
-    is_known: bool,
+    /// None as long as a token has to be shown.
+    visitor: Option<Visitor>,
     subscription: Option<Subscription<S>>,
 }
 
@@ -107,7 +110,7 @@ impl<S: Store> Client<S> {
                 },
                 told = Subscription::next(&mut self.subscription) => match told {
                     Ok(Some(message)) => Next::Told(message),
-                    Ok(None) => Next::Over(Over::Ending),
+                    Ok(None) => Next::Over(Subscription::end(self.subscription.as_ref())),
                     Err(error) => {
                         tracing::warn!(%error, "a socket's log broke off");
                         Next::Over(Over::Broken)
@@ -123,6 +126,9 @@ impl<S: Store> Client<S> {
                 }
                 Next::Told(message) => self.send(&message).await,
                 Next::Ping if last_heard.elapsed() > PING_EVERY * 2 => Err(Over::Gone),
+                Next::Ping if !Self::is_welcome(self.app.clone(), self.visitor.clone()).await => {
+                    Err(Over::Unauthorized)
+                }
                 Next::Ping => self.send_frame(Message::Ping(Vec::new().into())).await,
                 Next::Over(over) => Err(over),
             };
@@ -134,7 +140,7 @@ impl<S: Store> Client<S> {
 
     /// `hello` → `connect` → `connected`.
     async fn introduction(&mut self) -> Result<(), Over> {
-        self.send(&outgoing::hello(self.app.namespace(), !self.is_known)).await?;
+        self.send(&outgoing::hello(self.app.namespace(), self.visitor.is_none())).await?;
         let deadline = Instant::now() + CONNECT_PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -155,11 +161,14 @@ impl<S: Store> Client<S> {
                 self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
                 continue;
             };
-            if !self.is_known
-                && let Err(error) = self.app.guard.check_given(token.as_deref())
-            {
-                self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
-                return Err(Over::Unauthorized);
+            if self.visitor.is_none() {
+                match identify_given(&self.app, token.as_deref()).await {
+                    Ok(visitor) => self.visitor = Some(visitor),
+                    Err(error) => {
+                        self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
+                        return Err(Over::Unauthorized);
+                    }
+                }
             }
             let last_seq = *self.app.desk().changes().borrow();
             return self.send(&outgoing::connected(request.id.as_deref(), last_seq)).await;
@@ -178,12 +187,31 @@ impl<S: Store> Client<S> {
         self.send(&answer).await
     }
 
+    /// A socket stays open long, so that they are still welcome is looked at anew for each request.
     async fn carry_out(&mut self, body: Incoming) -> Result<Value, ApiError> {
+        let gone = || {
+            let hint = "connect again, with a token that is good";
+            ApiError::new(Code::Unauthorized, "this token is not good any more", hint)
+        };
+        let visitor = self.visitor.clone().ok_or_else(gone)?;
+        if !visitor.is_still_welcome(&self.app).await? {
+            return Err(gone());
+        }
+        visitor.check(body.needs(), "this message")?;
         if let Incoming::Subscribe { session_id, last_seq } = body {
-            self.subscription = Some(Subscription::new(&self.app, session_id, last_seq));
+            self.subscription = Some(Subscription::new(&self.app, visitor, session_id, last_seq));
             return Ok(outgoing::ack("subscribe"));
         }
-        hand::carry_out(&self.app, body).await
+        hand::carry_out(&Visited::new(self.app.clone(), visitor), body).await
+    }
+
+    /// Whoever only listens is asked for nothing, and must go all the same when their time is over.
+    async fn is_welcome(app: App<S>, visitor: Option<Visitor>) -> bool {
+        match visitor {
+            // A store that cannot be asked just now takes nobody's token back.
+            Some(visitor) => visitor.is_still_welcome(&app).await.unwrap_or(true),
+            None => false,
+        }
     }
 
     async fn send(&mut self, message: &Value) -> Result<(), Over> {

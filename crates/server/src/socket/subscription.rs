@@ -8,8 +8,10 @@ use baton_engine::Store;
 use baton_engine::error::EngineError;
 use serde_json::Value;
 
+use super::Over;
 use crate::follower::Follower;
 use crate::state::App;
+use crate::visitor::Visitor;
 use crate::wire;
 
 /// Tasks whose session is remembered. When there are more, all are looked up again.
@@ -18,6 +20,9 @@ const SESSIONS_MAX: usize = 1_000;
 pub struct Subscription<S> {
     app: App<S>,
     follower: Follower<S>,
+    visitor: Visitor,
+    /// Their token was taken back.
+    is_revoked: bool,
     session: Option<SessionId>,
     sessions: BTreeMap<TaskId, SessionId>,
     /// Read from the log and not yet known to be wanted; kept here so that nothing is lost when the wait is dropped.
@@ -25,9 +30,17 @@ pub struct Subscription<S> {
 }
 
 impl<S: Store> Subscription<S> {
-    pub fn new(app: &App<S>, session: Option<SessionId>, last_seq: u64) -> Self {
+    pub fn new(app: &App<S>, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
         let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
-        Self { app: app.clone(), follower, session, sessions: BTreeMap::new(), looked_at: None }
+        Self {
+            app: app.clone(),
+            follower,
+            visitor,
+            is_revoked: false,
+            session,
+            sessions: BTreeMap::new(),
+            looked_at: None,
+        }
     }
 
     /// The next message of a client that has subscribed; one that has not waits for ever. May be dropped and called
@@ -39,10 +52,19 @@ impl<S: Store> Subscription<S> {
         }
     }
 
+    /// Why there is nothing more to tell.
+    pub fn end(of: Option<&Self>) -> Over {
+        if of.is_some_and(|subscription| subscription.is_revoked) { Over::Unauthorized } else { Over::Ending }
+    }
+
     async fn message(&mut self) -> Result<Option<Value>, EngineError> {
         loop {
             if self.looked_at.is_none() {
                 let Some(recorded) = self.follower.next().await? else { return Ok(None) };
+                if self.visitor.is_ended_by(&recorded) {
+                    self.is_revoked = true;
+                    return Ok(None);
+                }
                 self.looked_at =
                     wire::message(&recorded).and_then(|message| serde_json::to_value(message).ok());
             }

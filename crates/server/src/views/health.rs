@@ -1,6 +1,5 @@
 //! How the server is: enough to tell what is wrong without looking at the machine.
 
-use std::env;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
-use baton_engine::settings::{AgentKind, AgentSettings};
+use baton_engine::settings::AgentSettings;
 use baton_engine::workshop::Workshop;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -126,21 +125,9 @@ async fn store_health<S: Store>(shop: &Workshop<S>) -> StoreHealth {
 
 fn agent_health(name: &AgentName, agent: &AgentSettings, holds: &[Hold]) -> AgentHealth {
     let first = agent.command.first().cloned().unwrap_or_default();
-    let is_found = match agent.kind {
-        // Its program is Baton itself; what it needs is the script.
-        AgentKind::Scripted => Path::new(&first).is_file(),
-        AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => is_program(&first),
-    };
+    let is_found = agent.is_found();
     let paused_until = holds.iter().find(|hold| hold.agent == *name).and_then(|hold| hold.until);
     AgentHealth { name: name.clone(), program: first, is_found, paused_until }
-}
-
-fn is_program(name: &str) -> bool {
-    if name.contains('/') {
-        return Path::new(name).is_file();
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    !name.is_empty() && env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 fn free_bytes(folder: &Path) -> Option<u64> {

@@ -191,7 +191,9 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         | EventBody::RunStopping { .. }
         | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. } => None,
+        | EventBody::IntakeResumed { .. }
+        | EventBody::TokenCreated { .. }
+        | EventBody::TokenRevoked { .. } => None,
     };
     body.map(|body| WireMessage { body, seq: recorded.seq })
 }

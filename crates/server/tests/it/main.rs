@@ -7,5 +7,7 @@
 
 mod conversation;
 mod openapi;
+mod people;
+mod roles;
 mod schema;
 mod stage;

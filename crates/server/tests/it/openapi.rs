@@ -10,6 +10,7 @@ use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
+use baton_engine::asking::{Door, Secret};
 use baton_store::Store;
 use serde_json::{Value, json};
 
@@ -25,10 +26,11 @@ struct Call {
     method: &'static str,
     path: String,
     request: Option<Value>,
+    headers: String,
 }
 
 fn call(id: &'static str, method: &'static str, path: impl Into<String>, request: Option<Value>) -> Call {
-    Call { id, method, path: path.into(), request }
+    Call { id, method, path: path.into(), request, headers: String::new() }
 }
 
 /// An agent works on the task and ends like this.
@@ -39,6 +41,15 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
     stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
     let end = AttemptEnd { reported: Reported::new(result, output), verified };
     stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+}
+
+/// An agent is put to work on the task, and may ask.
+async fn admitted(stage: &Stage, task: &str) -> Secret {
+    let task: TaskId = task.parse().unwrap();
+    let attempt = stage.desk.ids.attempt();
+    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
+    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
+    Door::new(stage.desk.clone(), None).admit(task, attempt).await.unwrap()
 }
 
 fn worked() -> Evidence {
@@ -156,7 +167,15 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let failing = failing["task_id"].as_str().unwrap().to_owned();
     let error =
         AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
-    attempt(stage, &failing, error, "", Evidence::default()).await;
+    let secret = admitted(stage, &failing).await;
+    let question = json!({ "question": "Which login?", "options": ["web", "app"] });
+    let mut ask = call("ask", "post", "/api/attempt/questions", Some(question));
+    ask.headers = format!("authorization: Bearer {}\r\n", secret.reveal());
+    made(ask, examples).await;
+    let attempt = secret.attempt();
+    let end = AttemptEnd { reported: Reported::new(error, ""), verified: Evidence::default() };
+    let settle = Command::Settle { attempt, end };
+    stage.desk.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
     let reason = json!({ "reason": "Not needed any more" });
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
@@ -171,6 +190,11 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;
+
+    let token = json!({ "name": "ada", "role": "responder", "expires_at": "2027-11-15T09:30:00Z" });
+    made(call("create_token", "post", "/api/tokens", Some(token)), examples).await;
+    made(call("list_tokens", "get", "/api/tokens", None), examples).await;
+    made(call("revoke_token", "delete", "/api/tokens/ada", None), examples).await;
 
     let recipe = json!({ "recipe_id": "document-design", "message": "Links that expire" });
     made(call("start_recipe", "post", "/api/sessions/design/recipe", Some(recipe)), examples).await;
@@ -230,8 +254,8 @@ async fn make(
     call: Call,
     examples: &mut BTreeMap<&'static str, Value>,
 ) -> Value {
-    let Call { id, method, path, request } = call;
-    let (status, text) = stage.send(method, &path, request.as_ref()).await;
+    let Call { id, method, path, request, headers } = call;
+    let (status, text) = stage.send_with(&headers, method, &path, request.as_ref()).await;
     let answer: Value = serde_json::from_str(&text).unwrap();
     let operation = operations(document).remove(id).unwrap_or_else(|| panic!("{id} is not in the document"));
     let place = format!("/responses/{status}/content/application~1json/schema");
@@ -254,6 +278,10 @@ async fn make(
 fn portable(stage: &Stage, value: Option<Value>) -> Value {
     let text = value.unwrap_or_default().to_string().replace(&stage.root(), "/src/app");
     let mut value: Value = serde_json::from_str(&text).unwrap();
+    // A secret is another one each time.
+    if value["token"].as_str().is_some_and(|token| token.starts_with("baton_ada.")) {
+        value["token"] = json!(format!("baton_ada.{}", "5e".repeat(32)));
+    }
     if !value["disk"].is_null() {
         value["disk"]["free_bytes"] = json!(52_064_448_512_u64);
     }

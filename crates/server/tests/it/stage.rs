@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use baton_core::time::Timestamp;
 use baton_engine::desk::Desk;
@@ -28,6 +28,7 @@ pub struct Stage {
     scratch: TempDir,
     pub desk: Desk<SqliteStore>,
     address: String,
+    last_head: Mutex<String>,
     stop: watch::Sender<bool>,
 }
 
@@ -65,7 +66,7 @@ impl Stage {
         let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
-        Self { scratch, desk, address, stop }
+        Self { scratch, desk, address, last_head: Mutex::default(), stop }
     }
 
     /// The repository's path, as it is on this machine.
@@ -75,10 +76,21 @@ impl Stage {
 
     /// One request; status and body.
     pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
+        self.send_with("", method, path, body).await
+    }
+
+    /// The same with more headers, each with its line end. Of a stream only the beginning is read.
+    pub async fn send_with(
+        &self,
+        headers: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> (u16, String) {
         let body = body.map(Value::to_string).unwrap_or_default();
         let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
         let request = format!(
-            "{} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{kind}content-length: {}\r\n\r\n{body}",
+            "{} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{headers}{kind}content-length: {}\r\n\r\n{body}",
             method.to_uppercase(),
             self.address,
             body.len()
@@ -87,13 +99,34 @@ impl Stage {
         let answer = tokio::task::spawn_blocking(move || {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.write_all(request.as_bytes()).unwrap();
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).unwrap();
-            answer
+            let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+            loop {
+                let read = stream.read(&mut piece).unwrap();
+                answer.extend_from_slice(&piece[..read]);
+                let so_far = String::from_utf8_lossy(&answer);
+                let head = so_far.split_once("\r\n\r\n").map(|(head, _)| head);
+                let is_stream = head.is_some_and(|head| head.contains("content-type: text/event-stream"));
+                if read == 0 || is_stream {
+                    return so_far.into_owned();
+                }
+            }
         });
         let answer = answer.await.unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        *self.last_head.lock().unwrap() = head.to_owned();
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// A header of the last answer.
+    pub fn last_header(&self, name: &str) -> Option<String> {
+        let head = self.last_head.lock().unwrap();
+        head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
+    }
+
+    /// One request; status and the head of the answer.
+    pub async fn head(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
+        let (status, _) = self.send(method, path, Some(body)).await;
+        (status, self.last_head.lock().unwrap().clone())
     }
 }
 

@@ -7,7 +7,7 @@ use baton_store::{PostgresOptions, PostgresStore, Store};
 
 use crate::server::Server;
 use crate::table::{head, line, p50_p99, per_second};
-use crate::{raw_postgres, work};
+use crate::{fleet, raw_postgres, work};
 
 const CLIENTS: u32 = 64;
 const CYCLES: u32 = 20_000;
@@ -18,13 +18,29 @@ const CHURN: u32 = 200_000;
 /// Looks at the claims during the churn, the first before it.
 const LOOKS: u32 = 11;
 
+/// A server for the measurement, kept for as long as it is in use, and its address.
+fn server() -> Result<(Option<Server>, String), String> {
+    if let Ok(address) = env::var("BATON_TEST_POSTGRES") {
+        return Ok((None, address));
+    }
+    let own = Server::private("bench")?;
+    let address = own.address();
+    Ok((Some(own), address))
+}
+
+pub async fn measure_fleet() {
+    let (_own, address) = match server() {
+        Ok(found) => found,
+        Err(reason) => return println!("\nPostgreSQL was not measured: {reason}"),
+    };
+    head("Many workers on one PostgreSQL");
+    fleet::measure(&address).await;
+}
+
 pub async fn measure() {
-    let found = env::var("BATON_TEST_POSTGRES");
-    let own = if found.is_err() { Server::private("bench") } else { Err(String::new()) };
-    let address = match (found, &own) {
-        (Ok(address), _) => address,
-        (Err(_), Ok(server)) => server.address(),
-        (Err(_), Err(reason)) => return println!("\nPostgreSQL was not measured: {reason}"),
+    let (_own, address) = match server() {
+        Ok(found) => found,
+        Err(reason) => return println!("\nPostgreSQL was not measured: {reason}"),
     };
     let large: u32 =
         env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
@@ -50,11 +66,11 @@ fn show((p50, p99): (Duration, Duration)) -> String {
     format!("{p50:.1?} ({p99:.1?})")
 }
 
-fn namespace(name: &str) -> String {
+pub fn namespace(name: &str) -> String {
     format!("bench_{name}_{}", std::process::id())
 }
 
-async fn open(address: &str, name: &str) -> PostgresStore {
+pub async fn open(address: &str, name: &str) -> PostgresStore {
     PostgresStore::open(&PostgresOptions::new(address, namespace(name))).await.unwrap()
 }
 

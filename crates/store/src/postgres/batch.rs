@@ -177,7 +177,8 @@ impl Batch {
                 | Record::Loop(_)
                 | Record::Receipt(_)
                 | Record::Hold(_)
-                | Record::Spending(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
+                | Record::Spending(_)
+                | Record::AccessToken(_)) => self.apply_record(row, RecordWrite { record, version, is_new }),
             }
         }
         self.writes.events.extend(change.events);

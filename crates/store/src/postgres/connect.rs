@@ -6,11 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Connection, NoTls, Row, Socket, Statement, tls::NoTlsStream};
+use tokio_postgres::{Client, Config, Connection, Row, Socket, Statement};
 
 use super::fault::{Fault, describe};
+use super::tls::{Encrypted, Tls, TlsOptions};
 use crate::error::StoreError;
 
 /// Any statement of ours that runs this long has gone wrong.
@@ -33,7 +35,8 @@ const NAMESPACE_LEN_MAX: usize = 40;
 /// Where the rows are, and how patient to be with the server.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user@host/database`, or the `key=value` form.
+    /// `postgres://user@host/database`, or the `key=value` form; with `sslmode`, `sslrootcert`, `sslcert` and
+    /// `sslkey` as PostgreSQL's own clients take them.
     pub url: String,
     /// Stores side by side in one database; each has a schema of its own, `baton_<namespace>`.
     pub namespace: String,
@@ -54,6 +57,7 @@ impl PostgresOptions {
 #[derive(Debug, Clone)]
 pub(super) struct Connector {
     config: Config,
+    tls: Tls,
     schema: String,
     patience: Duration,
 }
@@ -61,9 +65,16 @@ pub(super) struct Connector {
 impl Connector {
     pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
         let schema = schema_name(&options.namespace)?;
-        let mut config = Config::from_str(&options.url).map_err(|error| StoreError::Unreachable {
+        let unreachable = |detail| StoreError::Unreachable { detail };
+        let (tls, address) = TlsOptions::take(&options.url).map_err(unreachable)?;
+        let tls = Tls::new(&tls).map_err(unreachable)?;
+        let mut config = Config::from_str(&address).map_err(|error| StoreError::Unreachable {
             detail: format!("the address does not read as one of PostgreSQL's: {}", describe(&error)),
         })?;
+        // A socket of this machine's needs no encryption, and PostgreSQL knows none on it.
+        let is_local = !config.get_hosts().is_empty()
+            && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        config.ssl_mode(if is_local { SslMode::Disable } else { tls.mode });
         let own = config.get_options().unwrap_or_default().to_owned();
         // The plans are ours to choose: every statement is written for one index. Left alone, the server plans
         // them for the size the tables had before it last looked, which after a quick start is none.
@@ -81,7 +92,7 @@ impl Connector {
         if config.get_application_name().is_none() {
             config.application_name("baton");
         }
-        Ok(Self { config, schema, patience: options.patience })
+        Ok(Self { config, tls, schema, patience: options.patience })
     }
 
     pub(super) fn schema(&self) -> &str {
@@ -94,15 +105,16 @@ impl Connector {
 
     /// Which server and database this is, without a password, for messages.
     pub(super) fn place(&self) -> String {
-        let host = self.config.get_hosts().first().map_or_else(
-            || "localhost".to_owned(),
-            |host| match host {
-                tokio_postgres::config::Host::Tcp(name) => name.clone(),
-                tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
-            },
-        );
         let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres");
-        format!("schema {} of database {database} at {host}", self.schema)
+        format!("schema {} of database {database} at {}", self.schema, self.host())
+    }
+
+    fn host(&self) -> String {
+        match self.config.get_hosts().first() {
+            Some(Host::Tcp(name)) => name.clone(),
+            Some(Host::Unix(path)) => path.display().to_string(),
+            None => "localhost".to_owned(),
+        }
     }
 
     pub(super) fn database(&self) -> String {
@@ -131,6 +143,9 @@ impl Connector {
                 ]
                 .contains(&state)
             });
+            if let Some(detail) = self.tls.fault(&error, &self.host()) {
+                return Err(StoreError::Unreachable { detail });
+            }
             if is_hopeless || started.elapsed() + backoff > self.patience {
                 return Err(StoreError::Unreachable { detail: describe(&error) });
             }
@@ -141,13 +156,13 @@ impl Connector {
 
     pub(super) async fn connect(
         &self,
-    ) -> Result<(Client, Connection<Socket, NoTlsStream>), tokio_postgres::Error> {
-        self.config.connect(NoTls).await
+    ) -> Result<(Client, Connection<Socket, Encrypted>), tokio_postgres::Error> {
+        self.config.connect(self.tls.clone()).await
     }
 }
 
 /// A namespace is a plain name, so that its schema can be named in a shell and in SQL.
-fn schema_name(namespace: &str) -> Result<String, StoreError> {
+pub(super) fn schema_name(namespace: &str) -> Result<String, StoreError> {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     if !namespace.is_empty() && namespace.len() <= NAMESPACE_LEN_MAX && namespace.bytes().all(is_plain) {
         Ok(format!("baton_{namespace}"))

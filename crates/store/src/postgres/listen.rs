@@ -8,6 +8,7 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::connect::Connector;
+use super::log_line::LOGS;
 use super::news::News;
 use super::unblock::FREED;
 
@@ -17,12 +18,17 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
 
 /// Listens until the store is closed; a broken connection is made anew.
-pub(super) async fn listen(connector: Connector, news: News, mut closing: watch::Receiver<bool>) {
+pub(super) async fn listen(
+    connector: Connector,
+    news: News,
+    logs: watch::Sender<u64>,
+    mut closing: watch::Receiver<bool>,
+) {
     let mut backoff = BACKOFF_FIRST;
     loop {
         tokio::select! {
             _ = closing.changed() => return,
-            was_up = hear(&connector, &news) => {
+            was_up = hear(&connector, &news, &logs) => {
                 if was_up {
                     backoff = BACKOFF_FIRST;
                 }
@@ -36,7 +42,7 @@ pub(super) async fn listen(connector: Connector, news: News, mut closing: watch:
 }
 
 /// Hears until the connection breaks. True when there was one.
-async fn hear(connector: &Connector, news: &News) -> bool {
+async fn hear(connector: &Connector, news: &News, logs: &watch::Sender<u64>) -> bool {
     let Ok((client, mut connection)) = connector.connect().await else { return false };
     let (heard, mut hearing) = mpsc::unbounded_channel();
     let driver = tokio::spawn(async move {
@@ -60,6 +66,7 @@ async fn hear(connector: &Connector, news: &News) -> bool {
             match payload.parse() {
                 Ok(seq) => news.reached(seq),
                 Err(_) if payload == FREED => news.stir(),
+                Err(_) if payload == LOGS => logs.send_modify(|count| *count += 1),
                 Err(_) => {}
             }
         }

@@ -5,14 +5,31 @@ use super::fault::Fault;
 use crate::error::StoreError;
 
 /// Each file takes the schema from the number before to its own. A file that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+];
+
+/// The server's code for a thing that this role may not do.
+const MAY_NOT: &str = "(42501)";
 
 const DOING: &str = "bringing the schema up to date";
 
 /// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
 pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
     let link = connector.link().await?;
-    run(connector, &link).await.map_err(|fault| fault.unwritten(DOING))
+    run(connector, &link).await.map_err(|fault| match fault.unwritten(DOING) {
+        StoreError::Backend { doing, detail } if detail.ends_with(MAY_NOT) => {
+            let detail = format!(
+                "{detail}; this role works with the tables and does not own them. Let their owner do it: \
+                 baton store init --store postgres://OWNER@HOST/{}",
+                connector.database()
+            );
+            StoreError::Backend { doing, detail }
+        }
+        error => error,
+    })
 }
 
 async fn run(connector: &Connector, link: &Link) -> Result<(), Fault> {
@@ -25,12 +42,13 @@ async fn run(connector: &Connector, link: &Link) -> Result<(), Fault> {
         &[&format!("{schema}:migrate")],
     )
     .await?;
-    let exists =
-        !link.query(DOING, "SELECT FROM pg_namespace WHERE nspname = $1", &[&schema]).await?.is_empty();
-    if !exists {
+    let is_there = async |sql: &str| Ok::<_, Fault>(!link.query(DOING, sql, &[&schema]).await?.is_empty());
+    if !is_there("SELECT FROM pg_namespace WHERE nspname = $1").await? {
         link.run(DOING, &format!("CREATE SCHEMA \"{schema}\"")).await?;
     }
-    link.run(DOING, "CREATE TABLE IF NOT EXISTS schema_version (version bigint PRIMARY KEY)").await?;
+    if !is_there("SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'").await? {
+        link.run(DOING, "CREATE TABLE schema_version (version bigint PRIMARY KEY)").await?;
+    }
     let rows = link.query(DOING, "SELECT coalesce(max(version), 0) FROM schema_version", &[]).await?;
     let found: i64 = rows.first().map_or(0, |row| row.get(0));
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);

@@ -16,6 +16,7 @@ mod groups;
 mod line;
 mod listen;
 mod lock;
+mod log_line;
 mod migrate;
 mod news;
 mod pipeline;
@@ -25,6 +26,8 @@ mod queries;
 mod read;
 mod retention;
 mod row;
+mod setup;
+mod tls;
 mod unblock;
 mod upkeep;
 mod write;
@@ -35,6 +38,8 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 pub use connect::PostgresOptions;
+pub use log_line::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
+pub use setup::{SetupNames, setup_sql};
 
 use crate::error::StoreError;
 use claim::Claimer;
@@ -59,6 +64,8 @@ struct Inner {
     connector: Connector,
     pool: Arc<Pool>,
     news: News,
+    /// Changes when somebody watches a log, or was given a piece of one.
+    logs: watch::Sender<u64>,
     /// Taken away by `close`; the tasks end when the last sender is gone.
     lanes: std::sync::Mutex<Option<Lanes>>,
     closing: watch::Sender<bool>,
@@ -81,7 +88,7 @@ impl PostgresStore {
         let news = News::new(read::count(rows.first()));
         let unblocking = Arc::new(Notify::new());
         let upkeep = Upkeep::default();
-        let closing = watch::Sender::new(false);
+        let (closing, logs) = (watch::Sender::new(false), watch::Sender::new(0));
         let (commits, commit_jobs) = mpsc::channel(WAITING_MAX);
         let (claims, claim_jobs) = mpsc::channel(WAITING_MAX);
 
@@ -94,11 +101,21 @@ impl PostgresStore {
         tasks.spawn(Claimer::new(connector.clone(), news.clone(), upkeep.clone()).run(claim_jobs));
         tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
         tasks.spawn(upkeep::free(connector.clone(), unblocking, closing.subscribe()));
-        tasks.spawn(listen::listen(connector.clone(), news.clone(), closing.subscribe()));
+        tasks.spawn(listen::listen(connector.clone(), news.clone(), logs.clone(), closing.subscribe()));
 
         let lanes = std::sync::Mutex::new(Some(Lanes { commits, claims }));
-        let inner = Inner { connector, pool, news, lanes, closing, tasks: Mutex::new(tasks) };
+        let inner = Inner { connector, pool, news, logs, lanes, closing, tasks: Mutex::new(tasks) };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The namespaces a database holds, for whoever was not told which one is meant.
+    pub async fn namespaces(url: &str) -> Result<Vec<String>, StoreError> {
+        const DOING: &str = "listing the namespaces";
+        let link = Connector::new(&PostgresOptions::new(url, "any"))?.link().await?;
+        let sql = "SELECT substr(n.nspname, 7) FROM pg_namespace n WHERE starts_with(n.nspname, 'baton_') AND EXISTS
+            (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'schema_version') ORDER BY 1";
+        let rows = link.query(DOING, sql, &[]).await.map_err(|fault| fault.unwritten(DOING))?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
     fn lanes(&self) -> Result<Lanes, StoreError> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -15,6 +16,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use serde::de::DeserializeOwned;
@@ -24,6 +26,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Params;
 use super::lock::version;
+use super::log_line::LogLine;
 use super::pipeline::Param;
 use super::read::{all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored};
 use super::{PostgresStore, candidates, claim, committer, filter, groups, retention};
@@ -285,6 +288,15 @@ impl Store for PostgresStore {
         self.record("spending", &account.key()).await
     }
 
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+        self.record("access_token", name.as_str()).await
+    }
+
+    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+        let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
+        all_stored("access_token", &self.query("listing tokens", sql, &[]).await?)
+    }
+
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
         Ok(self.record("receipt", key.as_str()).await?.map(|stored| stored.value))
     }
@@ -299,6 +311,11 @@ impl Store for PostgresStore {
         let sql = "SELECT seq, body FROM events WHERE task = $1 AND seq > $2 ORDER BY seq LIMIT $3";
         let params: Params<'_> = &[&task.to_string(), &signed(after), &i64::from(limit)];
         self.query("reading events", sql, params).await?.iter().map(recorded).collect()
+    }
+
+    fn log_line(&self) -> Option<LogLine> {
+        let (pool, news) = (self.inner.pool.clone(), self.inner.logs.clone());
+        Some(LogLine { pool, news, channel: self.inner.connector.schema().to_owned() })
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

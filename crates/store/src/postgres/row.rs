@@ -73,6 +73,9 @@ impl RecordColumns {
                 Self { place: hold.since.ms(), is_open: hold.released.is_none(), ..Self::default() }
             }
             Record::Spending(_) => Self::default(),
+            Record::AccessToken(token) => {
+                Self { place: token.created_at.ms(), is_open: token.revoked.is_none(), ..Self::default() }
+            }
         }
     }
 }
@@ -92,5 +95,6 @@ pub(super) fn body(record: &Record) -> Result<String, StoreError> {
         Record::Receipt(receipt) => columns::body("receipt", receipt),
         Record::Hold(hold) => columns::body("hold", hold),
         Record::Spending(spending) => columns::body("spending", spending),
+        Record::AccessToken(token) => columns::body("access_token", token),
     }
 }

@@ -121,6 +121,13 @@ fn put_one(
                 ON CONFLICT (account) DO UPDATE SET version = ?2, body = ?3";
             batch.run(sql, params![key, next, put.body])?;
         }
+        Record::AccessToken(token) => {
+            let name = token.name.as_str();
+            let next = guarded(batch, put, "SELECT version FROM access_tokens WHERE name = ?1", [name])?;
+            let sql = "INSERT INTO access_tokens (name, version, body) VALUES (?1, ?2, ?3)
+                ON CONFLICT (name) DO UPDATE SET version = ?2, body = ?3";
+            batch.run(sql, params![name, next, put.body])?;
+        }
         Record::Receipt(receipt) => {
             let key = receipt.key.as_str();
             let next = guarded(batch, put, "SELECT version FROM receipts WHERE key = ?1", [key])?;

@@ -83,7 +83,7 @@ fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest, limit: usize) -> Re
 fn candidate(
     role: &Role,
     agent: &AgentName,
-    rank: u8,
+    rank: i64,
     created_ms: i64,
     task: i64,
 ) -> Result<Candidate, Fault> {
@@ -112,7 +112,7 @@ fn take(
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
     let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
-    let before = Before::ready(stored.version, i64::from(candidate.rank.number()));
+    let before = Before::ready(stored.version, candidate.rank.number());
     apply_to(batch, before, &Rendered::of(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
         attempt,

@@ -54,6 +54,7 @@ fn render(put: Put) -> Result<RenderedPut, StoreError> {
         Record::Receipt(receipt) => body("receipt", receipt),
         Record::Hold(hold) => body("hold", hold),
         Record::Spending(spending) => body("spending", spending),
+        Record::AccessToken(token) => body("access_token", token),
     };
     Ok(RenderedPut { record, guard, body: body? })
 }

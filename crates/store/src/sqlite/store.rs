@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{Change, Stored};
 use baton_core::hold::Hold;
@@ -15,6 +16,7 @@ use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
 use baton_core::task::Task;
+use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
@@ -31,6 +33,7 @@ use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
+use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
 use crate::store::Store;
@@ -275,6 +278,27 @@ impl Store for SqliteStore {
         self.0.readers.read("reading what was used", read).await
     }
 
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+        let name = name.to_string();
+        let sql = "SELECT version, body FROM access_tokens WHERE name = ?1";
+        let read = move |conn: &_| find(conn, sql, [&name], "access_token", &name);
+        self.0.readers.read("reading a token", read).await
+    }
+
+    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+        let read = |conn: &rusqlite::Connection| {
+            let mut statement =
+                conn.prepare_cached("SELECT version, body FROM access_tokens ORDER BY name")?;
+            let mut rows = statement.query([])?;
+            let mut tokens = Vec::new();
+            while let Some(row) = rows.next()? {
+                tokens.push(stored(row, "access_token", "")?);
+            }
+            Ok(tokens)
+        };
+        self.0.readers.read("reading tokens", read).await
+    }
+
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
         let key = key.to_string();
         let sql = "SELECT version, body FROM receipts WHERE key = ?1";
@@ -290,6 +314,10 @@ impl Store for SqliteStore {
     async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<Recorded>> {
         let read = move |conn: &_| history::task_events(conn, of_task(task), after, limit);
         self.0.readers.read("reading events", read).await
+    }
+
+    fn log_line(&self) -> Option<LogLine> {
+        None
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

@@ -10,11 +10,15 @@
 
 mod kill;
 mod killed;
+mod least;
+mod logs;
 mod migrations;
 mod outage;
 mod postgres;
+#[expect(dead_code, reason = "the tests of many machines put one into a network of its own")]
 mod server;
 mod sharing;
 mod sqlite;
 mod sqlite_file;
 mod suite;
+mod tls;

@@ -5,8 +5,9 @@
 //! been free for a while. Started as root, the server runs as another user, since it refuses to run as root.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -29,6 +30,8 @@ const IDLE_LOOKS: u32 = 15;
 struct Programs {
     folder: PathBuf,
     user: Option<String>,
+    /// The network namespace they run in; this process's own where there is none.
+    network: Option<String>,
 }
 
 /// A server in a folder of its own.
@@ -41,6 +44,18 @@ pub struct Server {
 pub fn shared() -> Result<String, String> {
     static SHARED: OnceLock<Result<String, String>> = OnceLock::new();
     SHARED.get_or_init(find_or_start).clone()
+}
+
+/// Runs a script as the owner of the shared server.
+pub fn psql(script: &str) {
+    let address = shared().expect("looked at before");
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", &address, "-f", "-"]).stdin(Stdio::piped());
+    let mut child =
+        psql.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("psql comes with PostgreSQL");
+    child.stdin.take().expect("it is piped").write_all(script.as_bytes()).expect("psql reads it");
+    let output = child.wait_with_output().expect("psql ends");
+    assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Why tests on PostgreSQL cannot run here; a failure where they must.
@@ -146,19 +161,22 @@ impl Programs {
         let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let has = |name: &str| users.lines().any(|line| line.split(':').next() == Some(name));
         let user = ["postgres", "nobody"].into_iter().find(|name| has(name)).map(str::to_owned);
-        Ok(Self { folder, user: user.filter(|_| is_root) })
+        Ok(Self { folder, user: user.filter(|_| is_root), network: None })
     }
 
     /// The program, as the user who may run it.
     fn command(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = match &self.user {
-            Some(user) => {
-                let mut command = Command::new("setpriv");
-                command.args([&format!("--reuid={user}"), "--clear-groups", "--"]).arg(program.as_ref());
-                command
-            }
-            None => Command::new(program.as_ref()),
-        };
+        let mut words: Vec<&OsStr> = Vec::new();
+        if let Some(network) = &self.network {
+            words.extend(["ip", "netns", "exec", network].map(OsStr::new));
+        }
+        let reuid = self.user.as_ref().map(|user| format!("--reuid={user}"));
+        if let Some(reuid) = &reuid {
+            words.extend(["setpriv", reuid, "--clear-groups", "--"].map(OsStr::new));
+        }
+        words.push(program.as_ref().as_os_str());
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
         // The server must not die with the terminal's or the runner's process group.
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         command
@@ -168,12 +186,76 @@ impl Programs {
 impl Server {
     /// One that nobody else uses, to be stopped and killed at will. Gone when dropped.
     pub fn private(name: &str) -> Result<Self, String> {
+        let server = Self::created(name)?;
+        server.start();
+        Ok(server)
+    }
+
+    /// The same, not yet started.
+    pub fn created(name: &str) -> Result<Self, String> {
         let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
         let server = Self { programs: Programs::find()?, folder };
         server.remove();
         server.create();
+        Ok(server)
+    }
+
+    /// The same in a network namespace, where everyone in that network may use it.
+    pub fn within(name: &str, network: &str, hosts: &str) -> Result<Self, String> {
+        let folder = env::temp_dir().join(format!("baton-pg-{name}-{}", std::process::id()));
+        let programs = Programs { network: Some(network.to_owned()), ..Programs::find()? };
+        let server = Self { programs, folder };
+        server.remove();
+        server.create();
+        let rules = server.data().join("pg_hba.conf");
+        let text = fs::read_to_string(&rules).map_err(|error| error.to_string())?;
+        fs::write(&rules, format!("{text}\nhost all all {hosts} trust\n"))
+            .map_err(|error| error.to_string())?;
         server.start();
         Ok(server)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A program, as the server's own user, in its folder.
+    pub fn run_in_folder(&self, program: &str, arguments: &[&str]) {
+        run(self.programs.command(program).args(arguments).current_dir(&self.folder));
+    }
+
+    /// A file of the server's, in its folder.
+    pub fn read(&self, name: &str) -> String {
+        let output = self.programs.command("cat").arg(self.folder.join(name)).stdout(Stdio::piped()).output();
+        String::from_utf8(output.expect("cat runs").stdout).expect("a text")
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let script = "printf %s \"$1\" > \"$2\"";
+        self.run_in_folder("sh", &["-c", script, "sh", text, name]);
+    }
+
+    /// More settings; a later one wins over an earlier.
+    pub fn set(&self, settings: &str) {
+        let before = self.read("data/postgresql.conf");
+        self.write("data/postgresql.conf", &format!("{before}\n{settings}"));
+    }
+
+    /// With what its own file says and nothing else but where its socket is.
+    pub fn start_as_set(&self) {
+        let socket = format!("-c unix_socket_directories={}", self.folder.display());
+        let mut start = self.programs.command(self.programs.folder.join("pg_ctl"));
+        run(start
+            .args(["start", "--wait", "--timeout=60", "-o", &socket])
+            .arg("-D")
+            .arg(self.data())
+            .arg("-l")
+            .arg(self.folder.join("log")));
+    }
+
+    pub fn restart_as_set(&self) {
+        let _ = self.stop();
+        self.start_as_set();
     }
 
     pub fn address(&self) -> String {
@@ -199,8 +281,9 @@ impl Server {
     }
 
     pub fn start(&self) {
+        let listen = if self.programs.network.is_some() { "*" } else { "" };
         let settings = format!(
-            "-c listen_addresses= -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
+            "-c listen_addresses={listen} -c unix_socket_directories={} -c max_connections=400 -c shared_buffers=256MB \
              -c max_wal_size=4GB -c log_min_messages=fatal",
             self.folder.display()
         );

@@ -141,7 +141,7 @@ async fn told_anew(real: &Real) {
 }
 
 async fn fails(real: &Real, status: u16, kind: FailureKind) {
-    let steps = json!([{"status": {"status": status, "headers": [["retry-after", "1"]]}}]);
+    let steps = json!([{"status": {"status": status, "headers": [["retry-after-ms", "10"], ["retry-after", "1"]]}}]);
     let Some(stage) = real.stage(&steps) else { return };
     let ran = real.run(&stage, |launch| launch.limits.idle_timeout = Some(Duration::from_secs(90))).await;
     let is_systemic =

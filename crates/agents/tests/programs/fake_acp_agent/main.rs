@@ -69,6 +69,12 @@ enum Step {
         arguments: Value,
     },
     Commit(String),
+    /// Writes this file and commits it.
+    File {
+        path: PathBuf,
+        text: String,
+        message: String,
+    },
     /// Writes a file and commits nothing.
     Write(String),
     Stderr(String),
@@ -297,10 +303,11 @@ impl Agent {
                 let mut file =
                     std::fs::OpenOptions::new().append(true).create(true).open("work.txt").unwrap();
                 writeln!(file, "{message}").unwrap();
-                for words in [vec!["add", "."], vec!["commit", "-q", "-m", &message]] {
-                    let identity = ["-c", "user.name=Fake", "-c", "user.email=fake@baton.invalid"];
-                    assert!(Command::new("git").args(identity).args(words).status().unwrap().success());
-                }
+                commit(&message);
+            }
+            Step::File { path, text, message } => {
+                std::fs::write(path, text).unwrap();
+                commit(&message);
             }
             Step::Stderr(text) => eprintln!("{text}"),
             Step::Hang => {
@@ -394,5 +401,12 @@ fn replay(session: &str, path: &Path) {
             session,
             &json!({"sessionUpdate": "tool_call", "toolCallId": format!("old-{number}"), "title": "old"}),
         );
+    }
+}
+
+fn commit(message: &str) {
+    for words in [vec!["add", "."], vec!["commit", "-q", "-m", message]] {
+        let identity = ["-c", "user.name=Fake", "-c", "user.email=fake@baton.invalid"];
+        assert!(Command::new("git").args(identity).args(words).status().unwrap().success());
     }
 }

@@ -58,14 +58,14 @@ impl Dialect {
         }
     }
 
-    pub fn error(self, status: u16) -> Value {
+    pub fn error(self, status: u16, more: &str) -> Value {
         let (word, kind) = match status {
             429 => ("RESOURCE_EXHAUSTED", "rate_limit_error"),
             401 | 403 => ("UNAUTHENTICATED", "authentication_error"),
             529 => ("UNAVAILABLE", "overloaded_error"),
             _ => ("INTERNAL", "api_error"),
         };
-        let message = format!("scripted {kind}");
+        let message = format!("scripted {kind} {more}").trim_end().to_owned();
         match self {
             Self::Messages => json!({"type": "error", "error": {"type": kind, "message": message}}),
             Self::Responses | Self::Chat => {
@@ -81,7 +81,7 @@ impl Dialect {
             Self::Messages => {
                 let block = match said {
                     Said::Text(text) => json!({"type": "text", "text": text}),
-                    Said::Call { id, name, arguments } => {
+                    Said::Call { id, name, arguments, .. } => {
                         json!({"type": "tool_use", "id": id, "name": name, "input": arguments})
                     }
                 };
@@ -110,23 +110,26 @@ impl Dialect {
 /// Every tool the agent offers.
 pub fn tools(body: &Value) -> Vec<Tool> {
     let mut found = Vec::new();
-    collect(&body["tools"], &mut found);
+    collect(&body["tools"], None, &mut found);
     found
 }
 
 /// Tools are nested differently everywhere; a thing with a name and a schema is one.
-fn collect(value: &Value, found: &mut Vec<Tool>) {
+fn collect(value: &Value, space: Option<&str>, found: &mut Vec<Tool>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, space, found)),
         Value::Object(fields) => {
             let schema = ["input_schema", "parameters", "parametersJsonSchema"]
                 .iter()
                 .find_map(|key| fields.get(*key));
             if let (Some(Value::String(name)), Some(schema)) = (fields.get("name"), schema) {
-                found.push(Tool { name: name.clone(), schema: schema.clone() });
+                let space = space.map(str::to_owned);
+                found.push(Tool { name: name.clone(), space, schema: schema.clone() });
             } else {
+                let is_space = fields.get("type").is_some_and(|kind| kind == "namespace");
+                let space = if is_space { fields.get("name").and_then(Value::as_str) } else { space };
                 for key in ["function", "functionDeclarations", "tools"] {
-                    collect(fields.get(key).unwrap_or(&Value::Null), found);
+                    collect(fields.get(key).unwrap_or(&Value::Null), space, found);
                 }
             }
         }
@@ -161,7 +164,7 @@ fn messages_events(said: &Said, turn: usize) -> Vec<String> {
         Said::Text(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
         }
-        Said::Call { id, name, arguments } => (
+        Said::Call { id, name, arguments, .. } => (
             json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
@@ -190,9 +193,13 @@ fn responses_item(said: &Said, turn: usize) -> Value {
             json!({"type": "message", "id": format!("item_{turn}"), "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
-        Said::Call { id, name, arguments } => {
-            json!({"type": "function_call", "id": format!("item_{turn}"), "call_id": id, "name": name,
-            "arguments": arguments.to_string(), "status": "completed"})
+        Said::Call { id, name, space, arguments } => {
+            let mut item = json!({"type": "function_call", "id": format!("item_{turn}"), "call_id": id, "name": name,
+            "arguments": arguments.to_string(), "status": "completed"});
+            if let Some(space) = space {
+                item["namespace"] = json!(space);
+            }
+            item
         }
     }
 }
@@ -225,7 +232,7 @@ fn responses_events(said: &Said, turn: usize) -> Vec<String> {
 fn chat_message(said: &Said) -> Value {
     match said {
         Said::Text(text) => json!({"role": "assistant", "content": text}),
-        Said::Call { id, name, arguments } => json!({"role": "assistant", "content": null, "tool_calls": [
+        Said::Call { id, name, arguments, .. } => json!({"role": "assistant", "content": null, "tool_calls": [
             {"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}}]}),
     }
 }

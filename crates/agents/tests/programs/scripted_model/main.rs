@@ -59,10 +59,10 @@ fn serve(mut stream: TcpStream, script: &Mutex<Script>, log: &Mutex<std::fs::Fil
     let line = json!({"path": request.path, "turns": turns, "tools": names, "reply": format!("{reply:?}"), "body": body});
     writeln!(log.lock().unwrap(), "{line}")?;
     match reply {
-        Reply::Status(status, headers) => {
+        Reply::Status { status, headers, message } => {
             let headers: Vec<(&str, &str)> =
                 headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            http::answer(&mut stream, status, &headers, &dialect.error(status).to_string())
+            http::answer(&mut stream, status, &headers, &dialect.error(status, &message).to_string())
         }
         Reply::Hang => {
             // Until the client gives up.

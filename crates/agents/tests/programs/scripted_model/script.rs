@@ -31,6 +31,9 @@ enum Step {
         status: u16,
         #[serde(default)]
         headers: Vec<(String, String)>,
+        /// What it says of the error, beside its kind.
+        #[serde(default)]
+        message: String,
         #[serde(default)]
         times: Option<u32>,
         #[serde(default)]
@@ -42,20 +45,22 @@ enum Step {
 /// A tool the agent offers.
 pub struct Tool {
     pub name: String,
+    /// The name space it is offered in, where it is in one; it is called by both.
+    pub space: Option<String>,
     pub schema: Value,
 }
 
 #[derive(Debug)]
 pub enum Reply {
     Said(Said),
-    Status(u16, Vec<(String, String)>),
+    Status { status: u16, headers: Vec<(String, String)>, message: String },
     Hang,
 }
 
 #[derive(Debug)]
 pub enum Said {
     Text(String),
-    Call { id: String, name: String, arguments: Value },
+    Call { id: String, name: String, space: Option<String>, arguments: Value },
 }
 
 /// What agents call their shell.
@@ -104,7 +109,9 @@ impl Script {
             Step::Text(text) => Reply::Said(Said::Text(text.clone())),
             Step::Shell(command) => Reply::Said(shell(command, tools, turns)),
             Step::Mcp { tool, arguments } => Reply::Said(mcp(tool, arguments, tools, turns)),
-            Step::Status { status, headers, .. } => Reply::Status(*status, headers.clone()),
+            Step::Status { status, headers, message, .. } => {
+                Reply::Status { status: *status, headers: headers.clone(), message: message.clone() }
+            }
             Step::Hang => Reply::Hang,
         }
     }
@@ -128,14 +135,17 @@ fn shell(command: &str, tools: &[Tool], turns: usize) -> Said {
             arguments.insert(required.to_owned(), json!("scripted"));
         }
     }
-    Said::Call { id: format!("call_{turns}"), name: tool.name.clone(), arguments: Value::Object(arguments) }
+    call(tool, Value::Object(arguments), turns)
 }
 
 fn mcp(name: &str, arguments: &Value, tools: &[Tool], turns: usize) -> Said {
     match tools.iter().find(|tool| tool.name.ends_with(name)) {
-        Some(tool) => {
-            Said::Call { id: format!("call_{turns}"), name: tool.name.clone(), arguments: arguments.clone() }
-        }
+        Some(tool) => call(tool, arguments.clone(), turns),
         None => Said::Text(format!("There is no tool {name}")),
     }
+}
+
+fn call(tool: &Tool, arguments: Value, turns: usize) -> Said {
+    let Tool { name, space, .. } = tool;
+    Said::Call { id: format!("call_{turns}"), name: name.clone(), space: space.clone(), arguments }
 }

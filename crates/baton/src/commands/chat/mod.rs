@@ -25,6 +25,7 @@ use self::telling::{News, Telling};
 use super::question::{give, shown};
 use super::task::recipe_id;
 use super::up::only_one;
+use crate::agents_door::AgentsDoor;
 use crate::api::Api;
 use crate::cli::Chat;
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
@@ -75,7 +76,7 @@ async fn with_agents(
     api: &Api,
     following: impl Future<Output = Result<String, Fault>>,
 ) -> Result<String, Fault> {
-    let Some((_alone, engine)) = own_engine(api).await? else { return following.await };
+    let Some((_alone, engine, door)) = own_engine(api).await? else { return following.await };
     output::talk("No server runs here, so this command runs the agents until the work is done.");
     let (stop, shutdown) = watch::channel(false);
     let mut working = Box::pin(engine.run(shutdown));
@@ -93,17 +94,24 @@ async fn with_agents(
     // Agents are ended before the command is.
     let _ = stop.send(true);
     working.await?;
+    if let Some(door) = door {
+        door.close().await;
+    }
     followed
 }
 
 /// None where a server answers, or another Baton works on this store.
-async fn own_engine(api: &Api) -> Result<Option<(File, Engine<AnyStore>)>, Fault> {
+async fn own_engine(api: &Api) -> Result<Option<(File, Engine<AnyStore>, Option<AgentsDoor>)>, Fault> {
     if api.is_served() {
         return Ok(None);
     }
     let office = api.office().await?;
     match only_one(&office) {
-        Ok(alone) => Ok(Some((alone, office.engine(None).await?))),
+        Ok(alone) => {
+            let mut engine = office.engine(None).await?;
+            let door = AgentsDoor::open(&office, &mut engine).await?;
+            Ok(Some((alone, engine, door)))
+        }
         Err(fault) if fault.code == REFUSED => Ok(None),
         Err(fault) => Err(fault),
     }

@@ -82,3 +82,21 @@ fn a_day_that_used_up_its_money_holds_every_agent_until_tomorrow() {
     up.end();
     assert_eq!(shop.json(&["hold", "list"])["holds"], json!([]));
 }
+
+#[test]
+fn what_a_breakdown_used_is_on_the_days_account_too() {
+    let plan = json!({ "mcp": { "tool": "submit_breakdown", "arguments": { "items": [{ "title": "The only part" }] } } });
+    let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[{ "cost": 1.5 }, plan]] });
+    let shop = fake::shop(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n");
+    let task = shop.add("Too large", &[]);
+    shop.work_until(&[(&task, "recycled")]);
+    assert_eq!(shop.json(&["hold", "list"])["holds"], json!([]), "its own attempts cost nothing");
+    let breakdown =
+        shop.json(&["breakdown", "list"])["breakdowns"][0]["task_id"].as_str().unwrap().to_owned();
+    shop.says(&["breakdown", "run", &breakdown]);
+    let up = shop.up();
+    shop.until_queue(&breakdown, "provisional");
+    shop.until("a hold", || shop.json(&["hold", "list"])["holds"][0]["why"] == "budget");
+    up.end();
+    assert!(shop.says(&["hold", "list"]).contains("1.50 of 1.00 dollars"));
+}

@@ -3,7 +3,7 @@
 mod asking;
 mod budgets;
 mod doctor;
-mod fake;
+pub mod fake;
 mod holds;
 mod outcomes;
 mod real;

@@ -10,9 +10,8 @@ use super::asks_then_tells;
 use crate::server::client::Events;
 use crate::server::place::Place;
 
-/// How many wait at once. `BATON_QUESTIONS=1000` takes some minutes: every agent has a worktree, and git is asked some thirty
-/// times about each.
-const QUESTIONS: usize = 100;
+/// How many wait at once, each with a worktree of its own. `BATON_QUESTIONS` takes another number.
+const QUESTIONS: usize = 1_000;
 /// Of these, how many are answered by a command each.
 const BY_COMMAND: usize = 10;
 

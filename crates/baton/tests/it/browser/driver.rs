@@ -68,8 +68,10 @@ impl Browser {
         call(&self.address, method, &format!("/session/{}{path}", self.session), body)
     }
 
+    /// To a page of the server's, or to any other by its whole address.
     pub fn go(&self, path: &str) {
-        self.call("POST", "/url", &json!({ "url": format!("{}{path}", self.home) }));
+        let url = if path.starts_with('/') { format!("{}{path}", self.home) } else { path.to_owned() };
+        self.call("POST", "/url", &json!({ "url": url }));
     }
 
     /// The path of the page it is at.
@@ -157,6 +159,11 @@ impl Browser {
     /// A command of the browser's own protocol.
     pub fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
+    }
+
+    /// Runs before the scripts of every page this tab goes to.
+    pub fn before_each_page(&self, script: &str) {
+        self.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
     }
 
     pub fn size(&self, width: u32, height: u32) {

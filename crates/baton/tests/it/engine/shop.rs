@@ -238,6 +238,11 @@ impl Up {
         assert!(self.child.wait().unwrap().success());
     }
 
+    /// Waits for the end it was told of.
+    pub fn ended(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+
     /// Ends it as the power company would.
     pub fn kill(mut self) {
         self.child.kill().unwrap();

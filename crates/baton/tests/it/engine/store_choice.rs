@@ -86,6 +86,72 @@ fn a_store_that_cannot_be_reached_or_read_says_so() {
     );
 }
 
+#[test]
+fn an_agent_works_on_the_shared_store_and_never_sees_its_password() {
+    if let Some(reason) = postgres::missing() {
+        eprintln_skipped(&reason);
+        return;
+    }
+    let program = r#"
+env > env.txt
+"$BATON_BIN" task add "Found on the way" > added.txt
+"$BATON_BIN" --json task list > list.json
+"$BATON_BIN" config > config.txt
+"$BATON_BIN" ask "Which way?" --option left --option right > asked.txt
+work"#;
+    let mut shop = Shop::with_agent(program, "max_agents = 1");
+    let secret = address().replacen('@', ":hunter2@", 1);
+    shop.variables =
+        vec![("BATON_STORE".to_owned(), secret), ("BATON_NAMESPACE".to_owned(), namespace("unseen"))];
+    let first = shop.add("First", &[]);
+    let up = shop.up();
+    shop.until("the agent has asked", || shop.output(&["questions"]).stdout.starts_with(b"Q-"));
+    let attempt = shop.last_attempt(&first);
+    shop.until("its question holds the task", || shop.status(&first) == "AWAITING_RESPONSE");
+    up.end();
+    let copy = shop.restore(&attempt);
+    let read = |name: &str| std::fs::read_to_string(copy.join(name)).unwrap();
+    let seen = ["env.txt", "added.txt", "list.json", "config.txt", "asked.txt"].map(read).join("\n");
+    assert!(seen.contains("BATON_STORE=postgres://") && !seen.contains("hunter2"), "{seen}");
+    assert!(read("list.json").contains("Found on the way"), "{}", read("list.json"));
+    assert!(read("asked.txt").contains("question_id"), "{}", read("asked.txt"));
+}
+
+#[test]
+fn a_log_is_fetched_from_the_machine_that_has_it() {
+    if let Some(reason) = postgres::missing() {
+        eprintln_skipped(&reason);
+        return;
+    }
+    let mut shop = Shop::with_agent("echo 'written over there' >&2\nwork", "");
+    shop.variables =
+        vec![("BATON_STORE".to_owned(), address()), ("BATON_NAMESPACE".to_owned(), namespace("logs"))];
+    let task = shop.add("First", &[]);
+    let up = shop.up();
+    shop.until_queue(&task, "provisional");
+    // Another state folder is another machine, as far as logs go.
+    let elsewhere = shop.home.join("elsewhere").display().to_string();
+    let log = shop.json(&["--state-dir", &elsewhere, "task", "log", &task]);
+    assert!(log["text"].as_str().unwrap().contains("written over there"), "{log}");
+    assert!(!log["machine"].as_str().unwrap_or_default().is_empty(), "{log}");
+    let here = shop.json(&["task", "log", &task]);
+    assert_eq!((&here["text"], here.get("machine")), (&log["text"], None));
+    up.end();
+    let nobody = shop.json(&["--state-dir", &elsewhere, "task", "log", &task]);
+    assert_eq!(nobody["attempt_id"], serde_json::Value::Null, "{nobody}");
+}
+
+#[test]
+fn the_sql_for_a_home_is_printed_and_names_no_secret() {
+    let shop = Shop::diligent("");
+    let sql = shop.says(&["--namespace", "team", "store", "init", "--print-sql", "--database", "work"]);
+    for part in ["CREATE DATABASE \"work\"", "\"baton_team\"", "\"baton_owner\" LOGIN NOSUPERUSER"] {
+        assert!(sql.contains(part), "{part}\n{sql}");
+    }
+    let refused = shop.output(&["store", "init", "--print-sql", "--role", "x; DROP"]);
+    assert!(!refused.status.success());
+}
+
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
 pub fn eprintln_skipped(reason: &str) {
     eprintln!("skipped: {reason}");

@@ -1,6 +1,10 @@
-//! What a person says to a loop of their own accord reaches the agent that is at work.
+//! What a person says to a loop of their own accord reaches the agent that is at work; what an agent says in its
+//! message reaches the loop.
 
-use super::round::Round;
+use serde_json::json;
+
+use super::round::{Round, discovered, rubric, talk};
+use crate::agents::fake;
 use crate::engine::shop::Shop;
 
 /// Plans, but not before it is let go, and tells what it was told. The first shift is the one that waits.
@@ -48,4 +52,20 @@ fn what_is_said_before_an_agent_is_there_is_told_to_the_first_one() {
     round.shop.json(&["recipe", "say", "Keep it small."]);
     assert_eq!(round.answered(&[], &[]).status.code(), Some(10));
     assert!(round.prompts("Plan:")[0].contains("Keep it small."), "{:?}", round.prompts("Plan:"));
+}
+
+#[test]
+fn an_agent_that_is_only_talked_with_hands_in_by_lines_of_its_message() {
+    let plan = json!({ "baton": "plan", "items": [{ "title": "The only part" }] });
+    let found = discovered(&["Add docs"]);
+    let message = format!("I looked around.\n{}\n{plan}\n\nAnd beside it:\n{found}\nThat is all.", rubric("clear"));
+    // Every session, whatever phase it is for, says all of it; each phase hears what is meant for it.
+    let script = json!({ "turns": [[{ "commit": "a part" }, { "text": message }]] });
+    let round = Round { shop: fake::shop(&script, "", "") };
+    round.add("Build it");
+    // Plan's gate; may run, done; Execute's gate; discovered; Review's gate.
+    let output = round.answered(&[], &["YES", "YES", "YES", "YES", "YES", "NO"]);
+    assert!(output.status.success(), "{}", talk(&output));
+    assert_eq!(round.titled("The only part")["queue"], "done", "{}", talk(&output));
+    assert_eq!(round.titled("Add docs")["queue"], "incoming", "{}", talk(&output));
 }

@@ -43,9 +43,15 @@ impl Fleet {
         git(&home, &["clone", "-q", "--bare", "begin", "app.git"]);
         git(&remote, &["config", "uploadpack.allowFilter", "true"]);
         let program = home.join("agent.sh");
-        std::fs::write(&program, format!("set -eu\nprompt=$(cat)\n{WORDS}\n{agent}\n")).unwrap();
         let namespace = format!("{name}_{}", std::process::id());
-        Self { _scratch: scratch, home, remote, store, namespace, program }
+        let fleet = Self { _scratch: scratch, home, remote, store, namespace, program };
+        fleet.agent_does(agent);
+        fleet
+    }
+
+    /// Replaces what the agent does, on every machine.
+    pub fn agent_does(&self, agent: &str) {
+        std::fs::write(&self.program, format!("set -eu\nprompt=$(cat)\n{WORDS}\n{agent}\n")).unwrap();
     }
 
     /// A machine with a folder of its own that is no repository, and these settings beside the fleet's agent.
@@ -114,6 +120,12 @@ impl Machine {
 
     pub fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.says(&[&["--json"], words].concat())).unwrap()
+    }
+
+    /// Whether it ended well, and what it printed.
+    pub fn says_or_not(&self, words: &[&str]) -> (bool, String) {
+        let done = self.baton(words).output().unwrap();
+        (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
     /// Whether it ended well, and what it said.

@@ -5,7 +5,7 @@ use super::fleet::Fleet;
 use crate::engine::store_choice::{address, eprintln_skipped};
 use crate::postgres;
 
-fn fleet(name: &str, agent: &str) -> Option<Fleet> {
+pub fn fleet(name: &str, agent: &str) -> Option<Fleet> {
     if let Some(reason) = postgres::missing() {
         eprintln_skipped(&reason);
         return None;

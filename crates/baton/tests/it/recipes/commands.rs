@@ -78,6 +78,7 @@ fn recipes_are_listed_drawn_and_described() {
     error: there is no recipe implement-and-revue (did you mean implement-and-review?)
 
     Hint: see what there is: baton recipe list
+    More: baton explain not_found
     ");
     let schema = world.json(&["recipe", "schema"]);
     assert_eq!(schema["required"], json!(["id", "label", "description", "initial_step", "steps"]));

@@ -6,6 +6,7 @@ pub mod client;
 mod door;
 mod health;
 mod pages;
+mod people;
 pub mod place;
 mod recipes;
 mod replies;

@@ -21,6 +21,11 @@ pub struct Place {
     pub variables: Vec<(String, String)>,
 }
 
+/// The program under test: the one built with the tests, or the one that `BATON_TESTED` names.
+fn program() -> PathBuf {
+    std::env::var_os("BATON_TESTED").map_or_else(|| env!("CARGO_BIN_EXE_baton").into(), PathBuf::from)
+}
+
 fn git(folder: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
     let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
@@ -66,7 +71,7 @@ impl Place {
     }
 
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        let mut command = Command::new(program());
         command.current_dir(&self.folder).stdin(Stdio::null()).env("BATON_USER", "mia");
         command.env("BATON_NAMESPACE", "test").env_remove("BATON_LISTEN").env_remove("BATON_SERVER_TOKEN");
         command.env_remove("BATON_STORE").envs(self.variables.clone());

@@ -104,7 +104,7 @@ async fn every_death(death: Death) {
     while !dies_and_lives_again(call, death).await {
         call += 1;
     }
-    assert!(call > 30, "the whole life takes more calls than {call}");
+    assert!(call > 20, "the whole life takes more calls than {call}");
 }
 
 #[tokio::test]

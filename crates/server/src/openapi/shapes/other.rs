@@ -27,10 +27,29 @@ pub fn shapes() -> Shapes {
         ("paused_until", or_null(&time())),
     ]);
     let event = open(object(&[("seq", count()), ("at", time()), ("by", refer("Actor")), ("event", text())]));
+    let token = [
+        ("name", refer("PersonName")),
+        ("role", refer("PersonRole")),
+        ("is_good", flag()),
+        ("created_at", time()),
+        ("created_by", refer("Actor")),
+        ("expires_at?", time()),
+        ("revoked?", object(&[("at", time()), ("by", refer("Actor"))])),
+    ];
+    let created: Vec<_> = [("token", text())].into_iter().chain(token.clone()).collect();
     vec![
+        ("TokenList", object(&[("tokens", list(&refer("Token")))])),
+        ("Token", object(&token)),
+        ("CreatedToken", object(&created)),
         (
             "Error",
-            object(&[("error", codes), ("message", text()), ("hint", text()), ("conflicts?", list(&text()))]),
+            object(&[
+                ("error", codes),
+                ("message", text()),
+                ("hint", text()),
+                ("reason?", text()),
+                ("conflicts?", list(&text())),
+            ]),
         ),
         ("LoggedIn", object(&[("is_logged_in", flag())])),
         ("Actor", object(&[("kind", actors), ("name?", text()), ("attempt?", refer("AttemptId"))])),

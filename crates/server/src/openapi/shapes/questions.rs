@@ -32,6 +32,17 @@ pub fn shapes() -> Shapes {
             object(&[("by", one_of(&["queued", "policy", "human", "expiry"])), ("name?", text())]),
         ),
         (
+            "AskedQuestion",
+            object(&[
+                ("question_id?", refer("QuestionId")),
+                ("answer?", said()),
+                ("answered_by?", refer("AnsweredBy")),
+                ("refused?", open(object(&[]))),
+                ("message?", text()),
+                ("hint?", text()),
+            ]),
+        ),
+        (
             "AnswerGiven",
             object(&[
                 ("question_id", refer("QuestionId")),

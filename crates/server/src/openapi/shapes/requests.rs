@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Shapes, flag, list, object, one_of, open, or_null, refer, request, said, text};
+use super::{Shapes, flag, list, object, one_of, open, or_null, refer, request, said, text, time};
 use crate::limits::TITLE_CHARS_MAX;
 
 pub fn shapes() -> Shapes {
@@ -69,6 +69,15 @@ pub fn shapes() -> Shapes {
                 ("message?", or_null(&said())),
             ]),
         ),
+        (
+            "NewToken",
+            request(&[
+                ("name", refer("PersonName")),
+                ("role", refer("PersonRole")),
+                ("expires_at?", or_null(&time())),
+            ]),
+        ),
+        ("NewQuestion", request(&[("question", said()), ("options?", list(&text()))])),
         ("Login", request(&[("token", text())])),
         ("Reply", request(&[("reply", said())])),
         ("NewAnswer", request(&[("answer", said())])),

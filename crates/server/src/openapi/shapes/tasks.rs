@@ -76,7 +76,7 @@ pub fn shapes() -> Shapes {
             ]),
         ),
         ("TaskFound", object(&[("task_id", refer("TaskId"))])),
-        ("TaskLog", piece(&[("attempt_id", or_null(&refer("AttemptId")))])),
+        ("TaskLog", piece(&[("attempt_id", or_null(&refer("AttemptId"))), ("machine?", text())])),
         ("TaskDiff", piece(&[])),
         (
             "Preview",

@@ -1,6 +1,7 @@
 //! Ids, names and other single words.
 
 use baton_core::id::SessionId;
+use baton_core::person_role::PersonRole;
 use baton_core::receipt::ReceiptKey;
 use baton_core::task_type::TaskType;
 use serde_json::json;
@@ -22,7 +23,7 @@ pub fn shapes() -> Shapes {
         ("QuestionId", id("Q-", 8)),
         ("AttemptId", id("ATT-", 16)),
         ("SessionId", session),
-        ("Name", name),
+        ("Name", name.clone()),
         ("IdempotencyKey", key),
         ("Limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": PAGE_DEFAULT })),
         ("TaskCursor", cursor("TASK-[0-9a-f]{8}")),
@@ -35,6 +36,8 @@ pub fn shapes() -> Shapes {
         ("Priority", one_of(&["P0", "P1", "P2", "P3"])),
         ("QuestionState", one_of(&["pending", "closed"])),
         ("UserTaskName", json!({ "type": "string", "minLength": 1 })),
+        ("PersonName", name),
+        ("PersonRole", one_of(&PersonRole::ALL.map(PersonRole::as_str))),
         ("ToolName", json!({ "type": "string", "minLength": 1 })),
         (
             "Queue",

@@ -9,6 +9,9 @@ use axum::response::{IntoResponse, Response};
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::id::{AttemptId, TaskId};
 use baton_engine::Store;
+use baton_engine::attempt_log::AttemptLog;
+use baton_engine::log_relay::{PATIENCE, look_elsewhere};
+use baton_engine::workshop::Workshop;
 use maud::{Markup, html};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
@@ -21,7 +24,6 @@ use crate::pages::answer::{PageAnswer, PageError};
 use crate::pages::key::Key;
 use crate::pages::layout::empty;
 use crate::pages::visit::Visit;
-use crate::routes::tasks::log::AttemptLog;
 use crate::state::App;
 
 /// As much as one answer brings.
@@ -51,10 +53,10 @@ pub async fn show<S: Store>(
             &[("baton task log", "the same in a terminal")],
         ),
         Some(attempt) => {
-            let path = AttemptLog::files(&app.shop.attempt_folder(attempt)).await.pop();
+            let end = end_of(&app.shop, attempt).await?;
             html! {
                 (choice(id, &attempts, attempt))
-                (viewer(id, attempt, is_live(&attempts, attempt), path.as_deref()).await?)
+                (viewer(id, attempt, is_live(&attempts, attempt), &end))
             }
         }
     };
@@ -79,18 +81,20 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
     }
 }
 
-async fn viewer(
-    task: TaskId,
-    attempt: AttemptId,
-    is_live: bool,
-    path: Option<&Path>,
-) -> Result<Markup, PageError> {
-    let tail = match path {
-        Some(path) => tail(path).await,
-        None => String::new(),
-    };
+/// The end of a log: of the file that is here, or as the machine that has it tells.
+async fn end_of<S: Store>(shop: &Workshop<S>, attempt: AttemptId) -> Result<String, PageError> {
+    if let Some(path) = AttemptLog::files(&shop.attempt_folder(attempt)).await.pop() {
+        return Ok(tail(&path).await);
+    }
+    let seen = look_elsewhere(shop, attempt, None, PATIENCE, false).await?;
+    let bytes = seen.map(|seen| seen.bytes).unwrap_or_default();
+    let from = bytes.len().saturating_sub(usize::try_from(TAIL_BYTES_MAX).unwrap_or(usize::MAX));
+    Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
+}
+
+fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup {
     let source = format!("/tasks/{task}/log.txt?attempt={attempt}");
-    Ok(html! {
+    html! {
         div.log-tools.js {
             label.unseen for="log-search" { "Search the log" }
             input #log-search type="search" placeholder="Search the log" autocomplete="off";
@@ -102,9 +106,9 @@ async fn viewer(
             a href=(source) { "Raw" }
         }
         div.log #log data-keep={ "log-" (attempt) } data-source=(source) data-live[is_live] tabindex="0" role="log" aria-live="off" aria-label="Log" {
-            pre { @if tail.is_empty() { "Nothing is written yet." } @else { (plain(&tail)) } }
+            pre { @if tail.is_empty() { "Nothing is written yet." } @else { (plain(tail)) } }
         }
-    })
+    }
 }
 
 async fn tail(path: &Path) -> String {
@@ -147,7 +151,13 @@ pub async fn raw<S: Store>(
     };
     let folder = app.shop.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
-    let bytes = grown(&folder, from, patience, &app.ending).await;
+    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.desk().store.log_line().is_some() {
+        let patience = patience.max(PATIENCE);
+        let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
+        seen.map(|seen| seen.bytes).unwrap_or_default()
+    } else {
+        grown(&folder, from, patience, &app.ending).await
+    };
     let next = from + bytes.len() as u64;
     let live = is_live(&app.desk().store.attempts(id).await?, attempt);
     let headers = [

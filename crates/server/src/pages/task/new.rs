@@ -18,6 +18,7 @@ use crate::pages::visit::Visit;
 use crate::routes::projects::{project, titled};
 use crate::routes::tasks::session_for;
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// Projects offered.
 const PROJECTS_MAX: u32 = 100;
@@ -59,7 +60,7 @@ pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswe
     Ok(frame.page(Tab::Board, "New task", &["none".to_owned()], &body))
 }
 
-pub async fn add<S: Store>(State(app): State<App<S>>, form: Form) -> PageAnswer {
+pub async fn add<S: Store>(app: Visited<S>, form: Form) -> PageAnswer {
     let title = titled(form.text("title"), "title")?;
     let description = form.text("description").replace("\r\n", "\n");
     let project_id = form.parsed("project")?;

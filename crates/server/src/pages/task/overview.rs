@@ -155,7 +155,10 @@ fn measured(verified: &Evidence) -> Markup {
 
 async fn about<S: Store>(app: &App<S>, seen: &Seen, view: &TaskView) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
-    let dependents = app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await?;
+    let mut dependents = Vec::new();
+    for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
+        dependents.push(app.desk().task(edge.task).await?.value);
+    }
     let cost: u64 = view.attempts.iter().filter_map(ended).map(|verified| verified.cost_micro_usd).sum();
     let project = match spec.project_id {
         Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
@@ -195,7 +198,11 @@ async fn about<S: Store>(app: &App<S>, seen: &Seen, view: &TaskView) -> Result<M
         @if !dependents.is_empty() {
             section {
                 h2 { "Waited on by" }
-                ul.plain { @for edge in &dependents { li { a href={ "/tasks/" (edge.task) } { (edge.task) } } } }
+                ul.plain {
+                    @for task in &dependents {
+                        li { (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
+                    }
+                }
             }
         }
         (lineage(seen))

@@ -191,6 +191,8 @@ fn told(body: &EventBody) -> String {
         | EventBody::PhaseHandedOff { .. }
         | EventBody::EffectGivenUp { .. }
         | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. } => "happened".to_owned(),
+        | EventBody::IntakeResumed { .. }
+        | EventBody::TokenCreated { .. }
+        | EventBody::TokenRevoked { .. } => "happened".to_owned(),
     }
 }

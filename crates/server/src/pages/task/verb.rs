@@ -22,6 +22,7 @@ use crate::pages::layout::Tab;
 use crate::pages::visit::Visit;
 use crate::pages::words::{counted, of_state};
 use crate::state::App;
+use crate::visitor::Visited;
 
 /// What waits on a task, looked at for the preview.
 const DEPENDENTS_MAX: u32 = 100;
@@ -170,7 +171,7 @@ async fn accepting<S: Store>(app: &App<S>, task: &Task) -> Result<Markup, PageEr
 
 /// The deed.
 pub async fn act<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Path((id, verb)): Path<(String, String)>,
     form: Form,
 ) -> PageAnswer {
@@ -187,7 +188,7 @@ pub async fn act<S: Store>(
     Ok(back(id, &form))
 }
 
-async fn accept<S: Store>(app: &App<S>, id: TaskId, form: &Form) -> PageAnswer {
+async fn accept<S: Store>(app: &Visited<S>, id: TaskId, form: &Form) -> PageAnswer {
     match Acceptor::new(app.shop.clone()).accept(id, form.has("force"), app.actor()).await? {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(

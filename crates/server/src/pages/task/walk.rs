@@ -111,7 +111,9 @@ impl Way {
             | EventBody::PhaseHandedOff { .. }
             | EventBody::EffectGivenUp { .. }
             | EventBody::IntakePaused { .. }
-            | EventBody::IntakeResumed { .. } => return None,
+            | EventBody::IntakeResumed { .. }
+            | EventBody::TokenCreated { .. }
+            | EventBody::TokenRevoked { .. } => return None,
         })
     }
 

@@ -5,10 +5,11 @@ use axum::extract::State;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::redact::redact;
 use baton_engine::Store;
+use baton_engine::attempt_log::{AttemptLog, Piece};
+use baton_engine::log_relay::{PATIENCE, look_elsewhere};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::log::{AttemptLog, Piece};
 use crate::error::Answer;
 use crate::input::{Key, Query};
 use crate::route::Route;
@@ -33,8 +34,11 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
 #[derive(Serialize)]
 struct TaskLog {
     task_id: TaskId,
-    /// None when no attempt has left a log on this machine.
+    /// None when no attempt has left a log that can be had now.
     attempt_id: Option<AttemptId>,
+    /// Which machine has it, where it is not this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
     #[serde(flatten)]
     piece: Piece,
 }
@@ -69,17 +73,25 @@ async fn log<S: Store>(
     let offset = query.take("offset")?;
     query.done()?;
     app.desk().task(id).await?;
-    for record in app.desk().store.attempts(id).await?.iter().rev() {
+    for (age, record) in app.desk().store.attempts(id).await?.iter().rev().enumerate() {
         let attempt = record.attempt.id;
-        // An attempt that ran elsewhere, or never got as far, has none.
+        // An attempt that ran elsewhere, or never got as far, has none here.
         let found = AttemptLog::find(&app.shop.attempt_folder(attempt)).await;
         if let Ok(Some(log)) = found
             && let Ok(piece) = log.piece(offset).await
         {
-            return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), piece }));
+            return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), machine: None, piece }));
+        }
+        // Of the last one only: it is the one that is asked for, and others are not to be kept waiting.
+        if age == 0
+            && let Some(seen) = look_elsewhere(&app.shop, attempt, offset, PATIENCE, false).await?
+        {
+            let piece = Piece::of_log(seen.bytes, seen.from, seen.log_len, offset.is_none());
+            let machine = Some(seen.machine);
+            return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), machine, piece }));
         }
     }
-    Ok(Json(TaskLog { task_id: id, attempt_id: None, piece: Piece::default() }))
+    Ok(Json(TaskLog { task_id: id, attempt_id: None, machine: None, piece: Piece::default() }))
 }
 
 async fn diff<S: Store>(

@@ -1,7 +1,6 @@
 //! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, revise.
 
 use axum::Json;
-use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::id::TaskId;
 use baton_core::priority::Priority;
@@ -19,8 +18,8 @@ use super::DEPENDENCIES_MAX;
 use crate::error::{Answer, ApiError, Code};
 use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
-use crate::state::App;
 use crate::views::transition::TransitionView;
+use crate::visitor::Visited;
 
 /// Tasks whose acceptance is foreseen at once.
 const PREVIEWED_MAX: usize = 500;
@@ -134,7 +133,7 @@ pub struct Nothing {}
 
 /// The answer goes to the question that was there when the reply came, and to no later one.
 async fn reply<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Reply>,
@@ -150,7 +149,7 @@ async fn reply<S: Store>(
 }
 
 async fn accept<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Acceptance>,
@@ -171,7 +170,7 @@ async fn accept<S: Store>(
 }
 
 async fn preview<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     query: Query,
     Body(body): Body<AcceptancePreview>,
 ) -> Answer<Json<Preview>> {
@@ -187,7 +186,7 @@ async fn preview<S: Store>(
 }
 
 async fn reject<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Rejection>,
@@ -197,13 +196,17 @@ async fn reject<S: Store>(
 }
 
 /// A task's work, or a breakdown's plan, goes back with the reason.
-pub async fn send_back<S: Store>(app: &App<S>, id: TaskId, body: &Rejection) -> Answer<Json<TransitionView>> {
+pub async fn send_back<S: Store>(
+    app: &Visited<S>,
+    id: TaskId,
+    body: &Rejection,
+) -> Answer<Json<TransitionView>> {
     let reason = said(&body.reason, "reason")?;
     apply(app, id, Command::Reject { reason }).await
 }
 
 async fn recycle<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Recycling>,
@@ -214,7 +217,7 @@ async fn recycle<S: Store>(
 }
 
 async fn cancel<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Cancelling>,
@@ -225,7 +228,7 @@ async fn cancel<S: Store>(
 }
 
 async fn retry<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -236,7 +239,7 @@ async fn retry<S: Store>(
 
 /// What it says, while nobody works on it. What is left out stays as it is.
 async fn revise<S: Store>(
-    State(app): State<App<S>>,
+    app: Visited<S>,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Revising>,
@@ -273,7 +276,7 @@ async fn revise<S: Store>(
 }
 
 /// Carries a command out and tells where it led.
-pub async fn apply<S: Store>(app: &App<S>, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
+pub async fn apply<S: Store>(app: &Visited<S>, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
     let old = app.desk().task(id).await?.value.state().status();
     let task = app.desk().apply(id, command, app.actor()).await?;
     Ok(Json(TransitionView::of(old, &task)))

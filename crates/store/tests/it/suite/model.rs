@@ -74,7 +74,8 @@ impl Model {
             | Record::Loop(_)
             | Record::Receipt(_)
             | Record::Hold(_)
-            | Record::Spending(_) => panic!("the histories write no such row"),
+            | Record::Spending(_)
+            | Record::AccessToken(_) => panic!("the histories write no such row"),
         }
     }
 

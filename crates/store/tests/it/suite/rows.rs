@@ -1,5 +1,6 @@
 //! Rows come back as they were written, and a change is written whole or not at all.
 
+use baton_core::access_token::AccessToken;
 use baton_core::actor::Actor;
 use baton_core::attempt::Attempt;
 use baton_core::attempt_record::AttemptRecord;
@@ -8,6 +9,8 @@ use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::command::Command;
 use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::owner_token::OwnerToken;
+use baton_core::person_role::PersonRole;
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::plan_record::PlanRecord;
 use baton_core::priority::Priority;
@@ -88,6 +91,19 @@ fn hold() -> Hold {
     Hold::new(agent("codex"), HoldReason::RateLimit, "429", at(3), Some(at(9)))
 }
 
+fn token() -> AccessToken {
+    AccessToken {
+        name: "ada".parse().unwrap(),
+        role: PersonRole::Responder,
+        digest: OwnerToken::from_digest([1; 32]),
+        browser_digest: OwnerToken::from_digest([2; 32]),
+        created_at: at(3),
+        created_by: Actor::human("mia"),
+        expires_at: Some(at(9)),
+        revoked: None,
+    }
+}
+
 fn spending() -> Spending {
     Spending { account: Account::Day(5), amount: Amount { turns: 7, ..Amount::default() } }
 }
@@ -122,6 +138,7 @@ pub fn one_of_each() -> Change {
         .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), Guard::New)
         .put(Record::Hold(hold()), Guard::New)
         .put(Record::Spending(spending()), Guard::New)
+        .put(Record::AccessToken(Box::new(token())), Guard::New)
 }
 
 pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
@@ -154,6 +171,10 @@ pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
     assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
     assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
+    assert_eq!(store.access_tokens().await.unwrap(), [Stored { version: 1, value: token() }]);
+    let found = store.access_token(&token().name).await.unwrap();
+    assert_eq!(found.map(|row| row.value), Some(token()));
+    assert_eq!(store.access_token(&"nobody".parse().unwrap()).await.unwrap(), None);
     assert_eq!(store.spending(Account::Day(5)).await.unwrap(), Some(first_of(spending())));
     assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
     let events: Vec<_> =

@@ -138,11 +138,24 @@ fn cut_off(real: &Real) {
     );
 }
 
-/// The account is held, everything on it waits, and it goes on when it is over.
-fn held(real: &Real, status: u16, why: &str) {
+/// How an account comes to be used again.
+#[derive(PartialEq)]
+enum Lifted {
+    /// When the time is over that the provider named.
+    ByItself,
+    /// The agent keeps what its provider said to itself, so Baton would wait for longer than a test does.
+    ByHand,
+}
+
+/// The account is held, everything on it waits, and it goes on when that is over.
+fn held(real: &Real, status: u16, why: &str, lifted: &Lifted) {
     let steps = |scratch: &Path| {
         let mended = scratch.join("mended");
-        json!([{ "status": { "status": status, "until": mended } }, { "shell": COMMIT }, report(), { "text": "Done." }])
+        // Agents try again by themselves first, after as long as the headers say, and then tell what was said.
+        let headers = [["retry-after-ms", "10"], ["retry-after", "1"]];
+        let message = "please try again in 4 seconds";
+        json!([{ "status": { "status": status, "until": mended, "headers": headers, "message": message } },
+            { "shell": COMMIT }, report(), { "text": "Done." }])
     };
     let Some(stage) = real.stage(steps, &Wishes::default()) else { return };
     let task = stage.shop.add("Say hello", &[]);
@@ -151,7 +164,9 @@ fn held(real: &Real, status: u16, why: &str) {
     let end = until_ended(&stage, &task);
     assert_eq!(end["reported"]["cause"], "systemic", "{}", story(&stage, &task));
     std::fs::write(stage.shop.home.join("mended"), "").unwrap();
-    stage.shop.says(&["hold", "release", "real"]);
+    if *lifted == Lifted::ByHand {
+        stage.shop.says(&["hold", "release", "real"]);
+    }
     stage.shop.until_queue(&task, "provisional");
     up.end();
     assert_eq!(last_end(&stage.shop, &task)["verified"]["commits"], 1, "{}", story(&stage, &task));
@@ -167,13 +182,19 @@ macro_rules! cases {
     (@case $agent:ident overloaded) => {
         #[test]
         fn a_model_that_answers_500_holds_the_account() {
-            held(&$agent, 500, "overload");
+            held(&$agent, 500, "overload", &Lifted::ByItself);
         }
     };
     (@case $agent:ident limited) => {
         #[test]
         fn a_model_that_answers_429_holds_the_account() {
-            held(&$agent, 429, "rate_limit");
+            held(&$agent, 429, "rate_limit", &Lifted::ByItself);
+        }
+    };
+    (@case $agent:ident limited_in_silence) => {
+        #[test]
+        fn a_model_that_answers_429_holds_the_account() {
+            held(&$agent, 429, "rate_limit", &Lifted::ByHand);
         }
     };
     (@case $agent:ident $case:ident) => {
@@ -187,9 +208,7 @@ macro_rules! cases {
 cases!(GOOSE as goose: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(OPENCODE as opencode: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
 cases!(CLAUDE as claude: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited);
-// Codex calls a server's tools by a name space beside their name, which the scripted model has no words for; what holds
-// an account also commits, in a worktree its sandbox knows of.
-cases!(CODEX as codex: turn_limit, overloaded, limited);
+cases!(CODEX as codex: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, cut_off, overloaded, limited_in_silence);
 // Their tools are on the command line, not in the stream, so they cannot be cut off in between.
 cases!(CLAUDE_NATIVE as claude_native: commits_and_tools, turn_limit, denied, asked_and_resumed, killed_and_resumed, overloaded, limited);
-cases!(CODEX_NATIVE as codex_native: turn_limit, overloaded, limited);
+cases!(CODEX_NATIVE as codex_native: commits_and_tools, turn_limit, asked_and_resumed, killed_and_resumed, overloaded, limited_in_silence);

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use baton_engine::runner::LOG_FILE;
 use serde::Serialize;
 use tokio::fs;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
+
+use crate::runner::LOG_FILE;
 
 /// As much of a text as one answer holds.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
@@ -33,6 +34,27 @@ impl Piece {
             text: text[from..to].to_owned(),
             is_cut: from > 0 || to < text.len(),
             next_offset: (to < text.len()).then_some(to as u64),
+        }
+    }
+
+    /// Whole lines of a log that is `len` bytes long, from what was read of it at `from`. A piece of its end may begin
+    /// in the middle of a line, which is left out.
+    pub fn of_log(mut bytes: Vec<u8>, from: u64, len: u64, is_end: bool) -> Self {
+        let mut to = from + bytes.len() as u64;
+        if to < len
+            && let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n')
+        {
+            bytes.truncate(end + 1);
+            to = from + bytes.len() as u64;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let begins_inside = is_end && from > 0;
+        let text = if begins_inside { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
+        Self {
+            text: text.to_owned(),
+            is_cut: from > 0 || to < len,
+            // A file that has become shorter meanwhile is at its end.
+            next_offset: (from < to && to < len).then_some(to),
         }
     }
 }
@@ -78,33 +100,29 @@ impl AttemptLog {
         found.into_iter().flat_map(|log| log.files).map(|(path, _)| path).collect()
     }
 
-    /// Whole lines from `offset` on; the last ones where there is none: the end is where the trouble is.
-    pub async fn piece(&self, offset: Option<u64>) -> io::Result<Piece> {
-        let from = offset.unwrap_or_else(|| self.len.saturating_sub(PIECE_BYTES_MAX)).min(self.len);
-        let mut bytes = self.read(from).await?;
-        let mut to = from + bytes.len() as u64;
-        if to < self.len
-            && let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n')
-        {
-            bytes.truncate(end + 1);
-            to = from + bytes.len() as u64;
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let begins_inside = offset.is_none() && from > 0;
-        let text = if begins_inside { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
-        Ok(Piece {
-            text: text.to_owned(),
-            is_cut: from > 0 || to < self.len,
-            // A file that has become shorter meanwhile is at its end.
-            next_offset: (from < to && to < self.len).then_some(to),
-        })
+    /// Where a piece begins that is wanted from `offset` on, or is the end of it, of at most `max` bytes.
+    pub fn start(&self, offset: Option<u64>, max: u64) -> u64 {
+        offset.unwrap_or_else(|| self.len.saturating_sub(max)).min(self.len)
     }
 
-    async fn read(&self, from: u64) -> io::Result<Vec<u8>> {
+    #[expect(clippy::len_without_is_empty, reason = "a log that was found is a log, also when it is empty")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whole lines from `offset` on; the last ones where there is none: the end is where the trouble is.
+    pub async fn piece(&self, offset: Option<u64>) -> io::Result<Piece> {
+        let from = self.start(offset, PIECE_BYTES_MAX);
+        let bytes = self.bytes(from, PIECE_BYTES_MAX).await?;
+        Ok(Piece::of_log(bytes, from, self.len, offset.is_none()))
+    }
+
+    /// At most `max` bytes from `from` on.
+    pub async fn bytes(&self, from: u64, max: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut before = 0;
         for (path, len) in &self.files {
-            let left = PIECE_BYTES_MAX.saturating_sub(bytes.len() as u64);
+            let left = max.saturating_sub(bytes.len() as u64);
             let skipped = from.saturating_sub(before).min(*len);
             let wanted = (len - skipped).min(left);
             before += len;

@@ -1,0 +1,156 @@
+//! The topics: rules as text and as data, from the same tables the program runs on.
+
+use std::fmt::Write;
+
+use baton_core::command::CommandName;
+use baton_core::exit_reason::ExitReason;
+use baton_core::phase::{Move, Phase, PhaseEvent};
+use baton_core::state::StateName;
+use baton_core::transition::table::next_states;
+use serde_json::{Value, json};
+
+/// A rule that is told as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    States,
+    Phases,
+    Exits,
+}
+
+impl Topic {
+    pub const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::States => "states",
+            Self::Phases => "phases",
+            Self::Exits => "exits",
+        }
+    }
+
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::States => "The states of a task and what leads from one to the next",
+            Self::Phases => "The phases of the Plan → Execute → Review loop",
+            Self::Exits => "How a recipe can end, and what each end means",
+        }
+    }
+}
+
+pub fn text(topic: Topic) -> String {
+    match topic {
+        Topic::States => states(),
+        Topic::Phases => phases(),
+        Topic::Exits => exits(),
+    }
+}
+
+fn states() -> String {
+    let mut text =
+        String::from("A task starts in Incoming, or in Breakdown when it is to be planned first.\n");
+    for state in StateName::ALL {
+        let _ = writeln!(text, "\n{state}");
+        let mut is_final = true;
+        for command in CommandName::ALL {
+            let to: Vec<&str> = next_states(state, command).iter().map(|state| state.as_str()).collect();
+            if !to.is_empty() {
+                is_final = false;
+                let _ = writeln!(text, "  {:<16} → {}", command.as_str(), to.join(" | "));
+            }
+        }
+        if is_final {
+            let _ = writeln!(text, "  nothing leads out of it");
+        }
+    }
+    text
+}
+
+fn phases() -> String {
+    let mut text =
+        String::from("A loop starts and ends at the hub. Each phase ends with one question, its gate.\n");
+    for phase in Phase::ALL {
+        let gate = phase.gate_text().map(|gate| format!(": {gate}")).unwrap_or_default();
+        let _ = writeln!(text, "\n{}{gate}", phase.as_str());
+        for event in PhaseEvent::ALL {
+            let to = match phase.after(event) {
+                Ok(Move::To(to)) => to.as_str().to_owned(),
+                Ok(Move::NextIteration(to)) => format!("{}, iteration + 1", to.as_str()),
+                Ok(Move::Stay) => "goes on".to_owned(),
+                Err(_) => continue,
+            };
+            let _ = writeln!(text, "  {:<16} → {to}", event.as_str());
+        }
+    }
+    text
+}
+
+/// The same as data.
+pub fn as_json(topic: Topic) -> Value {
+    match topic {
+        Topic::States => json!({ "states": StateName::ALL.map(|state| {
+            let ways: Vec<Value> = CommandName::ALL
+                .iter()
+                .map(|command| (command, next_states(state, *command)))
+                .filter(|(_, to)| !to.is_empty())
+                .map(|(command, to)| {
+                    let to: Vec<&str> = to.iter().map(|state| state.as_str()).collect();
+                    json!({ "command": command.as_str(), "to": to })
+                })
+                .collect();
+            json!({ "state": state.as_str(), "ways": ways })
+        }) }),
+        Topic::Phases => json!({ "phases": Phase::ALL.map(|phase| {
+            let ways: Vec<Value> = PhaseEvent::ALL
+                .into_iter()
+                .filter_map(|event| Some((event, phase.after(event).ok()?)))
+                .map(|(event, moved)| {
+                    let (to, is_next_iteration) = match moved {
+                        Move::To(to) => (to, false),
+                        Move::NextIteration(to) => (to, true),
+                        Move::Stay => (phase, false),
+                    };
+                    json!({ "event": event.as_str(), "to": to.as_str(), "next_iteration": is_next_iteration })
+                })
+                .collect();
+            json!({ "phase": phase.as_str(), "gate": phase.gate_text(), "ways": ways })
+        }) }),
+        Topic::Exits => json!({ "exits": exits_known()
+            .map(|reason| json!({
+                "reason": reason.as_str(), "category": reason.category().as_str(), "message": reason.message(),
+            }))
+            .collect::<Vec<Value>>() }),
+    }
+}
+
+/// The exits worth knowing: those of the built-in recipes, the guardrails and the errors.
+const EXITS: [&str; 16] = [
+    "task-committed",
+    "design-committed",
+    "tasks-committed",
+    "no-changes-to-commit",
+    "clarification-needed",
+    "implementation-blocked",
+    "no-design-document-found",
+    "no-tasks-available",
+    "user-provided-other",
+    "max-total-steps",
+    "max-step-visits-exceeded:fix",
+    "orchestration-error",
+    "error",
+    "internal-error",
+    "no-prompt",
+    "one-of-your-own",
+];
+
+fn exits_known() -> impl Iterator<Item = ExitReason> {
+    EXITS.into_iter().filter_map(|reason| ExitReason::new(reason).ok())
+}
+
+fn exits() -> String {
+    let mut text = String::from("A recipe ends with a reason. Its category says how to take it.\n\n");
+    for reason in exits_known() {
+        let _ =
+            writeln!(text, "{:<10} {:<30} {}", reason.category().as_str(), reason.as_str(), reason.message());
+    }
+    text
+}

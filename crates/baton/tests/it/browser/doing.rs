@@ -1,0 +1,104 @@
+//! What a person does on the pages beside answering: start and stop a recipe, decide about a plan, run a command.
+
+use serde_json::json;
+
+use super::driver::Browser;
+use super::scene::added;
+use crate::server::place::Place;
+
+#[test]
+fn a_recipe_is_started_and_stopped_on_the_page() {
+    let mut place = Place::new(&json!([])).start();
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/recipes");
+    browser.click("#implement-and-review details:last-of-type summary");
+    browser.write("#message-implement-and-review", "Paint the shed");
+    browser.click("#implement-and-review details:last-of-type button.primary");
+    // It leads to the conversation the run is part of.
+    browser.until("location.pathname.startsWith('/chat/run-')");
+    browser.until("document.querySelector('#main').innerText.includes('Paint the shed')");
+    browser.go("/recipes");
+    browser.is_live();
+    browser.until(
+        "document.querySelector('#implement-and-review .notice')?.innerText.includes('works at implement')",
+    );
+    let lit = browser.until("document.querySelector('#implement-and-review .lit')?.textContent");
+    assert!(lit.as_str().unwrap().contains("implement"), "{lit}");
+    browser.click("#implement-and-review .notice button");
+    browser.until("!document.querySelector('#implement-and-review .notice')");
+    assert!(browser.js("return document.querySelector('#implement-and-review .lit')").is_null());
+    assert_eq!(browser.path(), "/recipes");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    place.stop();
+}
+
+#[test]
+fn a_plan_is_rejected_edited_and_approved_on_the_page() {
+    let script = json!([
+        { "when": "submit_breakdown", "steps": [{ "turns": 6 }, { "plan": [
+            { "title": "Add the German greeting" },
+            { "title": "Add the Spanish greeting", "depends_on": [1] },
+        ]}]},
+        { "when": "Add every language", "steps": [{ "turns": 60 }] },
+    ]);
+    let mut place = Place::new(&script).start();
+    let large = added(&place, "Add every language");
+    let recycled = place.task_when_in(&large, "recycled");
+    let breakdown = recycled["state"]["replaced_by"]["planning"].as_str().unwrap().to_owned();
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/breakdowns");
+    assert!(browser.text("#main").contains("Add every language"));
+    browser.go(&format!("/breakdowns/{breakdown}"));
+    browser.is_live();
+    // By an agent, and sent back; the page follows.
+    browser.click("form[action$='/run'] button");
+    browser.click("details:has(form[action$='/reject']) summary");
+    browser.write("#plan-reason", "Begin with the Spanish one.");
+    browser.click("form[action$='/reject'] button");
+    browser.until("document.querySelector('form[action$=\"/run\"]')");
+    // By hand: one title other, one dropped, one more.
+    browser.js("document.querySelector('details:has(form.plan)').open = true; return 1");
+    let set = |field: &str, value: &str| {
+        browser.js(&format!("document.getElementById({}).value = {}; return 1", json!(field), json!(value)));
+    };
+    set("title-1", "Add the Spanish greeting");
+    set("title-2", "Add the Basque greeting");
+    set("after-2", "1");
+    set("criteria-2", "a speaker of Basque has read it");
+    browser.click("form.plan button.primary");
+    browser.until("document.querySelector('ol.plan')?.innerText.includes('Add the Basque greeting')");
+    let plan = browser.text("ol.plan");
+    assert!(plan.contains("after 1") && plan.contains("a speaker of Basque has read it"), "{plan}");
+    assert!(!plan.contains("German"), "{plan}");
+    browser.click("form[action$='/approve'] button");
+    browser.until("location.pathname === '/board'");
+    browser.until("document.querySelector('#board').innerText.includes('Add the Basque greeting')");
+    let replaced = place.task(&large)["state"]["replaced_by"].clone();
+    assert_eq!(replaced["tasks"].as_array().map(Vec::len), Some(2), "{replaced}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    place.stop();
+}
+
+#[test]
+fn a_user_task_is_run_with_arguments_and_shows_its_output() {
+    let place = Place::without_agents();
+    let taskfile = "version: '3'\ntasks:\n  greet:\n    desc: Greet somebody\n    cmds: ['echo \"Hello, {{.CLI_ARGS}}!\"']\n  \
+                    fail:\n    desc: Fail\n    cmds: ['echo \"it broke\" >&2; exit 3']\n";
+    std::fs::write(place.folder.join(".agent/Taskfile.yml"), taskfile).unwrap();
+    let place = place.start();
+    let Some(browser) = Browser::at(&place.address) else { return };
+    browser.go("/user-tasks");
+    assert!(browser.text("#user-task-greet").contains("Greet somebody"));
+    browser.write("#args-greet", "<b>Mia</b> & Max");
+    browser.click("#user-task-greet button");
+    browser.until("document.querySelector('#output')");
+    let output = browser.text("#output");
+    assert!(output.contains("completed") && output.contains("Mia"), "{output}");
+    assert_eq!(browser.js("return document.querySelector('#output b')"), json!(null), "{output}");
+    // What was typed is still there, for the next time.
+    assert_eq!(browser.value("#args-greet"), "<b>Mia</b> & Max");
+    browser.click("#user-task-fail button");
+    browser.until("document.querySelector('#output')?.innerText.includes('exit code')");
+    let output = browser.text("#output");
+    assert!(output.contains("failed, exit code") && output.contains("it broke"), "{output}");
+}

@@ -1,0 +1,281 @@
+//! Plays the `console` blocks of a page: what stands behind `$ ` is run, and what stands below is what it says.
+//!
+//! The page shows one run of many. Ids, times, ports and the home folder of the page stand for those of this run: the
+//! first time an id of the page meets an output it is bound to the id there, and from then on means it, also in
+//! commands. A line `...` stands for any lines, and `...` at the end of one for the rest of it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The longest a command may take to say what it should, on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What a page calls the home folder.
+const HOME: &str = "/home/you";
+const IDS: [(&str, usize); 4] = [("TASK-", 8), ("PROJ-", 8), ("Q-", 8), ("ATT-", 16)];
+
+/// One command of a page, and what it says there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Deed {
+    pub line: usize,
+    pub command: String,
+    pub said: Vec<String>,
+}
+
+/// The commands of all `console` blocks, in order.
+pub fn deeds(page: &str) -> Vec<Deed> {
+    let mut found: Vec<Deed> = Vec::new();
+    let mut is_inside = false;
+    for (line, text) in (1..).zip(page.lines()) {
+        if text.starts_with("```") {
+            is_inside = !is_inside && text == "```console";
+        } else if is_inside {
+            match text.strip_prefix("$ ") {
+                Some(command) => found.push(Deed { line, command: command.to_owned(), said: Vec::new() }),
+                None => found
+                    .last_mut()
+                    .unwrap_or_else(|| panic!("line {line} comes before any command"))
+                    .said
+                    .push(text.to_owned()),
+            }
+        }
+    }
+    found
+}
+
+/// A person's shell: a home, a folder, and programs.
+pub struct Console {
+    home: PathBuf,
+    folder: PathBuf,
+    path: PathBuf,
+    bound: BTreeMap<String, String>,
+    background: Vec<Child>,
+}
+
+impl Console {
+    pub fn new(home: &Path, path: &Path) -> Self {
+        Self {
+            home: home.to_owned(),
+            folder: home.to_owned(),
+            path: path.to_owned(),
+            bound: BTreeMap::new(),
+            background: Vec::new(),
+        }
+    }
+
+    pub fn play(&mut self, page: &Path) {
+        let text = std::fs::read_to_string(page).unwrap();
+        let deeds = deeds(&text);
+        assert!(!deeds.is_empty(), "{} has no console blocks", page.display());
+        for deed in deeds {
+            self.carry_out(&deed)
+                .unwrap_or_else(|why| panic!("{}:{}: $ {}\n{why}", page.display(), deed.line, deed.command));
+        }
+    }
+
+    fn carry_out(&mut self, deed: &Deed) -> Result<(), String> {
+        let command = self.meant(&deed.command);
+        if let Some(folder) = command.strip_prefix("cd ") {
+            self.folder = self.folder.join(folder).canonicalize().map_err(|error| error.to_string())?;
+            return Ok(());
+        }
+        if let Some(command) = command.strip_suffix(" &") {
+            return self.start(command, deed);
+        }
+        // A look at how things stand is repeated until they stand so.
+        let is_a_look = ["baton task show", "baton task list", "baton questions"]
+            .iter()
+            .any(|look| command.starts_with(look));
+        let begun = Instant::now();
+        loop {
+            let output = self.shell(&command).output().map_err(|error| error.to_string())?;
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let fits = if output.status.success() {
+                self.fits(&deed.said, &said)
+            } else {
+                Err(format!("it failed: {said}"))
+            };
+            if fits.is_ok() || !is_a_look || begun.elapsed() > PATIENCE {
+                return fits;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// It goes on behind what follows; what it says first is waited for.
+    fn start(&mut self, command: &str, deed: &Deed) -> Result<(), String> {
+        let log = self.home.join(format!("background-{}", self.background.len()));
+        let file = File::create(&log).map_err(|error| error.to_string())?;
+        let spawned =
+            self.shell(&format!("exec {command}")).stdout(file).spawn().map_err(|error| error.to_string())?;
+        self.background.push(spawned);
+        let begun = Instant::now();
+        loop {
+            let said = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
+            let fits = self.fits(&deed.said, &said);
+            if fits.is_ok() || begun.elapsed() > PATIENCE {
+                return fits;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Both streams as one, as a terminal shows them.
+    fn shell(&self, command: &str) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(format!("exec 2>&1; {command}")).current_dir(&self.folder).stdin(Stdio::null());
+        shell.env_clear().env("HOME", &self.home).env("PATH", &self.path).env("USER", "you");
+        // Nothing of this machine's git, and a port nobody has.
+        shell.env("GIT_CONFIG_NOSYSTEM", "1").env("BATON_LISTEN", "127.0.0.1:0").env("LANG", "C.UTF-8");
+        shell
+    }
+
+    /// A command with the ids of this run.
+    fn meant(&self, command: &str) -> String {
+        let mut command = command.to_owned();
+        for (id, real) in &self.bound {
+            command = command.replace(id, real);
+        }
+        command
+    }
+
+    fn fits(&mut self, wanted: &[String], said: &str) -> Result<(), String> {
+        let said: Vec<String> = said.trim_end().lines().map(|line| self.shown(line.trim_end())).collect();
+        let wanted: Vec<&str> = wanted.iter().map(|line| line.trim_end()).collect();
+        let mut bound = self.bound.clone();
+        if matches(&wanted, &said, &mut bound) {
+            self.bound = bound;
+            return Ok(());
+        }
+        Err(format!("says\n\n{}\n\nand not what the page shows:\n\n{}", said.join("\n"), wanted.join("\n")))
+    }
+
+    /// A line as a page would show it.
+    fn shown(&self, line: &str) -> String {
+        line.replace(&self.home.display().to_string(), HOME)
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        for child in &mut self.background {
+            // Gone already, where this fails.
+            let _ = Command::new("kill").arg(child.id().to_string()).status();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Whether the lines are those of the page, binding its ids on the way.
+fn matches(wanted: &[&str], said: &[String], bound: &mut BTreeMap<String, String>) -> bool {
+    match (wanted.split_first(), said.split_first()) {
+        (None, None) => true,
+        (Some((&"...", rest)), _) => (0..=said.len()).any(|skipped| {
+            let mut tried = bound.clone();
+            let fits = matches(rest, &said[skipped..], &mut tried);
+            if fits {
+                *bound = tried;
+            }
+            fits
+        }),
+        (Some((line, rest)), Some((first, others))) => {
+            same(line, first, bound) && matches(rest, others, bound)
+        }
+        _ => false,
+    }
+}
+
+/// A line that ends in ` ...` is the beginning of what is said.
+fn same(wanted: &str, said: &str, bound: &mut BTreeMap<String, String>) -> bool {
+    let (wanted, is_open) = wanted.strip_suffix(" ...").map_or((wanted, false), |begins| (begins, true));
+    let (wanted, said) = (pieces(wanted), pieces(said));
+    let is_one = |(wanted, said): (&Piece, &Piece)| match (wanted, said) {
+        (Piece::Id(wanted), Piece::Id(said)) => {
+            *bound.entry(wanted.clone()).or_insert_with(|| said.clone()) == *said
+        }
+        (wanted, said) => wanted == said,
+    };
+    let is_long_enough = wanted.len() == said.len() || (is_open && wanted.len() < said.len());
+    is_long_enough && wanted.iter().zip(&said).all(is_one)
+}
+
+/// A part of a line: text that has to be the same, or something that differs from run to run.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Id(String),
+    /// A time, a port, a duration, the short name of a commit.
+    Varying,
+}
+
+/// Words are compared one by one, so columns may be wider or narrower.
+fn pieces(line: &str) -> Vec<Piece> {
+    line.split_whitespace().flat_map(of_word).collect()
+}
+
+fn of_word(word: &str) -> Vec<Piece> {
+    for (prefix, digits) in IDS {
+        if let Some((before, rest)) = word.split_once(prefix) {
+            let count = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+            if count == digits {
+                let (id, after) = rest.split_at(count);
+                return vec![
+                    Piece::Text(before.to_owned()),
+                    Piece::Id(format!("{prefix}{id}")),
+                    Piece::Text(after.to_owned()),
+                ];
+            }
+        }
+    }
+    let is_time = word.len() >= 20
+        && word.as_bytes()[4] == b'-'
+        && word.contains('T')
+        && word.trim_end_matches(['.', ',']).ends_with('Z');
+    let number = word.trim_end_matches(['.', ',']);
+    let is_decimal = number.contains('.') && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_commit = (7..=40).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && word.bytes().any(|byte| byte.is_ascii_digit());
+    if is_time || is_decimal || is_commit {
+        return vec![Piece::Varying];
+    }
+    match word.split_once("127.0.0.1:") {
+        Some((before, port)) => {
+            let after = port.trim_start_matches(|c: char| c.is_ascii_digit());
+            vec![Piece::Text(before.to_owned()), Piece::Varying, Piece::Text(after.to_owned())]
+        }
+        None => vec![Piece::Text(word.to_owned())],
+    }
+}
+
+#[test]
+fn a_page_is_held_against_what_is_said_and_its_ids_are_bound() {
+    let fits = |wanted: &[&str], said: &[&str]| {
+        let said: Vec<String> = said.iter().map(|&line| line.to_owned()).collect();
+        matches(wanted, &said, &mut BTreeMap::new())
+    };
+    assert!(fits(
+        &["TASK-00000001 is here", "...", "the end"],
+        &["TASK-abcdef12 is here", "x", "y", "the end"]
+    ));
+    assert!(fits(
+        &["at http://127.0.0.1:5678", "took 1.5 s."],
+        &["at http://127.0.0.1:40001", "took 0.3 s."]
+    ));
+    assert!(
+        !fits(&["TASK-00000001", "TASK-00000001"], &["TASK-abcdef12", "TASK-abcdef13"]),
+        "one id is one task"
+    );
+    assert!(
+        fits(&["greeted as ..."], &["greeted as fake 1"]) && !fits(&["greeted as ..."], &["greeted by fake"])
+    );
+    assert!(!fits(&["a"], &["a", "b"]));
+    assert!(!fits(&["a", "...", "c"], &["a", "b"]));
+    let page = "text\n```console\n$ one\nsaid\n$ two\n```\n```toml\n$ no\n```\n";
+    let found: Vec<(String, Vec<String>)> =
+        deeds(page).into_iter().map(|deed| (deed.command, deed.said)).collect();
+    assert_eq!(found, [("one".to_owned(), vec!["said".to_owned()]), ("two".to_owned(), vec![])]);
+}

@@ -1,0 +1,312 @@
+//! A hundred tasks on three workers and two servers, each in a network of its own and two of three with a clock that is
+//! five minutes off, while each worker is killed once and cut off once for longer than its lease, PostgreSQL loses its power
+//! and a server dies: every task is done once, all work is merged, no question is lost or asked twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::fleet::{Fleet, Machine};
+use super::network::{self, HOSTS, HUB, Network};
+use crate::engine::shop::Up;
+use crate::engine::store_choice::eprintln_skipped;
+use crate::postgres::{self, Server};
+
+const TASKS: usize = 100;
+/// Tasks side by side; each waits on one or two of the row before.
+const ROW: usize = 20;
+/// Every so many asks before it works.
+const ASKING_EVERY: usize = 10;
+const LEASE_SECONDS: u32 = 3;
+/// Longer than the lease, so that the work is surely taken back.
+const CUT: Duration = Duration::from_secs(5);
+/// Clocks, as libfaketime takes them: none of the machines agrees with the store by less than five minutes but one.
+const CLOCKS: [&str; 5] = ["+300s", "-300s", "+0s", "-300s", "+300s"];
+const SERVERS: [u8; 2] = [3, 4];
+/// A busy machine is given time; an idle one needs less than a third of it.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Asks where the title says so, until the answer is in the prompt; then works for a moment.
+const AGENT: &str = r#"
+case "$prompt" in
+    *"Ask first"*) if [ -z "${BATON_RESUME:-}" ]; then
+        echo '{"baton":"ask","question":"Which colour?","options":["red","blue"]}'; exit 0; fi ;;
+esac
+turns 1; sleep 0.2; work
+"#;
+
+#[test]
+fn a_hundred_tasks_outlive_cuts_kills_and_wrong_clocks() {
+    if let Some(reason) = network::missing().or_else(postgres::missing) {
+        eprintln_skipped(&reason);
+        return;
+    }
+    let stage = Stage::set();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for server in SERVERS {
+            let (stage, is_over) = (&stage, &is_over);
+            scope.spawn(move || stage.accept_until(server, is_over));
+        }
+        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| stage.play()));
+        is_over.store(true, Ordering::Relaxed);
+        if let Err(why) = played {
+            std::panic::resume_unwind(why);
+        }
+    });
+    stage.check();
+}
+
+struct Stage {
+    // Dropped in this order: processes first, then what they stand on.
+    _daemon: Running,
+    server: Server,
+    network: Network,
+    fleet: Fleet,
+    machines: Vec<Machine>,
+    project: String,
+}
+
+/// Ended when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Stage {
+    fn set() -> Self {
+        let network = Network::new(5);
+        let server = Server::within("cut", &network.hub(), HOSTS).unwrap();
+        let store = format!("postgres://baton@{HUB}/postgres");
+        let fleet = Fleet::new(store, "cut", AGENT);
+        let daemon = daemon(&network, &fleet.home);
+        let settings =
+            format!("lease_seconds = {LEASE_SECONDS}\nmax_unaccepted = 200\n[worktree]\nspares = 0");
+        let machines: Vec<Machine> = (0..5)
+            .map(|number| {
+                let mut machine = fleet.machine(&format!("machine-{number}"), &settings);
+                machine.prefix = Network::inside(&network.machine(number));
+                if let Some(library) = faketime() {
+                    machine.variables.extend([
+                        ("LD_PRELOAD".to_owned(), library),
+                        ("FAKETIME".to_owned(), CLOCKS[usize::from(number)].to_owned()),
+                        ("FAKETIME_DONT_FAKE_MONOTONIC".to_owned(), "1".to_owned()),
+                    ]);
+                }
+                machine
+            })
+            .collect();
+        let project = String::new();
+        let mut stage = Self { _daemon: daemon, server, network, fleet, machines, project };
+        stage.project = stage.project();
+        stage
+    }
+
+    /// The project and all its tasks, by one call each.
+    fn project(&self) -> String {
+        let machine = &self.machines[usize::from(SERVERS[0])];
+        let remote = format!("git://{HUB}/app.git");
+        let made = machine.json(&["project", "create", "App", "--remote", &remote]);
+        let project = made["project_id"].as_str().unwrap().to_owned();
+        let tasks: Vec<Value> = (0..TASKS).map(planned).collect();
+        let file = self.fleet.home.join("tasks.json");
+        std::fs::write(&file, json!({ "tasks": tasks }).to_string()).unwrap();
+        machine.says(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
+        project
+    }
+
+    /// Everything that happens to the machines, each at its point of the way.
+    fn play(&self) {
+        let mut workers: Vec<Option<Up>> = (0..3).map(|number| Some(self.worker(number))).collect();
+        let mut servers: Vec<Option<Up>> =
+            SERVERS.iter().map(|number| Some(self.machine(*number).up(&["--agents", "0"]))).collect();
+        let mut restart = |number: u8| {
+            let place = &mut workers[usize::from(number)];
+            if let Some(worker) = place.take() {
+                worker.kill();
+            }
+            *place = Some(self.worker(number));
+        };
+        self.until_done(8);
+        restart(0);
+        self.until_done(18);
+        self.cut_for_long(1);
+        self.until_done(30);
+        restart(1);
+        self.until_done(42);
+        self.server.kill_and_restart();
+        self.until_done(52);
+        self.cut_for_long(2);
+        self.until_done(62);
+        restart(2);
+        self.until_done(72);
+        // The one that has been up longer is most likely the steward.
+        if let Some(server) = servers[0].take() {
+            server.kill();
+        }
+        self.until_done(82);
+        self.cut_for_long(0);
+        self.until_done(TASKS);
+        for worker in workers.into_iter().flatten() {
+            worker.end();
+        }
+        for server in servers.into_iter().flatten() {
+            server.end();
+        }
+    }
+
+    fn worker(&self, number: u8) -> Up {
+        self.machine(number).worker(&["--agents", "4", "--grace", "20"])
+    }
+
+    fn machine(&self, number: u8) -> &Machine {
+        &self.machines[usize::from(number)]
+    }
+
+    fn cut_for_long(&self, number: u8) {
+        self.network.cut(number);
+        let since = Instant::now();
+        while since.elapsed() < CUT {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        self.network.mend(number);
+    }
+
+    /// Accepts whatever waits, and answers whatever is asked, at one of the servers. The other does the same.
+    fn accept_until(&self, server: u8, is_over: &AtomicBool) {
+        let machine = self.machine(server);
+        while !is_over.load(Ordering::Relaxed) {
+            // Refusals are to be expected: the other server was faster, PostgreSQL is away, this server was killed.
+            let _ = machine.tries(&["accept", "--all"]);
+            let (worked, said) = machine.says_or_not(&["--json", "questions"]);
+            let asked: Value =
+                if worked { serde_json::from_str(&said).unwrap_or_default() } else { Value::Null };
+            for question in asked["questions"].as_array().into_iter().flatten() {
+                if let Some(id) = question["id"].as_str() {
+                    let _ = machine.tries(&["answer", id, "red"]);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(250));
+        }
+    }
+
+    fn until_done(&self, wanted: usize) {
+        let started = Instant::now();
+        let mut last = String::new();
+        loop {
+            let words = ["--json", "project", "show", &self.project];
+            let (worked, said) = self.machine(SERVERS[1]).says_or_not(&words);
+            if worked {
+                let report: Value = serde_json::from_str(&said).unwrap();
+                if report["progress"]["done"].as_u64().unwrap_or(0) >= wanted as u64 {
+                    return;
+                }
+                last = report["progress"].to_string();
+            }
+            assert!(started.elapsed() < PATIENCE, "waiting for {wanted} done: {last}");
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+
+    /// What must be true when all is over.
+    fn check(&self) {
+        let machine = self.machine(SERVERS[1]);
+        let lines = machine.says(&["export", "--events", "--project", &self.project]);
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |kind: &str| lines.iter().filter(move |line| line["kind"] == kind).collect::<Vec<_>>();
+        let tasks: BTreeSet<String> = of("task").iter().map(|task| text(task, "task_id")).collect();
+        assert_eq!(tasks.len(), TASKS);
+
+        let mut done: BTreeMap<String, usize> = BTreeMap::new();
+        for event in of("event").into_iter().filter(|event| event["event"] == "task_done") {
+            *done.entry(text(event, "task")).or_default() += 1;
+        }
+        assert_eq!(done.len(), TASKS);
+        assert!(done.values().all(|times| *times == 1), "done more than once: {done:?}");
+
+        let merged: BTreeSet<String> = self.fleet.files("main").into_iter().collect();
+        let subjects = self.fleet.git(&["log", "--format=%s", "main"]);
+        for task in &tasks {
+            assert!(merged.contains(&format!("{task}.txt")), "{task} is not merged");
+            assert!(subjects.lines().any(|line| line == format!("Work on {task}")), "{task} has no commit");
+        }
+
+        // A question has a kind of its own, which stands in the way of the line's.
+        let questions: Vec<&Value> = lines.iter().filter(|line| line.get("asked_at").is_some()).collect();
+        let asking: BTreeSet<String> = questions.iter().map(|question| text(question, "task_id")).collect();
+        assert_eq!(
+            (questions.len(), asking.len()),
+            (TASKS / ASKING_EVERY, TASKS / ASKING_EVERY),
+            "{questions:#?}"
+        );
+        for question in &questions {
+            assert!(question.to_string().contains("\"answer\":\"red\""), "{question}");
+        }
+
+        // Everyone took leave but the server that was killed; nobody holds anything.
+        let health = machine.json(&["workers"]);
+        let running = |worker: &Value| worker["running"].as_array().map_or(0, Vec::len);
+        assert!(
+            health["workers"].as_array().unwrap().iter().all(|worker| running(worker) == 0),
+            "{health:#}"
+        );
+        let claimed = of("task").into_iter().filter(|task| task["status"] == "RUNNING").count();
+        assert_eq!(claimed, 0);
+        let lost =
+            of("task").into_iter().flat_map(|task| task["attempts"].as_array().cloned().unwrap_or_default());
+        let lost = lost.filter(|attempt| attempt["closing"]["closing"] == "lost").count();
+        assert!(lost > 0, "the cuts and kills hit nobody at work: nothing was shown");
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+/// A task of the plan: in rows, each of which waits on the one before.
+fn planned(number: usize) -> Value {
+    let above = |step: usize| number.checked_sub(ROW).map(|up| up / ROW * ROW + (up + step) % ROW + 1);
+    let waits_on: BTreeSet<usize> = [above(0), above(7)].into_iter().flatten().collect();
+    let title = if number % ASKING_EVERY == 3 { "Ask first" } else { "Work" };
+    json!({ "id": number + 1, "title": format!("{title} {}", number + 1), "status": "pending",
+            "dependencies": waits_on.into_iter().collect::<Vec<_>>() })
+}
+
+/// Git's own server, for everyone in the network. By its own name: `git daemon` would be two processes.
+fn daemon(network: &Network, home: &Path) -> Running {
+    let programs = Command::new("git").arg("--exec-path").output().unwrap().stdout;
+    let programs = String::from_utf8(programs).unwrap();
+    let inside = Network::inside(&network.hub());
+    let child = Command::new(&inside[0])
+        .args(&inside[1..])
+        .arg(Path::new(programs.trim()).join("git-daemon"))
+        .args(["--export-all", "--enable=receive-pack", "--reuseaddr"])
+        .arg(format!("--listen={HUB}"))
+        .arg(format!("--base-path={}", home.display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    Running(child)
+}
+
+/// The library that gives a program another clock. Without it the clocks agree, which is said loudly.
+fn faketime() -> Option<String> {
+    let found = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"]
+        .map(|folder| format!("{folder}/faketime/libfaketime.so.1"))
+        .into_iter()
+        .find(|path| Path::new(path).is_file());
+    if found.is_none() {
+        eprintln_skipped("the clocks agree: libfaketime is not installed (apt-get install libfaketime)");
+    }
+    found
+}

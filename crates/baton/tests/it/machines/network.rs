@@ -1,0 +1,101 @@
+//! A network for a test: namespaces joined by a bridge in one more of them, which is where the servers stand.
+
+use std::process::Command;
+
+/// Where the servers stand in every test's network.
+pub const HUB: &str = "10.77.0.1";
+/// Everyone who may come in.
+pub const HOSTS: &str = "10.77.0.0/24";
+
+pub struct Network {
+    name: String,
+    machines: u8,
+}
+
+/// Why there can be none here.
+pub fn missing() -> Option<String> {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
+        use std::os::unix::fs::MetadataExt;
+        own.uid() == 0
+    });
+    if !is_root {
+        return Some("network namespaces need root".to_owned());
+    }
+    let probe = format!("bt{}p", std::process::id());
+    match Command::new("ip").args(["netns", "add", &probe]).output() {
+        Ok(made) if made.status.success() => {
+            ip(&["netns", "del", &probe]);
+            None
+        }
+        Ok(made) => {
+            Some(format!("no network namespace could be made: {}", String::from_utf8_lossy(&made.stderr)))
+        }
+        Err(error) => Some(format!("the program ip (iproute2) cannot be started: {error}")),
+    }
+}
+
+fn ip(words: &[&str]) {
+    let done = Command::new("ip").args(words).output().unwrap();
+    assert!(done.status.success(), "ip {words:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+impl Network {
+    pub fn new(machines: u8) -> Self {
+        let network = Self { name: format!("bt{}", std::process::id()), machines };
+        let hub = network.hub();
+        ip(&["netns", "add", &hub]);
+        ip(&["-n", &hub, "link", "set", "lo", "up"]);
+        ip(&["-n", &hub, "link", "add", "bridge", "type", "bridge"]);
+        ip(&["-n", &hub, "addr", "add", &format!("{HUB}/24"), "dev", "bridge"]);
+        ip(&["-n", &hub, "link", "set", "bridge", "up"]);
+        for number in 0..machines {
+            let (machine, cable) = (network.machine(number), cable(number));
+            ip(&["netns", "add", &machine]);
+            ip(&["-n", &machine, "link", "set", "lo", "up"]);
+            ip(&[
+                "-n", &hub, "link", "add", &cable, "type", "veth", "peer", "name", "net", "netns", &machine,
+            ]);
+            ip(&["-n", &hub, "link", "set", &cable, "master", "bridge", "up"]);
+            ip(&["-n", &machine, "addr", "add", &format!("10.77.0.{}/24", 10 + number), "dev", "net"]);
+            ip(&["-n", &machine, "link", "set", "net", "up"]);
+        }
+        network
+    }
+
+    /// The namespace the servers run in.
+    pub fn hub(&self) -> String {
+        format!("{}h", self.name)
+    }
+
+    /// The namespace of one machine.
+    pub fn machine(&self, number: u8) -> String {
+        format!("{}m{number}", self.name)
+    }
+
+    /// What a program is started by to run there.
+    pub fn inside(namespace: &str) -> Vec<String> {
+        ["ip", "netns", "exec", namespace].map(str::to_owned).to_vec()
+    }
+
+    /// Pulls the machine's cable out.
+    pub fn cut(&self, number: u8) {
+        ip(&["-n", &self.hub(), "link", "set", &cable(number), "down"]);
+    }
+
+    pub fn mend(&self, number: u8) {
+        ip(&["-n", &self.hub(), "link", "set", &cable(number), "up"]);
+    }
+}
+
+fn cable(number: u8) -> String {
+    format!("m{number}")
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for name in (0..self.machines).map(|number| self.machine(number)).chain([self.hub()]) {
+            // Some may not have been made; the test's own failure says more.
+            let _ = Command::new("ip").args(["netns", "del", &name]).output();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A code that is explained is the code that programs see.
+
+use baton_core::explanation::Explanation;
+use baton_core::graph::GraphError;
+use baton_core::recipe::FaultKind;
+use baton_core::refusal::Refusal;
+use baton_core::run::RunRefusal;
+
+/// Serialised in `snake_case` by the name of the case, so that name has to be in the source.
+fn is_a_case(explained: &[Explanation], source: &str) {
+    for row in explained {
+        let camel: String =
+            row.code.split('_').flat_map(|word| [word[..1].to_uppercase(), word[1..].to_owned()]).collect();
+        let is_there = [" {", ",", "("].iter().any(|after| source.contains(&format!("    {camel}{after}")));
+        assert!(is_there, "{} is no case of the type that is explained", row.code);
+    }
+}
+
+#[test]
+fn codes_are_named_like_the_cases_they_explain() {
+    is_a_case(Refusal::EXPLAINED, include_str!("../../src/refusal.rs"));
+    is_a_case(GraphError::EXPLAINED, include_str!("../../src/graph/error.rs"));
+    is_a_case(RunRefusal::EXPLAINED, include_str!("../../src/run/advance.rs"));
+    is_a_case(FaultKind::EXPLAINED, include_str!("../../src/recipe/fault.rs"));
+}

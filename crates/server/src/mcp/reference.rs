@@ -1,0 +1,101 @@
+//! `docs/reference/mcp.md`, written from the catalogue of tools.
+
+use std::fmt::Write;
+
+use baton_core::toolset::{Client, tools_for};
+use serde_json::Value;
+
+use super::catalog::{ToolSpec, Touches};
+use crate::reference::holds;
+
+const INTRO: &str = "# MCP tools\n\n\
+<!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\
+`baton mcp` on standard input and output, `/mcp` of the running server as streamable HTTP. Who is offered what, and how asking\n\
+works, is in [tools for agents](../tools.md). *Attempt* is an agent Baton started, known by its token; *breakdown* one that\n\
+plans; *you* a client of your own. The last two tools are offered exactly while `.agent/Taskfile.yml` exists.\n";
+
+fn page() -> String {
+    let mut text = INTRO.to_owned();
+    let person = tools_for(Client::Person, true);
+    let attempt = tools_for(Client::Attempt { is_breakdown: false }, true);
+    for name in tools_for(Client::Attempt { is_breakdown: true }, true) {
+        let spec = ToolSpec::of(name).unwrap();
+        let mut offered = Vec::new();
+        if attempt.contains(&name) {
+            offered.push("an attempt");
+        } else {
+            offered.push("a breakdown");
+        }
+        if person.contains(&name) {
+            offered.push("you");
+        }
+        let touches = match spec.touches {
+            Touches::Nothing => "Changes nothing.",
+            Touches::Records => "Changes Baton's own records.",
+            Touches::Anything => "Changes whatever the command changes.",
+        };
+        let _ = write!(
+            text,
+            "\n## `{name}`\n\n{}\n\nFor {}. {touches}\n",
+            spec.description,
+            offered.join(" and ")
+        );
+        arguments(&mut text, &spec.input_schema);
+    }
+    text
+}
+
+fn arguments(text: &mut String, schema: &Value) {
+    let required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let properties = schema["properties"].as_object().unwrap();
+    if properties.is_empty() {
+        text.push_str("\nIt takes nothing.\n");
+        return;
+    }
+    text.push_str("\n| argument | needed | form | meaning |\n| --- | --- | --- | --- |\n");
+    for (name, of) in properties {
+        let needed = if required.contains(&name.as_str()) { "yes" } else { "" };
+        let _ = writeln!(
+            text,
+            "| `{name}` | {needed} | {} | {} |",
+            form(of),
+            of["description"].as_str().unwrap_or_default()
+        );
+    }
+    if let Some(items) = properties.get("items").map(|items| &items["items"]) {
+        text.push_str(
+            "\nEach of `items`:\n\n| field | needed | form | meaning |\n| --- | --- | --- | --- |\n",
+        );
+        let required: Vec<&str> =
+            items["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (name, of) in items["properties"].as_object().unwrap() {
+            let needed = if required.contains(&name.as_str()) { "yes" } else { "" };
+            let about = of["description"].as_str().unwrap_or_default();
+            let _ = writeln!(text, "| `{name}` | {needed} | {} | {about} |", form(of));
+        }
+    }
+}
+
+fn form(of: &Value) -> String {
+    if let Some(words) = of["enum"].as_array() {
+        return words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|word| format!("`{word}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
+    match of["type"].as_str() {
+        Some("array") if of["items"]["type"] == "object" => "list, see below".to_owned(),
+        Some("array") => format!("list of {}s", form(&of["items"])),
+        Some("string") => "text".to_owned(),
+        Some("integer") => "number".to_owned(),
+        other => other.unwrap_or("anything").to_owned(),
+    }
+}
+
+#[test]
+fn reference_of_the_tools_is_what_the_code_says() {
+    holds("mcp.md", &page());
+}
