@@ -42,9 +42,7 @@ impl TaskText {
     pub fn read(text: &str, before: &Self) -> Result<Self, BadText> {
         let mut read = before.clone();
         let mut lines = text.split_inclusive('\n');
-        let mut number = 0;
-        for line in lines.by_ref() {
-            number += 1;
+        for (number, line) in (1..).zip(lines.by_ref()) {
             let bad = |message: String| BadText { line: number, message };
             let line = line.trim();
             if line.is_empty() {

@@ -43,7 +43,7 @@ pub async fn run(asked: Demo) -> Result<String, Fault> {
     let engine = set_up(&folder, pace).await?;
     output::line(&format!("A scratch repository in {}\n", folder.join("repository").display()));
     let printed = if asked.headless {
-        printed(&engine, pace, &folder).await
+        Box::pin(printed(&engine, pace, &folder)).await
     } else {
         Box::pin(shown::play(&engine, &asked, pace, &folder)).await
     };
