@@ -38,7 +38,7 @@ impl AgentsDoor {
         engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(address)));
         let (stop, stopping) = watch::channel(false);
         let app = App::new(
-            office.for_people(&engine.shop),
+            Office::for_people(&engine.shop),
             office.person().to_owned(),
             Guard::new(address, None),
             stopping.clone(),

@@ -88,7 +88,7 @@ impl Office {
     }
 
     /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
-    pub fn for_people(&self, shop: &Workshop<AnyStore>) -> Workshop<AnyStore> {
+    pub fn for_people(shop: &Workshop<AnyStore>) -> Workshop<AnyStore> {
         let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
         Workshop { desk, ..shop.clone() }
     }

@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(draft(told, &[]).lacks(), [Lack::Decision]);
         // A longer word is not the option.
         assert_eq!(
-            draft("NOTHING happened here, and nothing will, whatever anybody says, will it?", &["NO"])
+            draft("NOTHING happened here, and nothing will, whatever anybody else says, will it?", &["NO"])
                 .lacks(),
             [leads("NO")]
         );

@@ -193,11 +193,11 @@ impl<S: Store> Workshop<S> {
     ) -> Result<(), EngineError> {
         for _ in 0..DECISIONS_MAX {
             let context = self.desk.context(Actor::Baton).await?;
-            let charge = self.spent(task, &end.verified, context.now).await?;
+            let spending = self.spent(task, &end.verified, context.now).await?;
             let stored = self.desk.task(task.id()).await?;
             let settle = Command::Settle { attempt, end: end.clone() };
             let transition = stored.value.apply(settle, &context)?;
-            let change = Change::transition(stored.version, transition).and(charge);
+            let change = Change::transition(stored.version, transition).and(spending);
             match self.desk.store.commit(change).await? {
                 Commit::Written { .. } => return self.note_day().await,
                 // The task moved, or another attempt's end was written on the same account just now.

@@ -187,12 +187,12 @@ impl<S: Store> Engine<S> {
     async fn keep_leases(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
         let rescuer = self.rescuer();
         while !*end.borrow() {
-            let rescued = tokio::select! {
-                rescued = rescuer.run_once() => rescued?,
+            let lost = tokio::select! {
+                lost = rescuer.run_once() => lost?,
                 // Where the store is away there is nothing to wait for at the end.
                 _ = end.changed() => return Ok(()),
             };
-            for Lease { attempt, worker, .. } in rescued {
+            for Lease { attempt, worker, .. } in lost {
                 // What another machine started is ended there.
                 if worker == self.shop.worker {
                     self.end_orphans_of(attempt).await;

@@ -128,7 +128,11 @@ async fn whole(api: &Api, path: &str) -> Result<(String, Value), Fault> {
 
 /// The log of the last attempt that left one.
 async fn log(api: &Api, id: TaskId) -> Result<String, Fault> {
-    let (text, first) = whole(api, &format!("/api/tasks/{id}/log")).await?;
+    let (text, mut first) = whole(api, &format!("/api/tasks/{id}/log")).await?;
+    if api.is_json {
+        (first["text"], first["next_offset"]) = (json!(text), Value::Null);
+        return output::json(&first);
+    }
     if !first["attempt_id"].is_null() {
         return Ok(text);
     }

@@ -54,7 +54,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let mut signals = Signals::hear()?;
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;

@@ -81,7 +81,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), None);
-    let app = App::new(office.for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;
         // Nobody listens when all is over.

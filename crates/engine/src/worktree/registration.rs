@@ -104,7 +104,7 @@ impl Worktrees {
     /// own folder. None says that it was not found there, not that there is none.
     pub(super) fn seat_of(&self, attempt: AttemptId) -> Option<Registration> {
         let known = self.seats.get(attempt).or_else(|| self.linked(&self.folder_of(attempt)))?;
-        let found = self.record(&known)?;
+        let found = Self::record(&known)?;
         (found.owner == Some(attempt)).then_some(found)
     }
 
@@ -125,7 +125,7 @@ impl Worktrees {
     }
 
     /// One record, read from its files; none where they are not as expected and git has to be asked.
-    pub(super) fn record(&self, git_dir: &Path) -> Option<Registration> {
+    pub(super) fn record(git_dir: &Path) -> Option<Registration> {
         let folder = folder_of(git_dir)?;
         let mut found = Registration { folder, git_dir: Some(git_dir.to_owned()), ..Registration::default() };
         let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;

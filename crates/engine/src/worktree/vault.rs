@@ -62,7 +62,7 @@ impl Worktrees {
         if let Some(found) = self.seat_of(attempt) {
             return Ok(Some(Remains { attempt, folder: found.folder, git_dir: found.git_dir }));
         }
-        let here = self.linked(&self.folder_of(attempt)).and_then(|git_dir| self.record(&git_dir));
+        let here = self.linked(&self.folder_of(attempt)).and_then(|git_dir| Self::record(&git_dir));
         if let Some(by) = here.and_then(|found| found.owner) {
             return Err(GitError::HandedOn { attempt, by });
         }

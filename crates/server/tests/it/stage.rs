@@ -113,7 +113,7 @@ impl Stage {
         });
         let answer = answer.await.unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        *self.last_head.lock().unwrap() = head.to_owned();
+        head.clone_into(&mut self.last_head.lock().unwrap());
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 

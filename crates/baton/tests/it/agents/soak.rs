@@ -31,7 +31,13 @@ fn size(up: &Up) -> Size {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_some_and(|rest| rest.split_whitespace().nth(1) == Some(&pid.to_string()))
+        let command = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        // The one that answers where refs lead stays, as long as its repository is in use.
+        !command.contains("cat-file")
+            && stat
+                .rsplit(')')
+                .next()
+                .is_some_and(|rest| rest.split_whitespace().nth(1) == Some(&pid.to_string()))
     });
     Size { memory_kib, files, children: children.count() }
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 const PREFIXES: [(&str, usize); 5] = [("TASK-", 8), ("PROJ-", 8), ("RUN-", 8), ("ATT-", 16), ("Q-", 8)];
 
+/// What a state folder calls itself, which no two share.
+const WORKER: &str = "\"worker\": \"";
+
 /// Knows the ids it has seen, so that a whole story is told alike.
 #[derive(Default)]
 pub struct Mask(BTreeMap<String, String>);
@@ -22,6 +25,10 @@ impl Mask {
                 masked.push_str(before);
                 masked.push_str("NUMBER");
                 rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
+            } else if let Some(after) = rest.strip_prefix(WORKER) {
+                masked.push_str(WORKER);
+                masked.push_str("NAME");
+                rest = after.trim_start_matches(|c| c != '"');
             } else if let Some(len) = time_at(rest) {
                 masked.push_str("TIME");
                 rest = &rest[len..];

@@ -109,8 +109,9 @@ work"#;
     let attempt = shop.last_attempt(&first);
     shop.until("its question holds the task", || shop.status(&first) == "AWAITING_RESPONSE");
     up.end();
-    let copy = shop.restore(&attempt);
-    let read = |name: &str| std::fs::read_to_string(copy.join(name)).unwrap();
+    // It waits for its answer, so its worktree stands.
+    let worktree = shop.state().join("worktrees").join(&attempt);
+    let read = |name: &str| std::fs::read_to_string(worktree.join(name)).unwrap();
     let seen = ["env.txt", "added.txt", "list.json", "config.txt", "asked.txt"].map(read).join("\n");
     assert!(seen.contains("BATON_STORE=postgres://") && !seen.contains("hunter2"), "{seen}");
     assert!(read("list.json").contains("Found on the way"), "{}", read("list.json"));

@@ -1,5 +1,7 @@
 //! The shapes of requests and answers, by name. A test holds every real answer against them, key by key.
 
+mod conversations;
+mod machines;
 mod other;
 mod people;
 mod questions;
@@ -30,6 +32,8 @@ pub fn all() -> Map<String, Value> {
         reports::shapes(),
         sessions::shapes(),
         tools::shapes(),
+        conversations::shapes(),
+        machines::shapes(),
         other::shapes(),
         people::shapes(),
     ]

@@ -1,6 +1,4 @@
-//! Errors, events, recipes and health.
-
-use baton_core::hold::HoldReason;
+//! Errors, events, recipes.
 
 use super::{Shapes, count, flag, id, list, object, one_of, open, or_null, page, refer, said, text, time};
 
@@ -20,12 +18,6 @@ pub fn shapes() -> Shapes {
         "UNAVAILABLE",
     ]);
     let actors = one_of(&["human", "policy", "agent", "baton"]);
-    let agent = object(&[
-        ("name", refer("Name")),
-        ("program", text()),
-        ("is_found", flag()),
-        ("paused_until", or_null(&time())),
-    ]);
     let event = open(object(&[("seq", count()), ("at", time()), ("by", refer("Actor")), ("event", text())]));
     vec![
         (
@@ -65,70 +57,7 @@ pub fn shapes() -> Shapes {
                 ("state", one_of(&["working", "at_gate", "leaving", "exited"])),
             ]),
         ),
-        ("HoldList", object(&[("holds", list(&refer("Hold")))])),
-        (
-            "Hold",
-            object(&[
-                ("agent", refer("Name")),
-                ("why", one_of(&HoldReason::ALL.map(HoldReason::as_str))),
-                ("reason", said()),
-                ("since", time()),
-                ("until?", time()),
-                ("released?", object(&[("at", time()), ("by", refer("Actor"))])),
-            ]),
-        ),
-        ("WorkerList", object(&[("workers", list(&refer("Worker")))])),
-        (
-            "Worker",
-            object(&[
-                ("name", said()),
-                ("host", text()),
-                ("duty", one_of(&["server", "worker"])),
-                ("state", one_of(&["live", "draining", "lost"])),
-                ("version", text()),
-                ("roles", list(&refer("Name"))),
-                ("agents", list(&refer("Name"))),
-                ("labels", list(&refer("Name"))),
-                ("capacity", count()),
-                (
-                    "running",
-                    list(&object(&[
-                        ("task_id", refer("TaskId")),
-                        ("title", said()),
-                        ("attempt_id", refer("AttemptId")),
-                        ("agent", refer("Name")),
-                        ("since", time()),
-                    ])),
-                ),
-                ("started_at", time()),
-                ("last_heartbeat", time()),
-            ]),
-        ),
         ("Event", event),
         ("EventPage", page("events", "Event")),
-        (
-            "Health",
-            object(&[
-                ("status", one_of(&["ok", "degraded"])),
-                ("namespace", text()),
-                ("version", text()),
-                ("store", object(&[("is_writable", flag()), ("detail", or_null(&text()))])),
-                ("agents", list(&agent)),
-                ("holds", list(&refer("Hold"))),
-                ("disk", object(&[("free_bytes", or_null(&count()))])),
-                (
-                    "counts",
-                    object(&[
-                        ("ready", count()),
-                        ("running", count()),
-                        ("pending_questions", count()),
-                        ("unaccepted", count()),
-                    ]),
-                ),
-                ("last_seq", count()),
-                ("now", or_null(&time())),
-                ("problems", list(&text())),
-            ]),
-        ),
     ]
 }

@@ -1,8 +1,8 @@
-//! Projects, task groups and conversations.
+//! Projects and task groups.
 
 use serde_json::json;
 
-use super::{Shapes, count, flag, list, object, one_of, or_null, page, refer, said, text, time};
+use super::{Shapes, count, list, object, or_null, page, refer, said, text, time};
 
 pub fn shapes() -> Shapes {
     let namespace = ("namespace", text());
@@ -79,30 +79,6 @@ pub fn shapes() -> Shapes {
             object(&[
                 ("session_id", refer("SessionId")),
                 ("queued", list(&object(&[("text", said()), ("task?", refer("TaskId"))]))),
-            ]),
-        ),
-        (
-            "Conversation",
-            object(&[
-                ("session_id", refer("SessionId")),
-                ("entries", list(&refer("ConversationEntry"))),
-                ("next_cursor", or_null(&text())),
-            ]),
-        ),
-        (
-            "ConversationEntry",
-            object(&[
-                ("at", time()),
-                ("task_id", or_null(&refer("TaskId"))),
-                ("kind", one_of(&["message", "result", "question", "answer"])),
-                ("text", text()),
-                ("number?", count()),
-                ("author?", refer("Actor")),
-                ("attempt_id?", refer("AttemptId")),
-                ("question_id?", refer("QuestionId")),
-                ("options?", list(&said())),
-                ("is_pending?", flag()),
-                ("answered_by?", refer("AnsweredBy")),
             ]),
         ),
     ]
