@@ -12,7 +12,7 @@ use baton_engine::project_report::ProjectReport;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::view::TaskView;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::import::project_id;
 use crate::api::Api;
@@ -82,13 +82,7 @@ impl Out {
     }
 
     fn line(&mut self, kind: &'static str, value: &impl Serialize) -> Result<(), Fault> {
-        #[derive(Serialize)]
-        struct Line<'a, T> {
-            kind: &'static str,
-            #[serde(flatten)]
-            value: &'a T,
-        }
-        self.text(&output::json_line(&Line { kind, value })?)
+        self.text(&line(kind, value)?)
     }
 
     fn text(&mut self, text: &str) -> Result<(), Fault> {
@@ -100,6 +94,28 @@ impl Out {
         self.to.flush().map_err(|error| failed(&self.name, &error))?;
         Ok(self.lines)
     }
+}
+
+/// What it is, then the record. A record that has a kind of its own, as questions do, keeps it under another name: a line
+/// with one name twice would lose one of them to whoever reads it.
+fn line(kind: &'static str, value: &impl Serialize) -> Result<String, Fault> {
+    #[derive(Serialize)]
+    struct Line {
+        kind: &'static str,
+        #[serde(flatten)]
+        value: Value,
+    }
+    let mut value = serde_json::to_value(value).map_err(|error| Fault {
+        message: format!("a {kind} cannot be written as JSON: {error}"),
+        hint: "this is a mistake in Baton; please report it".to_owned(),
+        code: FAILED,
+    })?;
+    if let Some(fields) = value.as_object_mut()
+        && let Some(own) = fields.remove("kind")
+    {
+        fields.insert(format!("{kind}_kind"), own);
+    }
+    output::json_line(&Line { kind, value })
 }
 
 fn failed(name: &str, error: &std::io::Error) -> Fault {
@@ -239,5 +255,16 @@ impl Lines<'_> {
                 self.out.line("event", &Line { seq: recorded.seq, event: &recorded.event })?;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_it_is_once() {
+        let written = line("question", &json!({ "id": "Q-1", "kind": "permission" })).unwrap();
+        assert_eq!(written, "{\"kind\":\"question\",\"id\":\"Q-1\",\"question_kind\":\"permission\"}\n");
     }
 }

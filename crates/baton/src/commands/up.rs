@@ -48,6 +48,8 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     if let Err(error) = engine.shop.home_repository().await {
         output::talk(&format!("{error}\n  → {}", error.hint()));
     }
+    // Heard before it is said that we are there: whoever reads that may end us at once.
+    let mut signals = Signals::hear()?;
     announce_server(server.address(), token.is_some(), &file);
 
     let (stop, stopping) = watch::channel(false);
@@ -55,7 +57,6 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
     let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
-    let mut signals = Signals::hear()?;
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.

@@ -75,6 +75,8 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     // And by the command line: on a shared store they have no other way in.
     let _file = ServerFile::write(&office.place, server.address(), None)?;
     announce(&engine.shop.settings);
+    // Heard before it is said that we are there: whoever reads that may end us at once.
+    let mut signals = Signals::hear()?;
     output::talk(&format!("{} works for {}", engine.shop.worker, office.place.namespace));
 
     let (stop, stopping) = watch::channel(false);
@@ -90,7 +92,6 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     };
     let serving = server.run(app, end.subscribe());
     let mut worked = Box::pin(async { tokio::join!(working, serving).0 });
-    let mut signals = Signals::hear()?;
     tokio::select! {
         worked = &mut worked => { worked?; return Ok(String::new()) }
         () = signals.heard() => {}
