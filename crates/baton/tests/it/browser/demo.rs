@@ -61,7 +61,9 @@ fn follow(browser: &Browser) -> String {
     if part == "end" {
         return part;
     }
-    browser.click("#guide a.button");
+    // By its address: the guide is drawn anew as the story goes on, and a click on the old one would lead nowhere.
+    let to = browser.until("document.querySelector('#guide a.button')?.getAttribute('href')");
+    browser.go(to.as_str().unwrap());
     match part.as_str() {
         "question" => {
             browser.click(".question:not(.closed) [data-option='1']");

@@ -100,8 +100,8 @@ impl Browser {
         loop {
             match self.try_call("POST", "/execute/async", &json!({ "script": script, "args": [] })) {
                 Ok(value) => return value,
-                // It went to another page meanwhile; the question is the same there.
-                Err(error) if began.elapsed() < PATIENCE && !error.contains("timeout") => {}
+                // It went to another page meanwhile, which the driver may well call a timeout; the question is the same.
+                Err(_) if began.elapsed() < PATIENCE => {}
                 Err(error) => panic!("it was never so: {expression}: {error}\n{}", self.text("body")),
             }
         }
@@ -124,8 +124,16 @@ impl Browser {
     }
 
     pub fn click(&self, css: &str) {
-        let element = self.find(css);
-        self.call("POST", &format!("/element/{element}/click"), &json!({}));
+        let began = Instant::now();
+        loop {
+            let element = self.find(css);
+            match self.try_call("POST", &format!("/element/{element}/click"), &json!({})) {
+                Ok(_) => return,
+                // It was drawn anew between finding and clicking it.
+                Err(error) if error.contains("stale element") && began.elapsed() < PATIENCE => {}
+                Err(error) => panic!("{css} cannot be clicked: {error}"),
+            }
+        }
     }
 
     pub fn write(&self, css: &str, text: &str) {
