@@ -1,0 +1,199 @@
+//! What finished tasks weigh, and what a store full of them costs the next one.
+
+use std::env;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use baton_core::actor::Actor;
+use baton_core::change::Change;
+use baton_core::command::Command;
+use baton_core::task::Task;
+use baton_store::claim::Claimed;
+use baton_store::query::TaskFilter;
+use baton_store::{PostgresStore, Store};
+use tokio::task::JoinSet;
+
+use crate::agents::fill;
+use crate::place::Place;
+use crate::table::{p50_p99, per_second};
+use crate::{life, work};
+
+/// How many finished tasks there are at each look; `BATON_BENCH_TASKS` sets the last.
+const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
+/// Tasks that are claimed, and written as finished, in one transaction.
+const AT_ONCE: u32 = 500;
+/// Transactions under way while the store is filled.
+const GROWERS: u32 = 3;
+const CALLS: u32 = 300;
+const CLIENTS: u32 = 64;
+const CYCLES: u32 = 8_000;
+const NAME: &str = "history";
+
+pub async fn measure() {
+    let last = env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(SIZES[2]);
+    let place = Place::new("history").await;
+    let store = place.open(NAME).await;
+    println!("\nA store of finished tasks\n");
+    println!(
+        "| finished tasks | claim one, p50 (p99) | its end | the first 20 ready | a page of 50 tasks | the last 100 events \
+         | cycles with {CLIENTS} clients | on disk for each task | of it tasks + attempts + events + the rest | events of each | WAL of each, in bulk |"
+    );
+    println!("|{}", " --- |".repeat(11));
+    let mut finished = 0;
+    for size in SIZES.into_iter().filter(|size| *size <= last) {
+        let before = place.look().await;
+        grow(&store, finished, size).await;
+        let wal = before.until(&place.look().await).wal_bytes / f64::from(size - finished);
+        place.settle().await;
+        let weight = Weight::of(&place, size).await;
+        finished = size + look(&place, &store, size, &weight, wal).await;
+    }
+    store.close().await.unwrap();
+    place.remove(NAME).await;
+}
+
+/// Lets tasks of these numbers begin and end, by way of the store.
+async fn grow(store: &PostgresStore, from: u32, to: u32) {
+    let next = Arc::new(AtomicU32::new(from));
+    let mut growers = JoinSet::new();
+    for _ in 0..GROWERS {
+        let (store, next) = (store.clone(), Arc::clone(&next));
+        growers.spawn(async move {
+            loop {
+                let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+                let Some(count) = to.checked_sub(first).filter(|left| *left > 0) else { return };
+                fill(&store, first, count.min(AT_ONCE)).await;
+                let claimed = store.claim(work::request(count.min(AT_ONCE))).await.unwrap();
+                let change = claimed.iter().fold(Change::new(), |change, one| change.and(whole_life(one)));
+                work::write(&store, change).await;
+                clear_outbox(&store).await;
+            }
+        });
+    }
+    growers.join_all().await;
+}
+
+/// From the start of its agent to its acceptance.
+fn whole_life(claimed: &Claimed) -> Change {
+    let attempt = claimed.lease.attempt;
+    let now = claimed.task.value.updated_at();
+    let steps: [(Actor, &dyn Fn(&Task) -> Command); 4] = [
+        (Actor::Baton, &|_| life::start(attempt)),
+        (Actor::Baton, &|_| life::note_session(attempt, now)),
+        (Actor::Baton, &|task| life::finish(task, attempt)),
+        (Actor::human("mia"), &|_| Command::Accept { force: false }),
+    ];
+    let (mut version, mut task, mut change) =
+        (claimed.task.version, claimed.task.value.clone(), Change::new());
+    for (actor, command) in steps {
+        let transition = task.apply(command(&task), &life::context(now, actor, 0)).unwrap();
+        task = transition.task.clone();
+        change = change.and(Change::transition(version, transition));
+        version += 1;
+    }
+    change
+}
+
+async fn clear_outbox(store: &PostgresStore) {
+    let ids: Vec<_> =
+        store.pending_effects(None, 5_000).await.unwrap().into_iter().map(|pending| pending.id).collect();
+    store.finish_effects(&ids).await.unwrap();
+}
+
+/// Bytes on disk for each finished task, with the indexes.
+struct Weight {
+    tasks: u64,
+    records: u64,
+    events: u64,
+    rest: u64,
+    events_each: u64,
+}
+
+impl Weight {
+    async fn of(place: &Place, tasks: u32) -> Self {
+        let schema = Place::schema(NAME);
+        let of = async |tables: &str| {
+            let sql = format!(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+                 JOIN pg_namespace n ON n.oid = c.relnamespace
+                 WHERE n.nspname = '{schema}' AND c.relkind = 'r' AND c.relname {tables}"
+            );
+            place.number(&sql).await / u64::from(tasks)
+        };
+        Self {
+            tasks: of("= 'tasks'").await,
+            records: of("= 'records'").await,
+            events: of("= 'events'").await,
+            rest: of("NOT IN ('tasks', 'records', 'events')").await,
+            events_each: place.number(&format!("SELECT count(*) FROM {schema}.events")).await
+                / u64::from(tasks),
+        }
+    }
+}
+
+/// Measures and prints a line; returns how many tasks it took for that.
+async fn look(place: &Place, store: &PostgresStore, size: u32, weight: &Weight, wal: f64) -> u32 {
+    let extra = CALLS + 20 + CYCLES + CLIENTS;
+    fill(store, size, extra).await;
+    place.settle().await;
+    let [mut claims, mut ends, mut ready, mut pages, mut events] = std::array::from_fn(|_| Vec::new());
+    let newest = *store.subscribe().borrow();
+    for _ in 0..CALLS {
+        let mut claimed = Vec::new();
+        claims.push(work::time(async { claimed = store.claim(work::request(1)).await.unwrap() }).await);
+        ends.push(work::time(end(store, &claimed[0])).await);
+        ready.push(work::time(async { assert_eq!(store.ready(20).await.unwrap().len(), 20) }).await);
+        let filter = TaskFilter::default();
+        pages.push(
+            work::time(async { assert_eq!(store.tasks(&filter, None, 50).await.unwrap().items.len(), 50) })
+                .await,
+        );
+        let after = newest.saturating_sub(100);
+        events.push(
+            work::time(async { assert_eq!(store.events_after(after, 100).await.unwrap().len(), 100) }).await,
+        );
+    }
+    let rate = per_second(CYCLES, cycles(store).await);
+    // What is left over is claimed by nobody else.
+    while !store.claim(work::request(AT_ONCE)).await.unwrap().is_empty() {}
+    clear_outbox(store).await;
+    let Weight { tasks, records, events: of_events, rest, events_each } = weight;
+    println!(
+        "| {size} | {} | {} | {} | {} | {} | {rate:.0}/s | {} B | {tasks} + {records} + {of_events} + {rest} B | {events_each} | {wal:.0} B |",
+        shown(&mut claims),
+        shown(&mut ends),
+        shown(&mut ready),
+        shown(&mut pages),
+        shown(&mut events),
+        tasks + records + of_events + rest,
+    );
+    extra
+}
+
+fn shown(times: &mut [Duration]) -> String {
+    let (p50, p99) = p50_p99(times);
+    format!("{p50:.1?} ({p99:.1?})")
+}
+
+async fn end(store: &PostgresStore, claimed: &Claimed) {
+    work::write(store, whole_life(claimed)).await;
+}
+
+async fn cycles(store: &PostgresStore) -> Duration {
+    let left = Arc::new(AtomicU32::new(CYCLES));
+    let begun = Instant::now();
+    let mut clients = JoinSet::new();
+    for _ in 0..CLIENTS {
+        let (store, left) = (store.clone(), Arc::clone(&left));
+        clients.spawn(async move {
+            let take = |left: u32| left.checked_sub(1);
+            while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+                let claimed = store.claim(work::request(1)).await.unwrap();
+                end(&store, &claimed[0]).await;
+            }
+        });
+    }
+    clients.join_all().await;
+    begun.elapsed()
+}

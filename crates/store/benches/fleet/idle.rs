@@ -1,0 +1,94 @@
+//! A hundred machines with nothing to do: what they cost, and what it costs them all that a task comes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use baton_core::id::TaskId;
+use baton_store::{PostgresStore, Store};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use crate::fleet::Fleet;
+use crate::place::Place;
+use crate::table::p50_p99;
+use crate::{life, work};
+
+const MACHINES: u32 = 100;
+const AGENTS: u32 = 100;
+/// Tasks that come in a second, each by itself; none first.
+const RATES: [u32; 3] = [0, 5, 50];
+const WARM_UP: Duration = Duration::from_secs(5);
+const LASTS: Duration = Duration::from_secs(15);
+const NAME: &str = "idle";
+
+pub async fn measure() {
+    let place = Place::new("idle").await;
+    let people = place.open(NAME).await;
+    let (fleet, _inbox) = Fleet::new(0);
+    let (machines, services) = fleet.machines(&place, NAME, MACHINES, AGENTS).await;
+    sleep(WARM_UP).await;
+    println!(
+        "\n{MACHINES} machines with room for {AGENTS} agents each, {} s for each line\n",
+        LASTS.as_secs()
+    );
+    println!(
+        "| tasks that come | from its commit to its machine, p50 (p99) | claims tried for each | transactions | busy cores: server + clients | connections |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- |");
+    let mut first = 0;
+    for rate in RATES {
+        let (before, counted) = (place.look().await, fleet.tally.count());
+        let made = bring(&people, &fleet, rate, first).await;
+        first += made;
+        let (after, count) = (place.look().await, fleet.tally.count().since(&counted));
+        show(&fleet, rate, made, &before.until(&after), count.claims, after.connections);
+    }
+    fleet.close(machines, services).await;
+    people.close().await.unwrap();
+    place.remove(NAME).await;
+}
+
+/// Tasks one by one, for as long as a line lasts; returns how many.
+async fn bring(people: &PostgresStore, fleet: &Arc<Fleet>, rate: u32, first: u32) -> u32 {
+    let begun = Instant::now();
+    if rate == 0 {
+        sleep(LASTS).await;
+        return 0;
+    }
+    let mut made = 0;
+    let mut tick = interval(Duration::from_secs(1) / rate);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while begun.elapsed() < LASTS {
+        tick.tick().await;
+        let now = people.now().await.unwrap();
+        let number = first + made;
+        fleet.waiting.lock().unwrap().insert(TaskId::from_bits(number), Instant::now());
+        work::write(people, life::created(number, now)).await;
+        made += 1;
+    }
+    made
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counted numbers are far below that")]
+fn show(
+    fleet: &Arc<Fleet>,
+    rate: u32,
+    made: u32,
+    stretch: &crate::place::Stretch,
+    claims: u64,
+    connections: u64,
+) {
+    let mut waited = std::mem::take(&mut *fleet.waited.lock().unwrap());
+    let waited = if waited.is_empty() {
+        "–".to_owned()
+    } else {
+        let (p50, p99) = p50_p99(&mut waited);
+        format!("{p50:.1?} ({p99:.1?})")
+    };
+    let tried = if made == 0 { "–".to_owned() } else { format!("{:.1}", claims as f64 / f64::from(made)) };
+    println!(
+        "| {rate}/s | {waited} | {tried} | {:.0}/s | {} + {:.2} | {connections} |",
+        stretch.transactions_per_second,
+        stretch.server_cores(),
+        stretch.own_cores,
+    );
+}

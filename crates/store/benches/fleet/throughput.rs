@@ -1,0 +1,114 @@
+//! More and more workers on one PostgreSQL: as fast as they can, and at the pace of agents that take their time.
+
+use std::time::Duration;
+
+use baton_store::Store;
+
+use crate::place::{Place, Stretch};
+use crate::process::{Done, Order};
+use crate::{raw_postgres, work};
+
+const WORKERS: [u32; 3] = [1, 4, 16];
+/// Agents of one worker.
+const AGENTS: u32 = 8;
+/// Connections a store writes through: two that commit, one that claims. Plain SQL is given as many for each worker.
+const WRITING: u32 = 3;
+/// Agents that take their time take this long. Real ones take minutes; these are quick so that few of them show the limit.
+const WORK: Duration = Duration::from_millis(50);
+const LASTS: Duration = Duration::from_secs(3);
+/// Each is measured as often, in turn with the others, and the best counts: the machine may be busy in between.
+const ROUNDS: usize = 3;
+/// More than any of them gets done in its time.
+const TASKS: u32 = 30_000;
+
+/// One measurement: how many cycles in a second, and how busy the server was.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    rate: f64,
+    server_cores: Option<f64>,
+    own_cores: f64,
+}
+
+impl Seen {
+    fn better(self, other: Self) -> Self {
+        if other.rate > self.rate { other } else { self }
+    }
+
+    fn cores(&self) -> String {
+        let server = self.server_cores.map_or("–".to_owned(), |cores| format!("{cores:.2}"));
+        format!("{server} + {:.2}", self.own_cores)
+    }
+}
+
+pub async fn measure() {
+    let place = Place::new("throughput").await;
+    let mut best = [[Seen::default(); 3]; WORKERS.len()];
+    for round in 0..ROUNDS {
+        for (workers, [paced, full, raw]) in WORKERS.into_iter().zip(&mut best) {
+            let name = |what: &str| format!("{what}{round}_{workers}");
+            *paced = paced.better(run(&place, &name("paced"), workers, &store(WORK)).await);
+            *full = full.better(run(&place, &name("full"), workers, &store(Duration::ZERO)).await);
+            *raw = raw.better(run(&place, &name("raw"), workers, &sql()).await);
+        }
+    }
+    show(&best);
+}
+
+fn store(work: Duration) -> Order {
+    let (address, namespace) = (String::new(), String::new());
+    Order { is_store: true, address, namespace, clients: AGENTS, work, lasts: LASTS }
+}
+
+fn sql() -> Order {
+    Order { is_store: false, clients: WRITING, ..store(Duration::ZERO) }
+}
+
+async fn run(place: &Place, name: &str, workers: u32, order: &Order) -> Seen {
+    let filler = place.open(name).await;
+    work::fill(&filler, 0, TASKS, &[]).await;
+    filler.close().await.unwrap();
+    if !order.is_store {
+        raw_postgres::prepare(&place.address, &Place::schema(name)).await;
+    }
+    let order = Order { address: place.address.clone(), namespace: Place::namespace(name), ..order.clone() };
+    place.settle().await;
+    let before = place.look().await;
+    let done: Vec<Done> = tokio::task::spawn_blocking(move || order.give(workers)).await.unwrap();
+    let stretch: Stretch = before.until(&place.look().await);
+    place.remove(name).await;
+    let took = done.iter().map(|done| done.took).max().unwrap();
+    let cycles: u32 = done.iter().map(|done| done.cycles).sum();
+    let scale = stretch.seconds / took.as_secs_f64();
+    Seen {
+        rate: f64::from(cycles) / took.as_secs_f64(),
+        server_cores: stretch.server_cores.map(|cores| cores * scale),
+        own_cores: stretch.own_cores * scale,
+    }
+}
+
+fn show(best: &[[Seen; 3]; WORKERS.len()]) {
+    let [paced_alone, full_alone, _] = best[0];
+    let raw_best = best.iter().map(|[_, _, raw]| raw.rate).fold(0.0, f64::max);
+    println!(
+        "\nWorkers that are processes of their own, claim → done cycles in a second, the best of {ROUNDS} rounds\n"
+    );
+    println!(
+        "| workers | agents of {} ms | beside one worker | as fast as they can | beside one | SQL by hand | \
+         store / SQL, as many connections | store / best SQL | busy cores: server + clients |",
+        WORK.as_millis()
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (workers, [paced, full, raw]) in WORKERS.into_iter().zip(best) {
+        println!(
+            "| {workers} × {AGENTS} agents | {:.0}/s | {:.1}× | {:.0}/s | {:.1}× | {:.0}/s | {:.0} % | {:.0} % | {} |",
+            paced.rate,
+            paced.rate / paced_alone.rate,
+            full.rate,
+            full.rate / full_alone.rate,
+            raw.rate,
+            100.0 * full.rate / raw.rate,
+            100.0 * full.rate / raw_best,
+            full.cores(),
+        );
+    }
+}
