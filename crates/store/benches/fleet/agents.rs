@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use crate::fleet::{Count, Fleet};
 use crate::place::{Look, Place};
+use crate::sheet::Sheet;
 use crate::table::p50_p99;
 use crate::{life, office, work};
 
@@ -35,16 +36,15 @@ pub async fn measure() {
     fill(&filler, 0, TASKS).await;
     filler.close().await.unwrap();
     place.settle().await;
-    let (fleet, inbox) = Fleet::new(u64::from(MACHINES * AGENTS));
-    let (mut machines, mut services) = fleet.machines(&place, NAME, MACHINES, AGENTS).await;
+    let (fleet, inbox) = Fleet::new(MACHINES, MACHINES * AGENTS);
+    let (mut machines, mut services) = fleet.machines(&place, NAME, AGENTS).await;
     let servers = office::open(&fleet, inbox, &place, NAME, &machines, &mut services).await;
     sleep(WARM_UP).await;
     let working = machines.iter().map(|machine| machine.running().len()).sum::<usize>();
-    println!(
-        "\n{working} agents on {MACHINES} machines behind one PostgreSQL, {} s at each pace\n",
+    let mut sheet = Sheet::new(format!(
+        "{working} agents on {MACHINES} machines behind one PostgreSQL, {} s at each pace; 1× is that of real agents",
         LASTS.as_secs()
-    );
-    head();
+    ));
     for speed in SPEEDS {
         fleet.speed.send_replace(speed);
         sleep(SETTLE).await;
@@ -52,8 +52,9 @@ pub async fn measure() {
         let _ = fleet.lag.take();
         sleep(LASTS).await;
         let (after, count) = (place.look().await, fleet.tally.count().since(&counted));
-        show(&fleet, speed, &before, &after, &count);
+        sheet.add(format!("{speed:.0}×"), seen(&fleet, &before, &after, &count));
     }
+    sheet.print();
     machines.extend(servers);
     fleet.close(machines, services).await;
     place.remove(NAME).await;
@@ -70,38 +71,31 @@ pub async fn fill(store: &PostgresStore, first: u32, count: u32) {
     }
 }
 
-fn head() {
-    println!(
-        "| pace | tasks claimed | attempts settled | accepted | questions | leases renewed (statements) | signs of life \
-         | leases lost | looks into the outbox | log pieces (looks) | transactions | events behind, p50 (p99) \
-         | busy cores: server + clients | WAL per accepted task | connections |"
-    );
-    println!("|{}", " --- |".repeat(15));
-}
-
 #[expect(clippy::cast_precision_loss, reason = "counted numbers are far below that")]
-fn show(fleet: &Arc<Fleet>, speed: f64, before: &Look, after: &Look, count: &Count) {
+fn seen(fleet: &Arc<Fleet>, before: &Look, after: &Look, count: &Count) -> Vec<(&'static str, String)> {
     let stretch = before.until(after);
-    let each = |number: u64| format!("{:.0}/s", number as f64 / stretch.seconds);
+    let each = |number: u64| format!("{:.1}/s", number as f64 / stretch.seconds);
     let mut lag = fleet.lag.take();
     let (p50, p99) = if lag.is_empty() { (Duration::MAX, Duration::MAX) } else { p50_p99(&mut lag) };
-    println!(
-        "| {speed:.0}× | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} ({}) | {:.0}/s | {p50:.1?} ({p99:.1?}) | {} + {:.2} | {:.1} kB | {} |",
-        each(count.claimed),
-        each(count.settled),
-        each(count.accepted),
-        each(count.asked),
-        each(count.renewed),
-        each(count.renewals),
-        each(count.beats),
-        count.lost,
-        each(count.outbox_looks),
-        each(count.log_pieces),
-        each(count.log_looks),
-        stretch.transactions_per_second,
-        stretch.server_cores(),
-        stretch.own_cores,
-        stretch.wal_bytes / 1_000.0 / count.accepted.max(1) as f64,
-        after.connections,
-    );
+    let of_task = |number: f64| number / count.accepted.max(1) as f64;
+    vec![
+        ("tasks claimed", each(count.claimed)),
+        ("attempts settled", each(count.settled)),
+        ("tasks accepted", each(count.accepted)),
+        ("questions asked", each(count.asked)),
+        ("leases renewed", each(count.renewed)),
+        ("by so many statements", each(count.renewals)),
+        ("signs of life", each(count.beats)),
+        ("leases lost", count.lost.to_string()),
+        ("claims tried", each(count.claims)),
+        ("looks into the outbox", each(count.outbox_looks)),
+        ("pieces of watched logs", each(count.log_pieces)),
+        ("looks for watched logs", each(count.log_looks)),
+        ("transactions", format!("{:.0}/s", stretch.transactions_per_second)),
+        ("a reader of events is behind, p50 (p99)", format!("{p50:.1?} ({p99:.1?})")),
+        ("busy cores of the server", stretch.server_cores()),
+        ("busy cores of the simulation", format!("{:.2}", stretch.own_cores)),
+        ("WAL for each accepted task", format!("{:.1} kB", of_task(stretch.wal_bytes) / 1_000.0)),
+        ("connections", after.connections.to_string()),
+    ]
 }

@@ -90,6 +90,7 @@ pub struct Fleet {
     pub asking: mpsc::UnboundedSender<(TaskId, QuestionId)>,
     /// Attempts begun until now that are taken as half done, so that the fleet is in full swing at once.
     pub under_way: u64,
+    pub machines: u32,
 }
 
 /// What comes to the people at the servers.
@@ -99,7 +100,7 @@ pub struct Inbox {
 }
 
 impl Fleet {
-    pub fn new(under_way: u64) -> (Arc<Self>, Inbox) {
+    pub fn new(machines: u32, under_way: u32) -> (Arc<Self>, Inbox) {
         let (accepting, to_accept) = mpsc::unbounded_channel();
         let (asking, to_answer) = mpsc::unbounded_channel();
         let fleet = Self {
@@ -111,7 +112,8 @@ impl Fleet {
             waited: Mutex::default(),
             accepting,
             asking,
-            under_way,
+            under_way: u64::from(under_way),
+            machines,
         };
         (Arc::new(fleet), Inbox { accepting: to_accept, asking: to_answer })
     }
@@ -121,12 +123,11 @@ impl Fleet {
         self: &Arc<Self>,
         place: &Place,
         name: &str,
-        count: u32,
         agents: u32,
     ) -> (Vec<Arc<Machine>>, JoinSet<()>) {
         let mut machines = Vec::new();
         let mut services = JoinSet::new();
-        for number in 0..count {
+        for number in 0..self.machines {
             let store = place.open(name).await;
             let machine = Machine::new(store, format!("machine-{number:03}"), agents, Arc::clone(self));
             machine.start(&mut services);

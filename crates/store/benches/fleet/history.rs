@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::agents::fill;
 use crate::place::Place;
+use crate::sheet::Sheet;
 use crate::table::{p50_p99, per_second};
 use crate::{life, work};
 
@@ -34,12 +35,7 @@ pub async fn measure() {
     let last = env::var("BATON_BENCH_TASKS").ok().and_then(|text| text.parse().ok()).unwrap_or(SIZES[2]);
     let place = Place::new("history").await;
     let store = place.open(NAME).await;
-    println!("\nA store of finished tasks\n");
-    println!(
-        "| finished tasks | claim one, p50 (p99) | its end | the first 20 ready | a page of 50 tasks | the last 100 events \
-         | cycles with {CLIENTS} clients | on disk for each task | of it tasks + attempts + events + the rest | events of each | WAL of each, in bulk |"
-    );
-    println!("|{}", " --- |".repeat(11));
+    let mut sheet = Sheet::new("A store of finished tasks");
     let mut finished = 0;
     for size in SIZES.into_iter().filter(|size| *size <= last) {
         let before = place.look().await;
@@ -47,8 +43,13 @@ pub async fn measure() {
         let wal = before.until(&place.look().await).wal_bytes / f64::from(size - finished);
         place.settle().await;
         let weight = Weight::of(&place, size).await;
-        finished = size + look(&place, &store, size, &weight, wal).await;
+        let (taken, mut values) = look(&place, &store, size).await;
+        values.extend(weight.shown());
+        values.push(("WAL of each, written in bulk", format!("{wal:.0} B")));
+        sheet.add(format!("{size} finished"), values);
+        finished = size + taken;
     }
+    sheet.print();
     store.close().await.unwrap();
     place.remove(NAME).await;
 }
@@ -64,9 +65,15 @@ async fn grow(store: &PostgresStore, from: u32, to: u32) {
                 let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
                 let Some(count) = to.checked_sub(first).filter(|left| *left > 0) else { return };
                 fill(&store, first, count.min(AT_ONCE)).await;
-                let claimed = store.claim(work::request(count.min(AT_ONCE))).await.unwrap();
-                let change = claimed.iter().fold(Change::new(), |change, one| change.and(whole_life(one)));
-                work::write(&store, change).await;
+                // The others' may be among them, and ours among theirs.
+                loop {
+                    let claimed = store.claim(work::request(AT_ONCE)).await.unwrap();
+                    if claimed.is_empty() {
+                        break;
+                    }
+                    let lives = claimed.iter().map(whole_life);
+                    work::write(&store, lives.fold(Change::new(), Change::and)).await;
+                }
                 clear_outbox(&store).await;
             }
         });
@@ -132,8 +139,22 @@ impl Weight {
     }
 }
 
-/// Measures and prints a line; returns how many tasks it took for that.
-async fn look(place: &Place, store: &PostgresStore, size: u32, weight: &Weight, wal: f64) -> u32 {
+impl Weight {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        let Self { tasks, records, events, rest, events_each } = self;
+        vec![
+            ("bytes on disk for each task, with indexes", (tasks + records + events + rest).to_string()),
+            (
+                "of them the task, its attempt, its events, the rest",
+                format!("{tasks} + {records} + {events} + {rest}"),
+            ),
+            ("events of each", events_each.to_string()),
+        ]
+    }
+}
+
+/// Measures; returns also how many tasks it took for that.
+async fn look(place: &Place, store: &PostgresStore, size: u32) -> (u32, Vec<(&'static str, String)>) {
     let extra = CALLS + 20 + CYCLES + CLIENTS;
     fill(store, size, extra).await;
     place.settle().await;
@@ -158,17 +179,15 @@ async fn look(place: &Place, store: &PostgresStore, size: u32, weight: &Weight, 
     // What is left over is claimed by nobody else.
     while !store.claim(work::request(AT_ONCE)).await.unwrap().is_empty() {}
     clear_outbox(store).await;
-    let Weight { tasks, records, events: of_events, rest, events_each } = weight;
-    println!(
-        "| {size} | {} | {} | {} | {} | {} | {rate:.0}/s | {} B | {tasks} + {records} + {of_events} + {rest} B | {events_each} | {wal:.0} B |",
-        shown(&mut claims),
-        shown(&mut ends),
-        shown(&mut ready),
-        shown(&mut pages),
-        shown(&mut events),
-        tasks + records + of_events + rest,
-    );
-    extra
+    let values = vec![
+        ("claim one, p50 (p99)", shown(&mut claims)),
+        ("write its end", shown(&mut ends)),
+        ("the first 20 ready", shown(&mut ready)),
+        ("a page of 50 tasks", shown(&mut pages)),
+        ("the last 100 events", shown(&mut events)),
+        ("claim → done cycles with 64 clients", format!("{rate:.0}/s")),
+    ];
+    (extra, values)
 }
 
 fn shown(times: &mut [Duration]) -> String {

@@ -8,7 +8,8 @@ use baton_store::{PostgresStore, Store};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::fleet::Fleet;
-use crate::place::Place;
+use crate::place::{Place, Stretch};
+use crate::sheet::Sheet;
 use crate::table::p50_p99;
 use crate::{life, work};
 
@@ -23,25 +24,23 @@ const NAME: &str = "idle";
 pub async fn measure() {
     let place = Place::new("idle").await;
     let people = place.open(NAME).await;
-    let (fleet, _inbox) = Fleet::new(0);
-    let (machines, services) = fleet.machines(&place, NAME, MACHINES, AGENTS).await;
+    let (fleet, _inbox) = Fleet::new(MACHINES, 0);
+    let (machines, services) = fleet.machines(&place, NAME, AGENTS).await;
     sleep(WARM_UP).await;
-    println!(
-        "\n{MACHINES} machines with room for {AGENTS} agents each, {} s for each line\n",
+    let mut sheet = Sheet::new(format!(
+        "{MACHINES} machines with room for {AGENTS} agents each, {} s for each column",
         LASTS.as_secs()
-    );
-    println!(
-        "| tasks that come | from its commit to its machine, p50 (p99) | claims tried for each | transactions | busy cores: server + clients | connections |"
-    );
-    println!("| --- | --- | --- | --- | --- | --- |");
+    ));
     let mut first = 0;
     for rate in RATES {
         let (before, counted) = (place.look().await, fleet.tally.count());
         let made = bring(&people, &fleet, rate, first).await;
         first += made;
         let (after, count) = (place.look().await, fleet.tally.count().since(&counted));
-        show(&fleet, rate, made, &before.until(&after), count.claims, after.connections);
+        let stretch = before.until(&after);
+        sheet.add(format!("{rate} tasks/s"), seen(&fleet, made, &stretch, count.claims, after.connections));
     }
+    sheet.print();
     fleet.close(machines, services).await;
     people.close().await.unwrap();
     place.remove(NAME).await;
@@ -69,14 +68,13 @@ async fn bring(people: &PostgresStore, fleet: &Arc<Fleet>, rate: u32, first: u32
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counted numbers are far below that")]
-fn show(
+fn seen(
     fleet: &Arc<Fleet>,
-    rate: u32,
     made: u32,
-    stretch: &crate::place::Stretch,
+    stretch: &Stretch,
     claims: u64,
     connections: u64,
-) {
+) -> Vec<(&'static str, String)> {
     let mut waited = std::mem::take(&mut *fleet.waited.lock().unwrap());
     let waited = if waited.is_empty() {
         "–".to_owned()
@@ -85,10 +83,12 @@ fn show(
         format!("{p50:.1?} ({p99:.1?})")
     };
     let tried = if made == 0 { "–".to_owned() } else { format!("{:.1}", claims as f64 / f64::from(made)) };
-    println!(
-        "| {rate}/s | {waited} | {tried} | {:.0}/s | {} + {:.2} | {connections} |",
-        stretch.transactions_per_second,
-        stretch.server_cores(),
-        stretch.own_cores,
-    );
+    vec![
+        ("from its commit to its machine, p50 (p99)", waited),
+        ("claims tried for each task", tried),
+        ("transactions", format!("{:.0}/s", stretch.transactions_per_second)),
+        ("busy cores of the server", stretch.server_cores()),
+        ("busy cores of the simulation", format!("{:.2}", stretch.own_cores)),
+        ("connections", connections.to_string()),
+    ]
 }

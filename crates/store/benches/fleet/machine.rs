@@ -30,6 +30,7 @@ use crate::{life, work};
 const LEASE_MS: i64 = 30_000;
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 const SWEEP: Duration = Duration::from_secs(5);
+const PROJECTS_FRESH_FOR: Duration = Duration::from_secs(1);
 const RESCUED_MAX: u32 = 100;
 const EFFECTS_MAX: u32 = 100;
 const LOG_LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -46,12 +47,22 @@ pub struct Machine {
     /// Counts up whenever an attempt ends here.
     ended: watch::Sender<u64>,
     begun: Instant,
+    projects_read_at: Mutex<Option<Instant>>,
 }
 
 impl Machine {
     pub fn new(store: PostgresStore, name: String, agents: u32, fleet: Arc<Fleet>) -> Arc<Self> {
         let (running, ended) = (Mutex::default(), watch::Sender::new(0));
-        Arc::new(Self { store, name, agents, fleet, running, ended, begun: Instant::now() })
+        Arc::new(Self {
+            store,
+            name,
+            agents,
+            fleet,
+            running,
+            ended,
+            begun: Instant::now(),
+            projects_read_at: Mutex::default(),
+        })
     }
 
     pub fn start(self: &Arc<Self>, services: &mut JoinSet<()>) {
@@ -68,6 +79,11 @@ impl Machine {
 
     pub fn running(&self) -> Vec<AttemptId> {
         self.running.lock().unwrap().iter().copied().collect()
+    }
+
+    /// One that no other machine has, for what looks like chance.
+    fn number(&self) -> u64 {
+        self.name.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte))
     }
 
     /// The dispatcher: asks for work when there is room and something has changed.
@@ -97,6 +113,17 @@ impl Machine {
     }
 
     async fn claim(&self, free: u32) -> Vec<Claimed> {
+        let is_stale = {
+            let mut read_at = self.projects_read_at.lock().unwrap();
+            let is_stale = read_at.is_none_or(|at| at.elapsed() > PROJECTS_FRESH_FOR);
+            if is_stale {
+                *read_at = Some(Instant::now());
+            }
+            is_stale
+        };
+        if is_stale {
+            self.store.projects(None, 500).await.unwrap();
+        }
         // Agents that rest are known to the store.
         self.store.holds().await.unwrap();
         let mut request = work::request(free);
@@ -195,13 +222,9 @@ impl Machine {
 
     /// The rescuer: all leases of the machine in one statement, then a look for those of the dead.
     async fn keep_leases(self: Arc<Self>) {
-        // Machines are not started all at the same moment.
         let mut end = self.fleet.end.subscribe();
-        sleep(
-            RENEW_EVERY
-                .mul_f64(life::share(u64::from(self.agents) ^ self.name.bytes().map(u64::from).sum::<u64>())),
-        )
-        .await;
+        // Machines are not started all at the same moment.
+        sleep(RENEW_EVERY.mul_f64(life::share(self.number()))).await;
         let mut round = interval(RENEW_EVERY);
         round.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !*end.borrow() {

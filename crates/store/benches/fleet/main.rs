@@ -1,6 +1,6 @@
 //! What one PostgreSQL carries: many workers, ten thousand agents, a million finished tasks.
 //!
-//! `cargo bench -p baton-store --bench fleet` runs all of it; a name after `--` runs one part:
+//! `cargo bench -p baton-store --bench fleet -- agents` runs one part; several can be named:
 //!
 //! - `throughput`: 1, 4 and 16 workers, each a process of its own, beside as many that speak plain SQL
 //! - `agents`: ten thousand simulated agents on a hundred machines, at the rate of real ones and faster
@@ -34,6 +34,7 @@ mod raw_postgres;
 #[path = "../../tests/it/server.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod server;
+mod sheet;
 #[path = "../store/table.rs"]
 #[expect(dead_code, reason = "the other benchmark uses more of it")]
 mod table;
@@ -44,6 +45,8 @@ mod work;
 
 use std::env;
 
+/// Some minutes each.
+const PARTS: [&str; 4] = ["throughput", "agents", "idle", "history"];
 /// As many as `baton worker` has.
 const THREADS: usize = 2;
 
@@ -59,7 +62,10 @@ fn main() {
         return;
     }
     let named: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let is_wanted = |part: &str| named.is_empty() || named.iter().any(|name| *name == part);
+    let is_wanted = |part: &str| named.iter().any(|name| *name == part);
+    if named.is_empty() {
+        println!("Name a part: cargo bench -p baton-store --bench fleet -- {}", PARTS.join("|"));
+    }
     runtime.block_on(async {
         if is_wanted("throughput") {
             throughput::measure().await;

@@ -6,6 +6,7 @@ use baton_store::Store;
 
 use crate::place::{Place, Stretch};
 use crate::process::{Done, Order};
+use crate::sheet::Sheet;
 use crate::{raw_postgres, work};
 
 const WORKERS: [u32; 3] = [1, 4, 16];
@@ -89,26 +90,24 @@ async fn run(place: &Place, name: &str, workers: u32, order: &Order) -> Seen {
 fn show(best: &[[Seen; 3]; WORKERS.len()]) {
     let [paced_alone, full_alone, _] = best[0];
     let raw_best = best.iter().map(|[_, _, raw]| raw.rate).fold(0.0, f64::max);
-    println!(
-        "\nWorkers that are processes of their own, claim → done cycles in a second, the best of {ROUNDS} rounds\n"
-    );
-    println!(
-        "| workers | agents of {} ms | beside one worker | as fast as they can | beside one | SQL by hand | \
-         store / SQL, as many connections | store / best SQL | busy cores: server + clients |",
-        WORK.as_millis()
-    );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let mut sheet = Sheet::new(format!(
+        "Workers, each a process of its own with {AGENTS} agents: claim → done cycles, the best of {ROUNDS} rounds"
+    ));
+    let paced_title = format!("agents that take {} ms for a task", WORK.as_millis());
     for (workers, [paced, full, raw]) in WORKERS.into_iter().zip(best) {
-        println!(
-            "| {workers} × {AGENTS} agents | {:.0}/s | {:.1}× | {:.0}/s | {:.1}× | {:.0}/s | {:.0} % | {:.0} % | {} |",
-            paced.rate,
-            paced.rate / paced_alone.rate,
-            full.rate,
-            full.rate / full_alone.rate,
-            raw.rate,
-            100.0 * full.rate / raw.rate,
-            100.0 * full.rate / raw_best,
-            full.cores(),
-        );
+        let times = |rate: f64, alone: f64| format!("{rate:.0}/s, {:.1}×", rate / alone);
+        let share = |of: f64| format!("{:.0} %", 100.0 * full.rate / of);
+        let values = vec![
+            (paced_title.as_str(), times(paced.rate, paced_alone.rate)),
+            ("busy cores: server + clients", paced.cores()),
+            ("agents that take no time", times(full.rate, full_alone.rate)),
+            ("busy cores: server + clients", full.cores()),
+            ("the same rows by plain SQL, as many writing connections", format!("{:.0}/s", raw.rate)),
+            ("busy cores: server + clients", raw.cores()),
+            ("store / plain SQL", share(raw.rate)),
+            ("store / plain SQL at its best", share(raw_best)),
+        ];
+        sheet.add(format!("{workers} worker(s)"), values);
     }
+    sheet.print();
 }
