@@ -76,7 +76,8 @@ pub async fn open(
                 add(&server.fleet.tally.asked, 1);
                 let server = Arc::clone(&server);
                 answers.spawn(async move {
-                    sleep(ANSWERED_AFTER.div_f64(*server.fleet.speed.borrow())).await;
+                    let speed = *server.fleet.speed.borrow();
+                    sleep(ANSWERED_AFTER.div_f64(speed)).await;
                     server.apply(task, Actor::human("mia"), |_| life::reply(question)).await;
                 });
             }
