@@ -12,9 +12,10 @@ use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::error::EngineError;
+use crate::ids::random_bits;
 use crate::runner::Runner;
 use crate::settings::{AgentSettings, Settings};
 use crate::workshop::Workshop;
@@ -33,13 +34,16 @@ pub struct Dispatcher<S> {
     agents: BTreeMap<AttemptId, AgentName>,
     /// When work on a project that is not at hand may be taken.
     cold_from: Instant,
+    /// When to ask again at the earliest, after asking in vain.
+    not_before: Instant,
 }
 
 type Runners = JoinSet<Result<(), EngineError>>;
 
 impl<S: Store> Dispatcher<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop, agents: BTreeMap::new(), cold_from: Instant::now() + HEAD_START }
+        let now = Instant::now();
+        Self { shop, agents: BTreeMap::new(), cold_from: now + HEAD_START, not_before: now }
     }
 
     /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
@@ -64,6 +68,10 @@ impl<S: Store> Dispatcher<S> {
                 _ = changes.changed() => {}
                 _ = ends.changed() => {}
                 () = sleep(look_again) => {}
+                _ = shutdown.changed() => {}
+            }
+            tokio::select! {
+                () = sleep_until(self.not_before) => {}
                 _ = shutdown.changed() => {}
             }
             while let Some(ended) = runners.try_join_next() {
@@ -128,7 +136,11 @@ impl<S: Store> Dispatcher<S> {
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
-        Ok((self.shop.desk.store.claim(request).await?, look_again))
+        let claimed = self.shop.desk.store.claim(request).await?;
+        if claimed.is_empty() {
+            self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
+        }
+        Ok((claimed, look_again))
     }
 
     /// Who may be started here, and how many at most.

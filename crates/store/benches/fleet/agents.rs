@@ -11,7 +11,7 @@ use baton_store::{PostgresStore, Store};
 use tokio::time::sleep;
 
 use crate::fleet::{Count, Fleet};
-use crate::place::{Look, Place};
+use crate::place::{Look, Place, lasts};
 use crate::sheet::Sheet;
 use crate::table::p50_p99;
 use crate::{life, office, work};
@@ -25,12 +25,13 @@ const SPEEDS: [f64; 3] = [1.0, 4.0, 10.0];
 const WARM_UP: Duration = Duration::from_secs(20);
 /// After a change of pace.
 const SETTLE: Duration = Duration::from_secs(5);
-const LASTS: Duration = Duration::from_secs(40);
+const SECONDS: u64 = 40;
 /// More than are worked through.
 const TASKS: u32 = MACHINES * AGENTS + 40_000;
 const NAME: &str = "agents";
 
 pub async fn measure() {
+    let lasts = lasts(SECONDS);
     let place = Place::new("agents").await;
     let filler = place.open(NAME).await;
     fill(&filler, 0, TASKS).await;
@@ -43,14 +44,14 @@ pub async fn measure() {
     let working = machines.iter().map(|machine| machine.running().len()).sum::<usize>();
     let mut sheet = Sheet::new(format!(
         "{working} agents on {MACHINES} machines behind one PostgreSQL, {} s at each pace; 1× is that of real agents",
-        LASTS.as_secs()
+        lasts.as_secs()
     ));
     for speed in SPEEDS {
         fleet.speed.send_replace(speed);
         sleep(SETTLE).await;
         let (before, counted) = (place.look().await, fleet.tally.count());
         let _ = fleet.lag.take();
-        sleep(LASTS).await;
+        sleep(lasts).await;
         let (after, count) = (place.look().await, fleet.tally.count().since(&counted));
         sheet.add(format!("{speed:.0}×"), seen(&fleet, &before, &after, &count));
     }

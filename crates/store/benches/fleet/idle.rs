@@ -8,7 +8,7 @@ use baton_store::{PostgresStore, Store};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::fleet::Fleet;
-use crate::place::{Place, Stretch};
+use crate::place::{Place, Stretch, lasts};
 use crate::sheet::Sheet;
 use crate::table::p50_p99;
 use crate::{life, work};
@@ -18,10 +18,11 @@ const AGENTS: u32 = 100;
 /// Tasks that come in a second, each by itself; none first.
 const RATES: [u32; 3] = [0, 5, 50];
 const WARM_UP: Duration = Duration::from_secs(5);
-const LASTS: Duration = Duration::from_secs(15);
+const SECONDS: u64 = 15;
 const NAME: &str = "idle";
 
 pub async fn measure() {
+    let lasts = lasts(SECONDS);
     let place = Place::new("idle").await;
     let people = place.open(NAME).await;
     let (fleet, _inbox) = Fleet::new(MACHINES, 0);
@@ -29,12 +30,12 @@ pub async fn measure() {
     sleep(WARM_UP).await;
     let mut sheet = Sheet::new(format!(
         "{MACHINES} machines with room for {AGENTS} agents each, {} s for each column",
-        LASTS.as_secs()
+        lasts.as_secs()
     ));
     let mut first = 0;
     for rate in RATES {
         let (before, counted) = (place.look().await, fleet.tally.count());
-        let made = bring(&people, &fleet, rate, first).await;
+        let made = bring(&people, &fleet, rate, first, lasts).await;
         first += made;
         let (after, count) = (place.look().await, fleet.tally.count().since(&counted));
         let stretch = before.until(&after);
@@ -47,16 +48,16 @@ pub async fn measure() {
 }
 
 /// Tasks one by one, for as long as a line lasts; returns how many.
-async fn bring(people: &PostgresStore, fleet: &Arc<Fleet>, rate: u32, first: u32) -> u32 {
+async fn bring(people: &PostgresStore, fleet: &Arc<Fleet>, rate: u32, first: u32, lasts: Duration) -> u32 {
     let begun = Instant::now();
     if rate == 0 {
-        sleep(LASTS).await;
+        sleep(lasts).await;
         return 0;
     }
     let mut made = 0;
     let mut tick = interval(Duration::from_secs(1) / rate);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while begun.elapsed() < LASTS {
+    while begun.elapsed() < lasts {
         tick.tick().await;
         let now = people.now().await.unwrap();
         let number = first + made;

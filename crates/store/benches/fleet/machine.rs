@@ -33,6 +33,9 @@ const SWEEP: Duration = Duration::from_secs(5);
 const PROJECTS_FRESH_FOR: Duration = Duration::from_secs(1);
 const RESCUED_MAX: u32 = 100;
 const EFFECTS_MAX: u32 = 100;
+const OUTBOX_PAUSE: Duration = Duration::from_millis(500);
+/// After asking for work in vain, for each other machine, on average.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(2_500);
 const LOG_LOOK_EVERY: Duration = Duration::from_millis(250);
 const LOG_SWEEP: Duration = Duration::from_secs(10);
 /// What an agent adds to its log in a second.
@@ -91,12 +94,20 @@ impl Machine {
         let (mut changes, mut ends, mut end) =
             (self.store.subscribe(), self.ended.subscribe(), self.fleet.end.subscribe());
         let mut agents = JoinSet::new();
+        let mut looks = 0;
         while !*end.borrow() {
             changes.mark_unchanged();
             ends.mark_unchanged();
             let free = self.agents - u32::try_from(self.running().len()).unwrap();
+            let mut pause = Duration::ZERO;
             if free > 0 {
-                for claimed in self.claim(free).await {
+                let claimed = self.claim(free).await;
+                if claimed.is_empty() {
+                    looks += 1;
+                    pause = (BETWEEN_LOOKS * self.fleet.machines)
+                        .mul_f64(2.0 * life::share(looks << 32 | self.number()));
+                }
+                for claimed in claimed {
                     self.running.lock().unwrap().insert(claimed.lease.attempt);
                     agents.spawn(Arc::clone(&self).agent(claimed));
                 }
@@ -105,6 +116,10 @@ impl Machine {
                 _ = changes.changed() => {}
                 _ = ends.changed() => {}
                 () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+            tokio::select! {
+                () = sleep(pause) => {}
                 _ = end.changed() => {}
             }
             while agents.try_join_next().is_some() {}
@@ -253,9 +268,14 @@ impl Machine {
         while !*end.borrow() {
             changes.mark_unchanged();
             read_to = self.read_outbox(read_to).await;
+            let pause = sleep(OUTBOX_PAUSE);
             tokio::select! {
                 _ = changes.changed() => {}
                 () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+            tokio::select! {
+                () = pause => {}
                 _ = end.changed() => {}
             }
         }
@@ -267,8 +287,11 @@ impl Machine {
             add(&self.fleet.tally.outbox_looks, 1);
             let Some(last) = pending.last() else { return read_to };
             read_to = Some(last.id);
+            let about = pending.iter().filter_map(|one| attempt_of(&one.effect)).collect::<Vec<_>>();
+            let owners =
+                if about.is_empty() { BTreeMap::new() } else { self.store.workers_of(&about).await.unwrap() };
             for one in pending {
-                if self.is_ours(&one.effect).await {
+                if self.is_ours(&one.effect, &owners) {
                     self.store.finish_effects(&[one.id]).await.unwrap();
                     add(&self.fleet.tally.effects, 1);
                 }
@@ -276,12 +299,11 @@ impl Machine {
         }
     }
 
-    async fn is_ours(&self, effect: &Effect) -> bool {
+    fn is_ours(&self, effect: &Effect, owners: &BTreeMap<AttemptId, String>) -> bool {
         match effect {
             Effect::StartAgent { attempt, .. } => self.running.lock().unwrap().contains(attempt),
             Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
-                let record = self.store.attempt(*attempt).await.unwrap();
-                record.and_then(|record| record.attempt.worker).is_some_and(|worker| worker == self.name)
+                owners.get(attempt).is_some_and(|worker| *worker == self.name)
             }
             // For the steward.
             Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => false,
@@ -291,7 +313,7 @@ impl Machine {
     /// The relay: hands out logs that are watched elsewhere.
     async fn relay_logs(self: Arc<Self>) {
         let line = self.store.log_line().unwrap();
-        let (mut news, mut end) = (line.news(), self.fleet.end.subscribe());
+        let (mut news, mut end) = (line.watched(), self.fleet.end.subscribe());
         let mut given: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         while !*end.borrow() {
             news.mark_unchanged();
@@ -311,11 +333,27 @@ impl Machine {
                 let piece = LogPiece { machine: self.name.clone(), from, log_len, bytes };
                 line.answer(&watch.id, &piece).await.unwrap();
             }
+            let pause = sleep(LOG_LOOK_EVERY);
             tokio::select! {
                 _ = news.changed() => {}
                 () = sleep(if here.is_empty() { LOG_SWEEP } else { LOG_LOOK_EVERY }) => {}
                 _ = end.changed() => {}
             }
+            tokio::select! {
+                () = pause => {}
+                _ = end.changed() => {}
+            }
         }
+    }
+}
+
+/// The attempt whose machine has to see to it.
+pub fn attempt_of(effect: &Effect) -> Option<AttemptId> {
+    match effect {
+        Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => Some(*attempt),
+        Effect::StartAgent { .. }
+        | Effect::Notify { .. }
+        | Effect::ScheduleTimer { .. }
+        | Effect::CancelTimer { .. } => None,
     }
 }

@@ -7,7 +7,7 @@
 //! - `idle`: a hundred machines with nothing to do, and what one task costs them all
 //! - `history`: what finished tasks weigh, and what a store full of them costs the next one
 //!
-//! It prints Markdown. PostgreSQL is started for the measurement, or found through `BATON_TEST_POSTGRES`; then its share
+//! `BATON_BENCH_SECONDS` sets how long each measurement lasts. It prints Markdown. PostgreSQL is started for the measurement, or found through `BATON_TEST_POSTGRES`; then its share
 //! of the processor is not known here. `docs/capacity.md` says how to read the tables.
 
 #![expect(

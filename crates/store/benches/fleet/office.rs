@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
-use baton_core::effect::Effect;
 use baton_core::id::{AttemptId, EffectId};
 use baton_store::Store;
+use baton_store::outbox::PendingEffect;
 use baton_store::postgres::LogWatch;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::fleet::{Fleet, Inbox, add};
 use crate::life;
-use crate::machine::Machine;
+use crate::machine::{Machine, attempt_of};
 use crate::place::Place;
 
 /// Merges at the same time, of different repositories.
@@ -140,9 +140,7 @@ async fn serve(server: Arc<Machine>) {
                 continue;
             };
             read_to = Some(last.id);
-            for one in pending {
-                see_to(&server, one.id, &one.effect).await;
-            }
+            see_to(&server, &pending).await;
         }
     };
     until_end(&server.fleet, async {
@@ -154,17 +152,15 @@ async fn serve(server: Arc<Machine>) {
     .await;
 }
 
-async fn see_to(server: &Machine, id: EffectId, effect: &Effect) {
-    match effect {
-        Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
-            server.store.attempt(*attempt).await.unwrap();
-            server.store.now().await.unwrap();
-            server.store.workers().await.unwrap();
-        }
-        Effect::StartAgent { .. }
-        | Effect::Notify { .. }
-        | Effect::ScheduleTimer { .. }
-        | Effect::CancelTimer { .. } => server.store.finish_effects(&[id]).await.unwrap(),
+async fn see_to(server: &Machine, pending: &[PendingEffect]) {
+    let about: Vec<AttemptId> = pending.iter().filter_map(|one| attempt_of(&one.effect)).collect();
+    if !about.is_empty() {
+        server.store.workers_of(&about).await.unwrap();
+        server.store.now().await.unwrap();
+        server.store.workers().await.unwrap();
+    }
+    for one in pending.iter().filter(|one| attempt_of(&one.effect).is_none()) {
+        server.store.finish_effects(&[one.id]).await.unwrap();
     }
 }
 
@@ -182,7 +178,7 @@ async fn watch(server: Arc<Machine>, machine: Arc<Machine>) {
             looks += 1;
             let wanted_from = seen.filter(|(of, _)| *of == attempt).map(|(_, to)| to);
             let watch = LogWatch { id: format!("{}-{looks}", machine.name), attempt, wanted_from };
-            let mut news = line.news();
+            let mut news = line.given();
             line.watch(&watch, WATCH_MS).await.unwrap();
             let waiting = async {
                 loop {

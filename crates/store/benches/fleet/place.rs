@@ -15,6 +15,12 @@ const CONNECTIONS_MAX: u32 = 1_200;
 /// The kernel counts the processor's time in these.
 const TICK: Duration = Duration::from_millis(10);
 
+/// How long each measurement lasts; `BATON_BENCH_SECONDS` sets it.
+pub fn lasts(seconds: u64) -> Duration {
+    let set = env::var("BATON_BENCH_SECONDS").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(set.unwrap_or(seconds))
+}
+
 pub struct Place {
     /// Gone with this, where it was started here.
     own: Option<Server>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_store::Store;
 
-use crate::place::{Place, Stretch};
+use crate::place::{Place, Stretch, lasts};
 use crate::process::{Done, Order};
 use crate::sheet::Sheet;
 use crate::{raw_postgres, work};
@@ -16,7 +16,7 @@ const AGENTS: u32 = 8;
 const WRITING: u32 = 3;
 /// Agents that take their time take this long. Real ones take minutes; these are quick so that few of them show the limit.
 const WORK: Duration = Duration::from_millis(50);
-const LASTS: Duration = Duration::from_secs(3);
+const SECONDS: u64 = 3;
 /// Each is measured as often, in turn with the others, and the best counts: the machine may be busy in between.
 const ROUNDS: usize = 3;
 /// More than any of them gets done in its time.
@@ -57,7 +57,7 @@ pub async fn measure() {
 
 fn store(work: Duration) -> Order {
     let (address, namespace) = (String::new(), String::new());
-    Order { is_store: true, address, namespace, clients: AGENTS, work, lasts: LASTS }
+    Order { is_store: true, address, namespace, clients: AGENTS, work, lasts: lasts(SECONDS) }
 }
 
 fn sql() -> Order {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::change::Stored;
 use baton_core::id::TaskId;
-use baton_core::schedule::{Fit, Load};
+use baton_core::schedule::{Capacity, Fit, Load};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
@@ -19,7 +19,8 @@ use crate::claim::ClaimRequest;
 use crate::error::StoreError;
 
 pub(super) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-const RUNNING: &str = "SELECT role, agent, count(*) FROM leases GROUP BY role, agent";
+/// Counted only where a limit depends on it: a large fleet has as many leases as agents, and sets none.
+const RUNNING: &str = "SELECT role, agent, count(*) FROM leases WHERE $1 GROUP BY role, agent";
 /// Counted no further than the highest limit: beyond it the number makes no difference.
 const UNACCEPTED: &str = "SELECT count(*) FROM (SELECT FROM tasks WHERE is_provisional LIMIT $1) AS t";
 /// The conditions on `t` are looked at again when its row moved on while we came to it.
@@ -60,6 +61,7 @@ impl Seen {
     pub(super) async fn read(
         link: &Link,
         wanted: &BTreeMap<Role, usize>,
+        is_limited: bool,
         unaccepted_max: u32,
         fit: &Fit,
     ) -> Result<Self, Fault> {
@@ -70,7 +72,7 @@ impl Seen {
         let mut pipeline = Pipeline::new(link, DOING);
         pipeline.run("BEGIN");
         let now = pipeline.add(NOW, params![]).await?;
-        let running = pipeline.add(RUNNING, params![]).await?;
+        let running = pipeline.add(RUNNING, params![is_limited]).await?;
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
         let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
         let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
@@ -89,7 +91,7 @@ impl Seen {
 
     /// Counts what runs once more, now that nobody else may change it.
     pub(super) async fn read_load_again(&mut self, link: &Link) -> Result<(), Fault> {
-        let running = link.query(DOING, RUNNING, &[]).await?;
+        let running = link.query(DOING, RUNNING, &[&true]).await?;
         let unaccepted = link.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
         self.load = load(&running, &unaccepted)?;
         Ok(())
@@ -133,6 +135,17 @@ pub(super) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
         }
     }
     wanted
+}
+
+/// Whether it matters to any of these how many run.
+pub(super) fn is_limited(requests: &[ClaimRequest]) -> bool {
+    requests.iter().any(|request| {
+        let Capacity { total_max, per_role, per_agent, .. } = &request.capacity;
+        let is_set = |default_max: u32, is_any: bool| default_max < u32::MAX || is_any;
+        *total_max < u32::MAX
+            || is_set(per_role.default_max, !per_role.own_max.is_empty())
+            || is_set(per_agent.default_max, !per_agent.own_max.is_empty())
+    })
 }
 
 pub(super) fn unaccepted_max(requests: &[ClaimRequest]) -> u32 {
