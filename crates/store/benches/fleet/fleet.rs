@@ -58,7 +58,7 @@ macro_rules! tally {
 
 tally! {
     // Tasks that were claimed, and times it was asked for work.
-    claimed, claims,
+    claimed, claims, started,
     // Attempts that ended, tasks that were accepted, questions that were asked.
     settled, accepted, asked,
     // Leases that were renewed, statements that did it, signs of life.

@@ -165,6 +165,7 @@ impl Machine {
         self.apply(task, Actor::Baton, |_| life::start(attempt)).await;
         let since = self.store.now().await.unwrap();
         self.apply(task, Actor::Baton, |_| life::note_session(attempt, since)).await;
+        add(&self.fleet.tally.started, 1);
         self.work(attempt).await;
         // Whether the work is still ours is asked before it is handed in.
         self.store.renew(&self.name, &[attempt], LEASE_MS).await.unwrap();

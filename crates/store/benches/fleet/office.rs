@@ -53,8 +53,9 @@ pub async fn open(
     let Inbox { accepting, mut asking } = inbox;
     let (steward, accepting) = (Arc::clone(&servers[0]), Arc::new(Mutex::new(accepting)));
     services.spawn(serve(Arc::clone(&steward)));
-    for _ in 0..ACCEPTORS {
-        let (server, accepting) = (Arc::clone(&steward), Arc::clone(&accepting));
+    for number in 0..ACCEPTORS {
+        let server = &servers[number as usize % servers.len()];
+        let (server, accepting) = (Arc::clone(server), Arc::clone(&accepting));
         services.spawn(async move {
             until_end(&server.fleet, async {
                 while let Some(task) = { accepting.lock().await.recv().await } {

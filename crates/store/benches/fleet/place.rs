@@ -38,6 +38,9 @@ impl Place {
                     "listen_addresses = ''\nmax_connections = {CONNECTIONS_MAX}\nshared_buffers = 256MB\n\
                      max_wal_size = 4GB\nlog_min_messages = fatal\n"
                 ));
+                if env::var("BATON_BENCH_STATEMENTS").is_ok() {
+                    server.set("shared_preload_libraries = 'pg_stat_statements'\n");
+                }
                 server.start_as_set();
                 let address = server.address();
                 (Some(server), address)
@@ -45,6 +48,8 @@ impl Place {
         };
         let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
         tokio::spawn(connection);
+        // Refused where the library is not loaded, and then nobody asks for it.
+        let _ = client.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements").await;
         Self { own, address, client }
     }
 
@@ -74,6 +79,17 @@ impl Place {
     pub async fn number(&self, sql: &str) -> u64 {
         let row = self.client.query_one(sql, &[]).await.unwrap();
         u64::try_from(row.get::<_, i64>(0)).unwrap_or(0)
+    }
+
+    /// Where the server was started with `BATON_BENCH_STATEMENTS`, the statements that took most of its time.
+    pub async fn print_statements(&self) {
+        let sql =
+            "SELECT calls, round(total_exec_time)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), 110)
+            FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 15";
+        for row in self.client.query(sql, &[]).await.unwrap_or_default() {
+            let (calls, ms, query): (i64, i64, String) = (row.get(0), row.get(1), row.get(2));
+            println!("{calls:>8} calls {ms:>8} ms  {query}");
+        }
     }
 
     pub async fn look(&self) -> Look {
