@@ -129,9 +129,11 @@ impl Fleet {
         let mut services = JoinSet::new();
         for number in 0..self.machines {
             let store = place.open(name).await;
-            let machine = Machine::new(store, format!("machine-{number:03}"), agents, Arc::clone(self));
+            machines.push(Machine::new(store, format!("machine-{number:03}"), agents, Arc::clone(self)));
+        }
+        // Once all are there: those that work already would hold up the rest.
+        for machine in &machines {
             machine.start(&mut services);
-            machines.push(machine);
         }
         (machines, services)
     }

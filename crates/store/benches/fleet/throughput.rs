@@ -1,5 +1,6 @@
 //! More and more workers on one PostgreSQL: as fast as they can, and at the pace of agents that take their time.
 
+use std::env;
 use std::time::Duration;
 
 use baton_store::Store;
@@ -18,9 +19,10 @@ const WRITING: u32 = 3;
 const WORK: Duration = Duration::from_millis(50);
 const SECONDS: u64 = 3;
 /// Each is measured as often, in turn with the others, and the best counts: the machine may be busy in between.
-const ROUNDS: usize = 3;
+/// `BATON_BENCH_ROUNDS` sets it.
+const ROUNDS: u32 = 3;
 /// More than any of them gets done in its time.
-const TASKS: u32 = 30_000;
+const TASKS: u32 = 25_000;
 
 /// One measurement: how many cycles in a second, and how busy the server was.
 #[derive(Clone, Copy, Default)]
@@ -44,7 +46,8 @@ impl Seen {
 pub async fn measure() {
     let place = Place::new("throughput").await;
     let mut best = [[Seen::default(); 3]; WORKERS.len()];
-    for round in 0..ROUNDS {
+    let rounds = env::var("BATON_BENCH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    for round in 0..rounds {
         for (workers, [paced, full, raw]) in WORKERS.into_iter().zip(&mut best) {
             let name = |what: &str| format!("{what}{round}_{workers}");
             *paced = paced.better(run(&place, &name("paced"), workers, &store(WORK)).await);
@@ -52,7 +55,7 @@ pub async fn measure() {
             *raw = raw.better(run(&place, &name("raw"), workers, &sql()).await);
         }
     }
-    show(&best);
+    show(&best, rounds);
 }
 
 fn store(work: Duration) -> Order {
@@ -87,11 +90,11 @@ async fn run(place: &Place, name: &str, workers: u32, order: &Order) -> Seen {
     }
 }
 
-fn show(best: &[[Seen; 3]; WORKERS.len()]) {
+fn show(best: &[[Seen; 3]; WORKERS.len()], rounds: u32) {
     let [paced_alone, full_alone, _] = best[0];
     let raw_best = best.iter().map(|[_, _, raw]| raw.rate).fold(0.0, f64::max);
     let mut sheet = Sheet::new(format!(
-        "Workers, each a process of its own with {AGENTS} agents: claim → done cycles, the best of {ROUNDS} rounds"
+        "Workers, each a process of its own with {AGENTS} agents: claim → done cycles, the best of {rounds} round(s)"
     ));
     let paced_title = format!("agents that take {} ms for a task", WORK.as_millis());
     for (workers, [paced, full, raw]) in WORKERS.into_iter().zip(best) {
