@@ -70,6 +70,16 @@ pub fn shapes() -> Shapes {
             ]),
         ),
         (
+            "NewBreakdown",
+            request(&[
+                ("title", said()),
+                ("description?", text()),
+                ("project_id?", nullable("ProjectId")),
+                ("session_id?", nullable("SessionId")),
+                ("run?", flag()),
+            ]),
+        ),
+        (
             "NewToken",
             request(&[
                 ("name", refer("PersonName")),
