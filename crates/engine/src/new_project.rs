@@ -26,7 +26,7 @@ pub struct NewProject {
     pub title: Option<NonBlank>,
     pub description: String,
     pub base_branch: Option<BranchName>,
-    /// Its tasks come together on `feature/<8 hex>`.
+    /// Its tasks come together on `feature/<8 hex>`; so they do where its base is not the branch people are on.
     pub is_feature: bool,
 }
 
@@ -58,7 +58,9 @@ impl<S: Store> Workshop<S> {
             return Err(GitError::NoBranch { branch: base_branch }.into());
         }
         let (id, context) = (self.desk.ids.project(), self.desk.context(actor.clone()).await?);
-        let feature_branch = new.is_feature.then(|| BranchName::feature(id));
+        // What grows on another branch than the one people are on must not come together with what grows on theirs.
+        let is_beside = new.remote.is_none() && base_branch != repository.default_branch().await?;
+        let feature_branch = (new.is_feature || is_beside).then(|| BranchName::feature(id));
         if let Some(feature) = &feature_branch {
             repository.ensure_branch(feature, &base_branch).await?;
         }

@@ -7,13 +7,16 @@ use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault};
-use crate::output;
+use crate::output::{self, Progress};
 
 pub async fn run(common: &Common) -> Result<String, Fault> {
     let folder = env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
+    let progress = Progress::new(common.json);
+    progress.at("Looking around", 0, 0);
     let report = examine(&folder, &common.place()).await;
+    progress.end();
     let text = if common.json { output::json(&report)? } else { told(&report) };
     if report.is_well {
         return Ok(text);

@@ -7,14 +7,16 @@ use baton_core::attempt::AttemptResult;
 use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::state::Queue;
 use baton_core::text::{BadName, RecipeId, nearest};
+use baton_core::words::counted;
 use baton_engine::view::{TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
 use super::import::project_id;
+use super::question::answer_command;
 use super::task_edit;
 use crate::api::{Api, List};
-use crate::cli::TaskCommand;
+use crate::cli::tasks::TaskCommand;
 use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;
@@ -57,10 +59,14 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
             let id = added.summary.task_id;
-            if !api.is_json && !api.is_served() {
+            if api.is_json {
+                return output::json(&added);
+            }
+            output::line(&format!("{id} is in the queue."));
+            if !api.is_served() {
                 output::next("Nobody works on it yet; let agents do so: baton up");
             }
-            if api.is_json { output::json(&added) } else { Ok(format!("{id} is in the queue.\n")) }
+            Ok(String::new())
         }
         TaskCommand::List { queue, limit, cursor } => {
             list(api, queue.as_deref(), limit, cursor.as_deref()).await
@@ -152,7 +158,11 @@ async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault>
     let office = api.office().await?;
     let engine = office.engine(None).await?;
     let restored = engine.shop.restore(attempt, into).await?;
-    Ok(format!("{} file(s) of {attempt} are in {}\n", restored.files, restored.folder.display()))
+    Ok(format!(
+        "{} of {attempt} in {}\n",
+        counted(u64::from(restored.files), "file"),
+        restored.folder.display()
+    ))
 }
 
 async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, Fault> {
@@ -229,7 +239,7 @@ fn description(view: &TaskView) -> String {
     }
     if let Some(question) = &summary.question {
         let _ = writeln!(text, "\nIt asks ({}):\n{}", question.id, question.text());
-        let _ = writeln!(text, "\nAnswer: baton answer {} TEXT", question.id);
+        let _ = writeln!(text, "\nAnswer: {}", answer_command(question));
     }
     if !view.waiting_on.is_empty() {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
@@ -249,8 +259,10 @@ fn description(view: &TaskView) -> String {
         }
         let _ = writeln!(
             text,
-            "Verified: {} commit(s), {} of {} turns",
-            verified.commits, verified.turns, verified.turns_max
+            "Verified: {}, {} of {} turns",
+            counted(u64::from(verified.commits), "commit"),
+            verified.turns,
+            verified.turns_max
         );
     }
     if summary.queue == Queue::Provisional && !summary.is_breakdown {

@@ -12,7 +12,7 @@ use baton_server::state::App;
 use tokio::sync::watch;
 
 use super::assumptions;
-use crate::cli::Up;
+use crate::cli::up::Up;
 use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;

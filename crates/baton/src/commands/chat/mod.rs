@@ -27,7 +27,7 @@ use super::task::recipe_id;
 use super::up::only_one;
 use crate::agents_door::AgentsDoor;
 use crate::api::Api;
-use crate::cli::Chat;
+use crate::cli::chat::Chat;
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
 use crate::office::Office;
 use crate::output;
