@@ -23,9 +23,9 @@ pub struct Answer {
     /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
     #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completing::questions))]
     pub question: Option<String>,
-    /// The answer: one of the words offered, or any text where none are
+    /// The answer: one of the words offered, or any text where the question takes it
     #[arg(conflicts_with = "queue")]
-    pub text: Option<String>,
+    pub text: Vec<String>,
     /// Lay an answer down for a question still to come; the first it fits gets it
     #[arg(long, value_name = "TEXT")]
     pub queue: Option<String>,

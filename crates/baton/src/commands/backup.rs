@@ -32,7 +32,7 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
     }
     let file = asked.file.display();
     Ok(format!(
-        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file}\n",
+        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file} --replace\n",
         size(bytes)
     ))
 }

@@ -55,8 +55,8 @@ fn told(report: &Report) -> String {
             agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
         let set_up = if agent.is_set_up { ", set up" } else { "" };
         let kind = agent.kind.as_str();
-        let _ =
-            writeln!(text, "{} {:<14} {kind}{set_up} {version}{greeting}", mark(agent.condition), agent.name);
+        let about = format!("{kind}{set_up} {version}{greeting}");
+        let _ = writeln!(text, "{} {:<14} {}", mark(agent.condition), agent.name, about.trim_end());
         for line in agent.problem.iter().flat_map(|problem| problem.lines()) {
             let _ = writeln!(text, "    {line}");
         }

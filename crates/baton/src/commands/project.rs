@@ -64,7 +64,8 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
             let id = &project.id;
             Ok(format!(
                 "{id} is there: {}. Its work comes together on {}.\n\n\
-                 Next:\n  baton plan GOAL.md --project {id}    let an agent break a goal down\n  \
+                 Next:\n  baton task add TITLE --project {id}  give it work\n  \
+                 baton plan GOAL.md --project {id}    or let an agent break a goal down\n  \
                  baton project show {id}              see how far it is\n",
                 project.title, project.branch
             ))
@@ -126,6 +127,10 @@ fn shown(report: &Report) -> String {
     }
     if let Some(at) = &project.completed_at {
         let _ = writeln!(text, "\nComplete since {at}.");
+    } else if progress.to_accept > 0 {
+        text.push_str(
+            "\nLook at what waits for you, then accept it: baton task diff TASK, baton accept TASK\n",
+        );
     } else if progress.is_complete {
         let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.id);
     }

@@ -117,11 +117,13 @@ fn tell(api: &Api, record: &QuestionRecord) -> Result<(), Fault> {
 }
 
 pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
-    match (answer.queue, answer.question, answer.text) {
-        (Some(text), _, _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
-        (None, Some(question), None) if question == "-" => many(api).await,
-        (None, Some(question), Some(text)) => one(api, &question, &text).await,
-        (None, _, _) => {
+    // Whoever forgets the quotes means the words all the same.
+    let text = answer.text.join(" ");
+    match (answer.queue, answer.question) {
+        (Some(text), _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
+        (None, Some(question)) if question == "-" && text.is_empty() => many(api).await,
+        (None, Some(question)) if !answer.text.is_empty() => one(api, &question, &text).await,
+        (None, _) => {
             Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT"))
         }
     }

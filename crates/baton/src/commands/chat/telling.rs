@@ -48,8 +48,8 @@ impl News {
             EventBody::RunExited { session, reason, .. } if session == conversation => {
                 progress(reason.message())
             }
-            EventBody::TaskRequeued { task, .. } if *task == of => {
-                progress("It goes back to the queue and is tried again.".to_owned())
+            EventBody::TaskRequeued { task, reason, .. } if *task == of => {
+                progress(format!("It goes back to the queue and is tried again: {reason}."))
             }
             EventBody::TaskContinues { task, .. } if *task == of => {
                 progress("The turns are used up; it goes on in another attempt.".to_owned())
