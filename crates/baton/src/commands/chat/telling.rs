@@ -3,6 +3,7 @@
 use baton_core::event::EventBody;
 use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
+use baton_core::state::Queue;
 use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};
@@ -121,6 +122,17 @@ impl Telling {
         };
         match end {
             End::Done => Ok(String::new()),
+            // It was sent to a breakdown before anybody could look at it.
+            End::Provisional if view.summary.queue == Queue::Recycled => {
+                failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
+            }
+            End::Provisional if view.summary.too_large.is_some() => {
+                output::talk(&format!(
+                    "There is too little to show for it. Look, then decide: baton task diff {id}, then baton recycle {id}, \
+                     or baton accept --force {id}"
+                ));
+                Ok(String::new())
+            }
             End::Provisional => {
                 output::talk(&format!("It waits for you: baton task diff {id}, then baton accept {id}"));
                 Ok(String::new())

@@ -70,7 +70,8 @@ fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
         assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
         std::fs::write(home.join("agent.sh"), format!("read line < {}\n", gate.display())).unwrap();
         let script = home.join("agent.sh");
-        format!("[agents.late]\nkind = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", script.display())
+        let agent = format!("[agents.late]\nkind = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", script.display());
+        format!("default_agent = \"late\"\n{agent}")
     });
     let mut doctor = AtTerminal::start(shop.baton(&["doctor"]));
     doctor.until("Looking around … ");
