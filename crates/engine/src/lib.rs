@@ -23,6 +23,9 @@ pub mod holds;
 pub mod ids;
 pub mod import;
 pub mod intakes;
+#[cfg(test)]
+#[path = "../../core/tests/it/kept_page.rs"]
+mod kept_page;
 pub mod log_relay;
 pub mod looping;
 pub mod mailbox;

@@ -26,7 +26,7 @@ pub enum ProjectCommand {
         /// More of it, for the agent
         #[arg(long, default_value = "")]
         description: String,
-        /// The branch it starts from [default: the repository's main branch]
+        /// The branch it starts from; another one than you are on makes it a feature [default: the one you are on]
         #[arg(long, value_name = "BRANCH")]
         base: Option<String>,
         /// Its tasks come together on a branch of its own, feature/…

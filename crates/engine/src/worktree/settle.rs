@@ -69,19 +69,9 @@ impl Worktrees {
             End::Head { head, old_tip } => self.settle_on_head(checkout, branch, head, old_tip).await?,
             End::Branch { tip, head } => self.settle_on_branch(checkout, tip, head).await?,
         };
-        let commits = self.own_commits(checkout, &head).await?;
         // After a crash there may be nothing left to commit, because an earlier settling did it.
         let uncommitted_changes = left.is_some() || earlier.is_some();
-        let extent = self.repository.extent(&checkout.base, &head).await?;
-        let measured = Measured {
-            base: checkout.base.clone(),
-            head,
-            commits,
-            files_changed: extent.files,
-            insertions: extent.insertions,
-            deletions: extent.deletions,
-            uncommitted: 0,
-        };
+        let measured = self.measured(checkout, head, 0).await?;
         Ok(Settled { measured, uncommitted_changes, aside })
     }
 

@@ -7,6 +7,7 @@ use baton_core::graph::Verdict;
 use baton_core::question::QuestionKind;
 use baton_core::state::{Mark, StateName, Status, TaskState};
 use baton_core::time::Timestamp;
+pub use baton_core::words::counted;
 use maud::{Markup, html};
 
 /// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
@@ -144,11 +145,6 @@ pub fn bytes(count: u64) -> String {
         (value, unit) = (value / 1_024, unit + 1);
     }
     format!("{}.{} {}", value / 1_024, value % 1_024 * 10 / 1_024, UNITS[unit])
-}
-
-/// "1 commit", "2 commits".
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A piece of a text for a place with little room.

@@ -16,6 +16,8 @@ pub struct ProjectView {
     pub path: String,
     pub base_branch: BranchName,
     pub feature_branch: Option<BranchName>,
+    /// Where accepted work comes together.
+    pub branch: BranchName,
     /// Where its code is shared between machines.
     pub remote: Option<RemoteUrl>,
     /// The session that messages go to which name none.
@@ -34,6 +36,7 @@ impl From<&Project> for ProjectView {
             path: project.path.clone(),
             base_branch: project.base_branch.clone(),
             feature_branch: project.feature_branch.clone(),
+            branch: project.branch(),
             remote: project.remote.clone(),
             session_id: SessionId::of_project(project.id),
             created_at: project.created_at,

@@ -14,6 +14,7 @@ use tokio_postgres::{Client, Config, Connection, Row, Socket, Statement};
 use super::fault::{Fault, describe};
 use super::tls::{Encrypted, Tls, TlsOptions};
 use crate::error::StoreError;
+use crate::onlooker::Onlooker;
 
 /// Any statement of ours that runs this long has gone wrong.
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
@@ -42,6 +43,8 @@ pub struct PostgresOptions {
     pub namespace: String,
     /// How long a call waits for a server that does not answer before it says so.
     pub patience: Duration,
+    /// Told while bringing the schema up to date takes long.
+    pub onlooker: Onlooker,
 }
 
 impl PostgresOptions {
@@ -49,7 +52,8 @@ impl PostgresOptions {
     const PATIENCE: Duration = Duration::from_secs(10);
 
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self { url: url.into(), namespace: namespace.into(), patience: Self::PATIENCE }
+        let (url, namespace) = (url.into(), namespace.into());
+        Self { url, namespace, patience: Self::PATIENCE, onlooker: Onlooker::default() }
     }
 }
 

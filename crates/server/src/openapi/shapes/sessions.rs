@@ -16,6 +16,7 @@ pub fn shapes() -> Shapes {
                 ("path", text()),
                 ("base_branch", text()),
                 ("feature_branch", or_null(&text())),
+                ("branch", text()),
                 ("remote", or_null(&text())),
                 ("session_id", refer("SessionId")),
                 ("created_at", time()),

@@ -75,6 +75,17 @@ pub fn shapes() -> Shapes {
                 ("queue", refer("Queue")),
             ]),
         ),
+        (
+            "AcceptedTask",
+            object(&[
+                ("task_id", refer("TaskId")),
+                ("old_status", refer("Status")),
+                ("new_status", refer("Status")),
+                ("queue", refer("Queue")),
+                ("branch", or_null(&text())),
+                ("remote", or_null(&text())),
+            ]),
+        ),
         ("TaskFound", object(&[("task_id", refer("TaskId"))])),
         ("TaskLog", piece(&[("attempt_id", or_null(&refer("AttemptId"))), ("machine?", text())])),
         ("TaskDiff", piece(&[])),
