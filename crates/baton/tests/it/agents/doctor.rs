@@ -1,5 +1,7 @@
 //! `baton doctor`: what is here, which agents work, and how to mend what does not.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use super::fake;
@@ -57,4 +59,23 @@ fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
             .unwrap()
             .ends_with("runs with your rights")
     );
+}
+
+#[test]
+fn a_password_that_others_can_read_is_told_and_a_kept_one_is_noted() {
+    let store = "store = \"postgres://mia:secret@/no?host=/nowhere/at/all\"\n";
+    let shop = Shop::of(|_| store.to_owned());
+    let file = shop.folder.join(".agent/baton.toml");
+    let readable_by = |mode: u32| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let (_, found) = report(&shop);
+        assert!(!found.to_string().contains("secret"), "{found:#}");
+        of(&found, "findings", "what", "password").clone()
+    };
+    let told = readable_by(0o644);
+    assert_eq!(told["condition"], "broken");
+    assert!(told["mend"].as_str().unwrap().starts_with("chmod 600"), "{told:#}");
+    assert_eq!(readable_by(0o600)["condition"], "note");
+    std::fs::write(&file, store.replace(":secret", "")).unwrap();
+    assert_eq!(readable_by(0o644), Value::Null, "there is none in it");
 }
