@@ -2,6 +2,7 @@
 
 pub mod acceptor;
 pub mod agent_settings;
+mod asker;
 pub mod asking;
 pub mod attempt_log;
 pub mod budgets;
@@ -18,6 +19,7 @@ pub mod foresight;
 pub mod gate;
 pub mod graph_view;
 pub mod handing_in;
+mod head_start;
 pub mod heartbeat;
 pub mod holds;
 pub mod ids;
@@ -30,6 +32,7 @@ pub mod log_relay;
 pub mod looping;
 pub mod mailbox;
 pub mod new_project;
+pub mod not_started;
 pub mod notifier;
 pub mod people;
 pub mod permissions;

@@ -128,6 +128,7 @@ fn notice(body: &EventBody) -> Option<Notice> {
         }),
         EventBody::ProjectCreated { .. }
         | EventBody::ProjectCompleted { .. }
+        | EventBody::ProjectLimited { .. }
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }
         | EventBody::TaskCreated { .. }

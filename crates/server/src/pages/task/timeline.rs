@@ -182,6 +182,7 @@ fn told(body: &EventBody) -> String {
         EventBody::AnswerQueued { .. } => "an answer was laid down for later".to_owned(),
         EventBody::ProjectCreated { .. }
         | EventBody::ProjectCompleted { .. }
+        | EventBody::ProjectLimited { .. }
         | EventBody::SessionOpened { .. }
         | EventBody::StepStarted { .. }
         | EventBody::StepLeft { .. }
