@@ -11,10 +11,11 @@ use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::error::EngineError;
 use crate::head_start::{HEAD_START, HeadStart};
+use crate::ids::random_bits;
 use crate::runner::Runner;
 use crate::settings::{AgentSettings, Settings};
 use crate::workshop::Workshop;
@@ -31,13 +32,16 @@ pub struct Dispatcher<S> {
     agents: BTreeMap<AttemptId, AgentName>,
     /// Of others, for work on projects that are not at hand here.
     head_start: HeadStart,
+    /// When to ask again at the earliest, after asking in vain.
+    not_before: Instant,
 }
 
 type Runners = JoinSet<Result<(), EngineError>>;
 
 impl<S: Store> Dispatcher<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(Instant::now()) }
+        let now = Instant::now();
+        Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(now), not_before: now }
     }
 
     /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
@@ -62,6 +66,10 @@ impl<S: Store> Dispatcher<S> {
                 _ = changes.changed() => self.head_start.changed(Instant::now()),
                 _ = ends.changed() => {}
                 () = sleep(look_again) => {}
+                _ = shutdown.changed() => {}
+            }
+            tokio::select! {
+                () = sleep_until(self.not_before) => {}
                 _ = shutdown.changed() => {}
             }
             while let Some(ended) = runners.try_join_next() {
@@ -122,7 +130,11 @@ impl<S: Store> Dispatcher<S> {
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
-        Ok((self.shop.desk.store.claim(request).await?, look_again))
+        let claimed = self.shop.desk.store.claim(request).await?;
+        if claimed.is_empty() {
+            self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
+        }
+        Ok((claimed, look_again))
     }
 
     /// Who may be started here, and how many at most.

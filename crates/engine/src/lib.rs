@@ -15,6 +15,7 @@ pub mod doctor;
 pub mod engine;
 pub mod error;
 pub mod executor;
+pub mod fleet_size;
 pub mod foresight;
 pub mod gate;
 pub mod graph_view;

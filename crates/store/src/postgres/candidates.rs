@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::change::Stored;
 use baton_core::id::{ProjectId, TaskId};
-use baton_core::schedule::{Fit, Load};
+use baton_core::schedule::{Capacity, Fit, Load};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
@@ -22,7 +22,8 @@ pub(super) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 /// The time, and whether any project has a limit of its own.
 const BEGINNING: &str =
     "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, EXISTS (SELECT FROM project_limits)";
-const RUNNING: &str = "SELECT role, agent, count(*) FROM leases GROUP BY role, agent";
+/// Counted only where a limit depends on it: a large fleet has as many leases as agents, and sets none.
+const RUNNING: &str = "SELECT role, agent, count(*) FROM leases WHERE $1 GROUP BY role, agent";
 /// Counted no further than the highest limit: beyond it the number makes no difference.
 pub(super) const UNACCEPTED: &str =
     "SELECT count(*) FROM (SELECT FROM tasks WHERE is_provisional LIMIT $1) AS t";
@@ -73,6 +74,7 @@ impl Seen {
     pub(super) async fn read(
         link: &Link,
         wanted: &BTreeMap<Role, usize>,
+        is_limited: bool,
         unaccepted_max: u32,
         fit: &Fit,
     ) -> Result<Self, Fault> {
@@ -83,7 +85,7 @@ impl Seen {
         let mut pipeline = Pipeline::new(link, DOING);
         pipeline.run("BEGIN");
         let beginning = pipeline.add(BEGINNING, params![]).await?;
-        let running = pipeline.add(RUNNING, params![]).await?;
+        let running = pipeline.add(RUNNING, params![is_limited]).await?;
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
         let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
         let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
@@ -104,7 +106,7 @@ impl Seen {
 
     /// Counts what runs once more, now that nobody else may change it.
     pub(super) async fn read_load_again(&mut self, link: &Link) -> Result<(), Fault> {
-        let running = link.query(DOING, RUNNING, &[]).await?;
+        let running = link.query(DOING, RUNNING, &[&true]).await?;
         let unaccepted = link.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
         self.load = load(&running, &unaccepted)?;
         Ok(())
@@ -148,6 +150,17 @@ pub(super) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
         }
     }
     wanted
+}
+
+/// Whether it matters to any of these how many run.
+pub(super) fn is_limited(requests: &[ClaimRequest]) -> bool {
+    requests.iter().any(|request| {
+        let Capacity { total_max, per_role, per_agent, .. } = &request.capacity;
+        let is_set = |default_max: u32, is_any: bool| default_max < u32::MAX || is_any;
+        *total_max < u32::MAX
+            || is_set(per_role.default_max, !per_role.own_max.is_empty())
+            || is_set(per_agent.default_max, !per_agent.own_max.is_empty())
+    })
 }
 
 pub(super) fn unaccepted_max(requests: &[ClaimRequest]) -> u32 {

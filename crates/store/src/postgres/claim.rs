@@ -14,7 +14,7 @@ use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{Batch, Known, TaskFacts};
-use super::candidates::{Found, Seen, is_near, unaccepted_max, wanted};
+use super::candidates::{Found, Seen, is_limited, is_near, unaccepted_max, wanted};
 use super::connect::{Connector, Link};
 use super::line::Line;
 use super::lock::TAKE_TURN;
@@ -69,7 +69,8 @@ impl Claimer {
         let fit = Fit::union(requests.iter().map(|request| &request.fit));
         let turn = format!("{}:claims", self.line.schema());
         if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
-            let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests), &fit).await?;
+            let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
+            let mut seen = Seen::read(link, &wanted(requests), is_limited, unaccepted_max, &fit).await?;
             if !seen.has_own_limits {
                 if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
                     link.query(DOING, TAKE_TURN, &[&turn]).await?;
