@@ -73,7 +73,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
 ];
 
 /// And each page, with what else there is.
-const PAGES: [(&str, &str, PersonRole); 38] = [
+const PAGES: [(&str, &str, PersonRole); 39] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -108,6 +108,7 @@ const PAGES: [(&str, &str, PersonRole); 38] = [
     ("POST", "/user-tasks/{name}/run", Operator),
     ("GET", "/workers", Viewer),
     ("GET", "/health", Viewer),
+    ("POST", "/health/holds/{agent}/release", Operator),
     ("GET", "/metrics", Viewer),
     ("GET", "/mcp", Viewer),
     ("POST", "/mcp", Viewer),
