@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::id::AttemptId;
-use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role};
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
@@ -15,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::error::EngineError;
+use crate::head_start::{HEAD_START, HeadStart};
 use crate::ids::random_bits;
 use crate::runner::Runner;
 use crate::settings::{AgentSettings, Settings};
@@ -22,8 +22,6 @@ use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
 const SWEEP: Duration = Duration::from_secs(5);
-/// How long work on a project that is not at hand here is left to machines where it is.
-const HEAD_START: Duration = Duration::from_secs(1);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
 const LAST_CLAIM: Duration = Duration::from_secs(2);
@@ -32,8 +30,8 @@ pub struct Dispatcher<S> {
     shop: Workshop<S>,
     /// What runs here, by whose account it does.
     agents: BTreeMap<AttemptId, AgentName>,
-    /// When work on a project that is not at hand may be taken.
-    cold_from: Instant,
+    /// Of others, for work on projects that are not at hand here.
+    head_start: HeadStart,
     /// When to ask again at the earliest, after asking in vain.
     not_before: Instant,
 }
@@ -43,7 +41,7 @@ type Runners = JoinSet<Result<(), EngineError>>;
 impl<S: Store> Dispatcher<S> {
     pub fn new(shop: Workshop<S>) -> Self {
         let now = Instant::now();
-        Self { shop, agents: BTreeMap::new(), cold_from: now + HEAD_START, not_before: now }
+        Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(now), not_before: now }
     }
 
     /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
@@ -65,7 +63,7 @@ impl<S: Store> Dispatcher<S> {
                 self.start(claimed, &mut runners);
             }
             tokio::select! {
-                _ = changes.changed() => {}
+                _ = changes.changed() => self.head_start.changed(Instant::now()),
                 _ = ends.changed() => {}
                 () = sleep(look_again) => {}
                 _ = shutdown.changed() => {}
@@ -119,18 +117,14 @@ impl<S: Store> Dispatcher<S> {
         if free == 0 || agents.is_empty() {
             return Ok((Vec::new(), SWEEP));
         }
-        let now = Instant::now();
-        let takes_cold = now >= self.cold_from;
+        let takes_cold = self.head_start.is_over(Instant::now());
         let reach = self.shop.reach(takes_cold).await?;
-        if takes_cold {
-            self.cold_from = now + HEAD_START;
-        }
         let request = ClaimRequest {
             agents,
             worker: self.shop.worker.clone(),
             attempt_ids: (0..free).map(|_| self.shop.desk.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
-            capacity: self.capacity(&settings),
+            capacity: self.shop.capacity(),
             intakes: self.shop.desk.held_intakes(&self.shop.intakes).await?,
             fit: reach.fit,
             actor: Actor::Baton,
@@ -161,18 +155,6 @@ impl<S: Store> Dispatcher<S> {
             free = agents.values().map(left).fold(free, u32::min);
         }
         (agents, free)
-    }
-
-    /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
-    /// share one, how many run at once is each machine's own affair; only limits that were set for a role are common.
-    fn capacity(&self, settings: &Settings) -> Capacity {
-        let mut capacity = settings.capacity();
-        if self.shop.place.store.is_shared() {
-            capacity.total_max = u32::MAX;
-            capacity.per_role.default_max = u32::MAX;
-            capacity.per_agent = Limits::all(u32::MAX);
-        }
-        capacity
     }
 }
 

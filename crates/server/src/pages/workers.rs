@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::answer::PageAnswer;
 use super::layout::{Frame, Tab, empty, heading};
 use super::visit::Visit;
-use super::words::age;
+use super::words::{age, ago};
 use crate::error::ApiError;
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
@@ -64,7 +64,7 @@ fn row(worker: &WorkerView, frame: &Frame) -> Markup {
                 (join(worker.agents.iter().map(ToString::to_string).collect()))
                 @if !worker.labels.is_empty() { br; span.muted { (join(worker.labels.iter().map(ToString::to_string).collect())) } }
             }
-            td { (age(worker.last_heartbeat, frame.now)) " ago" }
+            td { (ago(worker.last_heartbeat, frame.now)) }
             td { (age(worker.started_at, frame.now)) }
         }
     }

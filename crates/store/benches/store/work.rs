@@ -77,6 +77,8 @@ pub fn request(count: u32) -> ClaimRequest {
             per_role: Limits::all(u32::MAX),
             per_agent: Limits::all(u32::MAX),
             unaccepted_max: u32::MAX,
+            per_project: Limits::none(),
+            per_person: Limits::none(),
         },
         intakes: BTreeMap::new(),
         fit: Fit::default(),

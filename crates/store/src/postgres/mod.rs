@@ -19,6 +19,7 @@ mod lock;
 mod log_line;
 mod migrate;
 mod news;
+mod password;
 mod pipeline;
 mod pool;
 mod put;
@@ -27,6 +28,7 @@ mod read;
 mod retention;
 mod row;
 mod setup;
+mod sharing;
 mod tls;
 mod unblock;
 mod upkeep;
@@ -82,7 +84,7 @@ impl PostgresStore {
     /// Connects, brings the schema up to date, and starts what works in the background.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
-        migrate::migrate(&connector).await?;
+        migrate::migrate(&connector, &options.onlooker).await?;
         let pool = Arc::new(Pool::new(connector.clone()));
         let rows = pool.query("opening", "SELECT seq FROM counter", &[]).await?;
         let news = News::new(read::count(rows.first()));

@@ -43,7 +43,8 @@ use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
-const LEASE_COLUMNS: &str = "SELECT attempt, task, worker, role, agent, expires_ms FROM leases";
+const LEASE_COLUMNS: &str =
+    "SELECT attempt, task, worker, role, agent, expires_ms, project, person FROM leases";
 const RENEW: &str =
     "UPDATE leases SET expires_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3
     WHERE attempt = ANY($2) AND worker = $1 RETURNING attempt";

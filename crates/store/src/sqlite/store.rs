@@ -358,8 +358,8 @@ impl Store for SqliteStore {
     }
 
     async fn backup(&self, to: &Path) -> Answer<()> {
-        let to = to.to_owned();
-        self.0.readers.read("backing up", move |conn| backup::backup(conn, &to)).await
+        let (to, onlooker) = (to.to_owned(), self.0.onlooker.clone());
+        self.0.readers.read("backing up", move |conn| backup::backup(conn, &to, &onlooker)).await
     }
 
     async fn close(&self) -> Answer<()> {
