@@ -7,13 +7,11 @@
 //! leads to is set aside under the vault, never dropped.
 
 use std::fs;
-use std::path::Path;
 
 use baton_core::git_name::{BranchName, CommitId};
 
 use super::checkout::{Checkout, Place};
 use super::error::GitError;
-use super::git::At;
 use super::hanging::last_step;
 use super::leftovers::Leftovers;
 use super::measure::Measured;
