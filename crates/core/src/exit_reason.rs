@@ -93,6 +93,11 @@ impl ExitReason {
         Self(format!("{MAX_STEP_VISITS_EXCEEDED}:{step}"))
     }
 
+    /// The same of a step nobody names, where it is told what may happen.
+    pub fn max_step_visits_of_any() -> Self {
+        Self(MAX_STEP_VISITS_EXCEEDED.to_owned())
+    }
+
     /// The agent was reminded and still reported nothing usable.
     pub fn orchestration_error() -> Self {
         Self(ORCHESTRATION_ERROR.to_owned())

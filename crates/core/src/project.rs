@@ -30,6 +30,9 @@ pub struct Project {
     /// the project's people call it; without one, only the machine that has the path can work on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteUrl>,
+    /// How many of its tasks may run at once, over all machines; none for what the settings say of every project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once_max: Option<u32>,
     pub created_at: Timestamp,
     /// When a person called it complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +94,7 @@ mod tests {
             base_branch: "main".parse().unwrap(),
             feature_branch: None,
             remote: None,
+            at_once_max: None,
             created_at: Timestamp::from_ms(0),
             completed_at: None,
         }

@@ -28,6 +28,8 @@ pub struct NewProject {
     pub base_branch: Option<BranchName>,
     /// Its tasks come together on `feature/<8 hex>`; so they do where its base is not the branch people are on.
     pub is_feature: bool,
+    /// How many of its tasks may run at once.
+    pub at_once_max: Option<u32>,
 }
 
 impl<S: Store> Workshop<S> {
@@ -76,6 +78,7 @@ impl<S: Store> Workshop<S> {
             base_branch,
             feature_branch,
             remote: new.remote,
+            at_once_max: new.at_once_max,
             created_at: context.now,
             completed_at: None,
         };

@@ -20,6 +20,7 @@ use baton_store::Store;
 use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::fleet_size::FleetSize;
 use crate::holds::hold_for;
 use crate::intakes::Intakes;
 use crate::mailbox::Mailbox;
@@ -50,6 +51,8 @@ pub struct Workshop<S> {
     pub worker: String,
     /// What this process is there for.
     pub post: Post,
+    /// How many machines share the work.
+    pub fleet: FleetSize,
     /// Which projects can be worked on here.
     pub projects: ProjectsHere,
     /// Baton's own program, for agents that call it and for the built-in one.
@@ -68,6 +71,7 @@ impl<S: Store> Workshop<S> {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
             post: Post::default(),
+            fleet: FleetSize::default(),
             projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
             desk,

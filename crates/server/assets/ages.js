@@ -17,11 +17,19 @@ function two(large, unit, small, smallUnit) {
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 }
 
+/** How a moment is told: how old it is, how long ago it was, or how long until it comes. @type {Record<string, (ms: number) => string>} */
+const WORDS = {
+  old: span,
+  ago: (ms) => (ms < 1000 ? "just now" : `${span(ms)} ago`),
+  left: (ms) => span(-ms),
+};
+
 export function keepAges() {
   setInterval(() => {
     if (document.hidden) return;
     for (const time of document.querySelectorAll("time[data-age]")) {
-      const text = span(Date.now() - Date.parse(time.getAttribute("datetime") ?? ""));
+      const words = WORDS[time.getAttribute("data-age") ?? ""] ?? span;
+      const text = words(Date.now() - Date.parse(time.getAttribute("datetime") ?? ""));
       if (time.textContent !== text) time.textContent = text;
     }
   }, EVERY_MS);

@@ -11,6 +11,8 @@ const GATHER_MS = 50;
 const EVERY_MS = 250;
 
 let seq = "0";
+/** The number of questions when it was told last. */
+let waiting = "";
 let isDue = false;
 let isAsking = false;
 let askedAt = 0;
@@ -19,6 +21,7 @@ export const main = () => /** @type {HTMLElement} */ (document.getElementById("m
 
 export function follow() {
   seq = main().dataset.seq ?? "0";
+  waiting = main().dataset.pending ?? "";
   const listener = { seq: () => seq, heard, line, behind: refresh };
   listen(listener);
   window.addEventListener("pageshow", (event) => {
@@ -80,6 +83,14 @@ export function headers() {
   return { "x-baton-fragment": "1", "x-baton-shown": shown.slice(0, 200).join(",") };
 }
 
+/** Says the number of questions to those who cannot see it change. @param {string} pending */
+function tell(pending) {
+  if (pending === waiting) return;
+  waiting = pending;
+  const place = document.getElementById("told");
+  if (place) place.textContent = pending === "0" ? "No question waits." : pending === "1" ? "1 question waits." : `${pending} questions wait.`;
+}
+
 /** Takes over what differs. @param {string} html */
 export function take(html) {
   const fresh = document.createElement("template");
@@ -89,6 +100,7 @@ export function take(html) {
     if (old && next) morph(old, next);
   }
   const { pending = "0", title = "" } = main().dataset;
+  tell(pending);
   document.title = `${pending === "0" ? "" : `(${pending}) `}${title} · Baton`;
   const icon = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
   if (icon && !icon.href.endsWith(`/badge/${pending}.svg`)) icon.href = `/badge/${pending}.svg`;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::import::project_id;
 use crate::api::{Api, List};
-use crate::cli::projects::{Plan, ProjectCommand};
+use crate::cli::projects::{AtOnce, Plan, ProjectCommand};
 use crate::fault::Fault;
 use crate::landing::Landing;
 use crate::output;
@@ -29,6 +29,8 @@ struct Project {
     branch: String,
     remote: Option<String>,
     completed_at: Option<String>,
+    #[serde(default)]
+    at_once_max: Option<u32>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -43,7 +45,7 @@ struct Report {
 
 pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
     match command {
-        ProjectCommand::Create { title, path, remote, description, base, feature } => {
+        ProjectCommand::Create { title, path, remote, description, base, feature, at_once } => {
             let path = match path {
                 None if remote.is_some() => PathBuf::new(),
                 Some(path) => std::path::absolute(&path).unwrap_or(path),
@@ -56,6 +58,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 "description": description,
                 "base_branch": base,
                 "feature": feature,
+                "at_once_max": at_once,
             });
             let project: Project = api.post("/api/projects", &new).await?;
             if api.is_json {
@@ -93,6 +96,18 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
             let report: Report = api.get(&format!("/api/projects/{id}/report")).await?;
             if api.is_json { output::json(&report) } else { Ok(shown(&report)) }
         }
+        ProjectCommand::Limit { project, at_once: AtOnce(max) } => {
+            let id = project_id(&project)?;
+            let project: Project =
+                api.patch(&format!("/api/projects/{id}"), &json!({ "at_once_max": max })).await?;
+            if api.is_json {
+                return output::json(&project);
+            }
+            Ok(match max {
+                Some(max) => format!("At most {max} of {}'s tasks run at once.\n", project.id),
+                None => format!("As many of {}'s tasks run at once as the settings allow.\n", project.id),
+            })
+        }
         ProjectCommand::Complete { project } => {
             let id = project_id(&project)?;
             let report: Report = api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
@@ -111,6 +126,9 @@ fn shown(report: &Report) -> String {
     } else {
         writeln!(text, "{}, from {}", project.branch, project.base_branch)
     };
+    if let Some(max) = project.at_once_max {
+        let _ = writeln!(text, "at most {max} of its tasks at once");
+    }
     let _ = writeln!(text, "\n{}", bar(progress));
     let _ = writeln!(text, "{}", counts(progress));
     let _ = writeln!(text, "{}", effort_line(effort));

@@ -1,5 +1,6 @@
 //! `baton task …`
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::state::Queue;
 use baton_core::text::{BadName, RecipeId, nearest};
 use baton_core::words::counted;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_engine::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
@@ -113,9 +114,27 @@ pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<T
 
 async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
     let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
-    let ready: Vec<TaskSummary> = crate::api::read(page["tasks"].take())?;
-    let nothing = "No tasks available. Add one: baton task add TITLE\n";
-    if api.is_json { output::json(&json!({ "tasks": ready })) } else { Ok(rows(&ready, nothing)) }
+    let ready: Vec<ReadyTask> = crate::api::read(page["tasks"].take())?;
+    if api.is_json {
+        return output::json(&json!({ "tasks": ready }));
+    }
+    if ready.is_empty() {
+        return Ok("No tasks available. Add one: baton task add TITLE\n".to_owned());
+    }
+    let mark = |task: &ReadyTask| {
+        let code = task.not_started.as_ref().map(|reason| reason.code.replace('_', " "));
+        row(&task.summary, code.unwrap_or_default())
+    };
+    let mut text = output::table(HEADINGS, &ready.iter().map(mark).collect::<Vec<_>>());
+    let reasons: BTreeSet<&str> =
+        ready.iter().filter_map(|task| Some(task.not_started.as_ref()?.message.as_str())).collect();
+    for reason in reasons {
+        let _ = write!(text, "\nNot started: {reason}");
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 /// A text that comes in pieces, and what else the first of them said.
@@ -207,17 +226,19 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     if tasks.is_empty() {
         return nothing.to_owned();
     }
-    let rows: Vec<[String; 5]> = tasks
-        .iter()
-        .map(|task| {
-            [
-                task.task_id.to_string(),
-                task.queue.as_str().to_owned(),
-                task.priority.as_str().to_owned(),
-                if task.show_reply_ui { "asks you".to_owned() } else { String::new() },
-                task.title.to_string(),
-            ]
-        })
-        .collect();
-    output::table(["ID", "QUEUE", "PRIO", "", "TITLE"], &rows)
+    let mark = |task: &TaskSummary| if task.show_reply_ui { "asks you" } else { "" };
+    let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();
+    output::table(HEADINGS, &rows)
+}
+
+const HEADINGS: [&str; 5] = ["ID", "QUEUE", "PRIO", "", "TITLE"];
+
+fn row(task: &TaskSummary, mark: String) -> [String; 5] {
+    [
+        task.task_id.to_string(),
+        task.queue.as_str().to_owned(),
+        task.priority.as_str().to_owned(),
+        mark,
+        task.title.to_string(),
+    ]
 }

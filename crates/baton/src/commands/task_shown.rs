@@ -34,6 +34,9 @@ pub fn shown(view: &TaskView) -> String {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
     }
+    if let Some(reason) = &view.not_started {
+        let _ = writeln!(text, "\nIt is ready and not started yet: {}", reason.message);
+    }
     if !view.dead_edges.is_empty() {
         text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
         for edge in &view.dead_edges {

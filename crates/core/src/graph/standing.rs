@@ -39,7 +39,7 @@ impl Standing {
     }
 
     /// The tasks that do this one's work in its stead.
-    pub(super) fn stand_ins(&self) -> &[TaskId] {
+    pub fn stand_ins(&self) -> &[TaskId] {
         match self {
             Self::Open | Self::Done | Self::Cancelled | Self::Failed => &[],
             Self::Recycled { planning } => slice::from_ref(planning),

@@ -26,6 +26,10 @@ fn tells(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::ProjectCompleted { .. } => {
             ("Projects and sessions", "A person called a project complete.")
         }
+        EventBody::ProjectLimited { .. } => (
+            "Projects and sessions",
+            "A person said how many of a project's tasks may run at once; `null` for what the settings say.",
+        ),
         EventBody::SessionOpened { .. } => ("Projects and sessions", "A conversation began."),
         EventBody::MessagePosted { .. } => {
             ("Projects and sessions", "Somebody said something; `task` is what it became.")

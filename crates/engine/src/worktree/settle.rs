@@ -161,11 +161,7 @@ impl Worktrees {
         if !checkout.git_dir.is_dir() {
             return Ok(());
         }
-        if !stands_on(&checkout.git_dir, branch) {
-            let call =
-                self.repository.call_at("put the worktree on its branch", At::Repository(&checkout.git_dir));
-            call.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]).run().await?;
-        }
+        self.repository.put_on(&checkout.git_dir, branch).await?;
         if let Some(left) = leftovers {
             let (new, index) = (checkout.git_dir.join("index.baton"), checkout.git_dir.join("index"));
             let moved = fs::copy(left.index(), &new).and_then(|_| fs::rename(&new, &index));
@@ -173,10 +169,4 @@ impl Worktrees {
         }
         Ok(())
     }
-}
-
-/// Whether the worktree is on the branch. Where its HEAD cannot be read, git is told to put it there.
-fn stands_on(git_dir: &Path, branch: &BranchName) -> bool {
-    fs::read_to_string(git_dir.join("HEAD"))
-        .is_ok_and(|head| head.trim_end() == format!("ref: refs/heads/{branch}"))
 }

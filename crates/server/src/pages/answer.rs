@@ -10,6 +10,7 @@ use baton_engine::error::EngineError;
 use baton_engine::store_error::StoreError;
 use maud::{DOCTYPE, Markup, html};
 
+use super::assets::address;
 use crate::error::ApiError;
 
 /// Everything a page uses is ours and comes from here; nothing is written into it that could run.
@@ -32,6 +33,24 @@ pub fn page(status: StatusCode, markup: Markup) -> Response {
     ];
     headers.extend(fixed.map(|(name, value)| (name, HeaderValue::from_static(value))));
     response
+}
+
+/// A page with nothing around it, for who is not in yet and for when something is wrong. It needs nothing from the store.
+pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
+    let whole = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " · Baton" }
+                link rel="stylesheet" href=(address("baton.css"));
+                link rel="icon" href="/badge/0.svg" type="image/svg+xml";
+            }
+            body.plain { main #main .narrow { (body) } }
+        }
+    };
+    page(status, whole)
 }
 
 /// After a form: the browser asks for this page next.
@@ -72,30 +91,14 @@ impl IntoResponse for PageError {
             tracing::error!(code = ?error.error, message = %error.message, "page failed");
         }
         let title = status.canonical_reason().unwrap_or("Error");
-        page(
-            status,
-            html! {
-                (DOCTYPE)
-                html lang="en" {
-                    head {
-                        meta charset="utf-8";
-                        meta name="viewport" content="width=device-width, initial-scale=1";
-                        title { (title) " · Baton" }
-                        link rel="stylesheet" href=(super::assets::address("baton.css"));
-                        link rel="icon" href="/badge/0.svg" type="image/svg+xml";
-                    }
-                    body.plain {
-                        main #main .narrow {
-                            h1 { (title) }
-                            div.alert role="alert" {
-                                p { (error.message) }
-                                p.muted { (error.hint) }
-                            }
-                            p { a href="/" { "Inbox" } " · " a href="/board" { "Board" } }
-                        }
-                    }
-                }
-            },
-        )
+        let words = html! {
+            h1 { (title) }
+            div.alert role="alert" {
+                p { (error.message) }
+                p.muted { (error.hint) }
+            }
+            p { a href="/" { "Inbox" } " · " a href="/board" { "Board" } }
+        };
+        bare(status, title, &words)
     }
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use baton_core::change::Stored;
 use baton_core::id::ProjectId;
-use baton_core::state::{Queue, Status};
+use baton_core::state::{Queue, StateName, Status};
 use baton_core::task::Task;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
@@ -12,7 +12,10 @@ use maud::{Markup, html};
 use super::answer::{PageAnswer, PageError};
 use super::card::{Waits, card};
 use super::layout::{Frame, Tab, empty, heading};
+use super::percent::encoded;
+use super::projects;
 use super::visit::Visit;
+use super::words::of_state_name;
 use crate::error::Answer;
 use crate::input::Query;
 use crate::limits::PAGE_MAX;
@@ -20,14 +23,11 @@ use crate::state::App;
 
 /// Cards of a column where nobody asked for more.
 const CARDS_DEFAULT: u32 = 30;
-/// Projects offered as a filter.
-const PROJECTS_MAX: u32 = 50;
 
-/// A column: its name in the address, its heading, and the queues it gathers.
+/// A column: its name in the address, the state it is for, and the queues it gathers.
 struct Column {
     name: &'static str,
-    title: &'static str,
-    tone: &'static str,
+    state: StateName,
     gathers: &'static [(Option<Queue>, Option<Status>)],
     /// Of what is finished, the newest is what people look for.
     newest_first: bool,
@@ -38,44 +38,40 @@ struct Column {
 const COLUMNS: [Column; 9] = [
     column(
         "asking",
-        "? Needs you",
-        "asking",
+        StateName::AwaitingResponse,
         &[(None, Some(Status::AwaitingResponse)), (None, Some(Status::Blocked))],
     ),
-    column("review", "◆ To accept", "review", &[(Some(Queue::Provisional), None)]),
-    column("working", "▶ Working", "working", &[(Some(Queue::Claimed), Some(Status::Running))]),
-    Column {
-        waits: true,
-        ..column(
-            "queued",
-            "○ Queued",
-            "queued",
-            &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)],
-        )
-    },
-    Column {
-        waits: true,
-        ..column("planning", "⋔ To break down", "planning", &[(Some(Queue::Breakdown), None)])
-    },
-    column("failed", "✗ Failed", "failed", &[(Some(Queue::Failed), None)]),
-    Column {
-        newest_first: true,
-        ..column("recycled", "♺ Recycled", "recycled", &[(Some(Queue::Recycled), None)])
-    },
-    Column { newest_first: true, ..column("done", "✓ Done", "done", &[(Some(Queue::Done), None)]) },
-    Column {
-        newest_first: true,
-        ..column("cancelled", "⊘ Cancelled", "cancelled", &[(Some(Queue::Rejected), None)])
-    },
+    column("review", StateName::Provisional, &[(Some(Queue::Provisional), None)]),
+    column("working", StateName::Claimed, &[(Some(Queue::Claimed), Some(Status::Running))]),
+    column(
+        "queued",
+        StateName::Incoming,
+        &[(Some(Queue::NeedsContinuation), None), (Some(Queue::Incoming), None)],
+    )
+    .waiting(),
+    column("planning", StateName::Breakdown, &[(Some(Queue::Breakdown), None)]).waiting(),
+    column("failed", StateName::Failed, &[(Some(Queue::Failed), None)]),
+    column("recycled", StateName::Recycled, &[(Some(Queue::Recycled), None)]).from_the_newest(),
+    column("done", StateName::Done, &[(Some(Queue::Done), None)]).from_the_newest(),
+    column("cancelled", StateName::Cancelled, &[(Some(Queue::Rejected), None)]).from_the_newest(),
 ];
 
 const fn column(
     name: &'static str,
-    title: &'static str,
-    tone: &'static str,
+    state: StateName,
     gathers: &'static [(Option<Queue>, Option<Status>)],
 ) -> Column {
-    Column { name, title, tone, gathers, newest_first: false, waits: false }
+    Column { name, state, gathers, newest_first: false, waits: false }
+}
+
+impl Column {
+    const fn waiting(self) -> Self {
+        Self { waits: true, ..self }
+    }
+
+    const fn from_the_newest(self) -> Self {
+        Self { newest_first: true, ..self }
+    }
 }
 
 /// What the address asks for.
@@ -90,11 +86,7 @@ impl Wanted {
     fn read(mut query: Query) -> Answer<Self> {
         let title: Option<String> = query.take("q")?;
         let wanted = Self {
-            project: query
-                .take::<String>("project")?
-                .filter(|text| !text.is_empty())
-                .map(|text| parsed(&text))
-                .transpose()?,
+            project: projects::wanted(&mut query)?,
             title: title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()),
             more: query.take::<String>("more")?.unwrap_or_default().split(',').map(str::to_owned).collect(),
         };
@@ -107,18 +99,13 @@ impl Wanted {
         let project = self.project.map(|project| format!("&project={project}")).unwrap_or_default();
         let known = COLUMNS.iter().map(|column| column.name);
         let names: Vec<&str> = known.filter(|name| *name == more || self.is_whole(name)).collect();
-        format!("/board?more={}{project}#{more}", names.join(","))
+        let title = self.title.as_deref().map(|title| format!("&q={}", encoded(title))).unwrap_or_default();
+        format!("/board?more={}{project}{title}#{more}", names.join(","))
     }
 
     fn is_whole(&self, column: &str) -> bool {
         self.more.iter().any(|name| name == column)
     }
-}
-
-fn parsed(text: &str) -> Answer<ProjectId> {
-    text.parse().map_err(|error: baton_core::id::BadId| {
-        crate::error::ApiError::invalid(error.to_string(), "choose a project from the list")
-    })
 }
 
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, query: Query) -> PageAnswer {
@@ -181,14 +168,15 @@ async fn drawn<S: Store>(
     tasks: &[Stored<Task>],
     has_more: bool,
 ) -> Result<Markup, PageError> {
+    let sign = of_state_name(column.state);
     let mut cards = Vec::new();
     for stored in tasks {
         let waits = if column.waits { waits(app, &stored.value).await? } else { None };
-        cards.push(card(&stored.value, waits, &app.shop.running, frame.now));
+        cards.push(card(&stored.value, waits, &app.shop.running, frame.now, Some(sign)));
     }
     Ok(html! {
-        section.column.{ "tone-" (column.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
-            h2 #{ (column.name) "-title" } { (column.title) " " span.count { (tasks.len()) @if has_more { "+" } } }
+        section.column.{ "tone-" (sign.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
+            h2 #{ (column.name) "-title" } { (sign.glyph) " " (sign.word) " " span.count { (tasks.len()) @if has_more { "+" } } }
             div.stack { @for card in &cards { (card) } }
             @if has_more { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
         }
@@ -203,19 +191,14 @@ async fn waits<S: Store>(app: &App<S>, task: &Task) -> Result<Option<Waits>, Pag
 }
 
 async fn filters<S: Store>(app: &App<S>, wanted: &Wanted) -> Result<Markup, PageError> {
-    let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
+    let projects = projects::offered(app).await?;
     Ok(html! {
         form.filters method="get" action="/board" role="search" {
             label.unseen for="filter" { "Filter by title" }
             input #filter type="search" name="q" placeholder="Filter  /" value=[wanted.title.as_ref()] autocomplete="off";
             @if !projects.is_empty() {
                 label.unseen for="project" { "Project" }
-                select #project name="project" {
-                    option value="" { "All projects" }
-                    @for project in &projects {
-                        option value=(project.id) selected[wanted.project == Some(project.id)] { (project.title) }
-                    }
-                }
+                (projects::choice("project", &projects, wanted.project, "All projects"))
             }
             button type="submit" { "Filter" }
         }

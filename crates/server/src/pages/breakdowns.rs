@@ -19,7 +19,7 @@ use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
-use super::words::{age, counted, of_state};
+use super::words::{ago, counted, of_state};
 use crate::state::App;
 use crate::visitor::Visited;
 
@@ -53,7 +53,7 @@ pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
                 article #{ "b-" (task.id()) } data-row {
                     (of_state(task.state()).chip()) " "
                     a.title href={ "/breakdowns/" (task.id()) } { (task.spec().title) } " "
-                    span.muted { (task.id()) " · " (age(task.updated_at(), frame.now)) }
+                    span.muted { (task.id()) " · " (ago(task.updated_at(), frame.now)) }
                 }
             }
         }
@@ -82,7 +82,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) " " (age(record.submitted_at, frame.now)) } }
+                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id)) }
@@ -149,7 +149,7 @@ fn read(plan: &Plan) -> Markup {
 }
 
 fn points(title: &str, points: &[NonBlank]) -> Markup {
-    html! { @if !points.is_empty() { p.muted { (title) } ul { @for point in points { li { (point) } } } } }
+    html! { @if !points.is_empty() { p.muted { (title) } ul.points { @for point in points { li.prose { (markdown(point.as_str())) } } } } }
 }
 
 fn numbers(numbers: &[usize]) -> String {

@@ -6,7 +6,7 @@ use baton_core::time::Timestamp;
 use baton_engine::running::Running;
 use maud::{Markup, html};
 
-use super::words::{age, counted, money, of_state};
+use super::words::{Sign, age, counted, money, of_state};
 
 /// How many of a task's dependencies are met, of how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,24 +15,31 @@ pub struct Waits {
     pub all: usize,
 }
 
-pub fn card(task: &Task, waits: Option<Waits>, running: &Running, now: Timestamp) -> Markup {
-    let spec = task.spec();
+/// `said` is the state that stands over it already, such as its column's; a card says only what is more than that.
+pub fn card(
+    task: &Task,
+    waits: Option<Waits>,
+    running: &Running,
+    now: Timestamp,
+    said: Option<Sign>,
+) -> Markup {
+    let (spec, sign) = (task.spec(), of_state(task.state()));
     html! {
-        article.card.{ "tone-" (of_state(task.state()).tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
+        article.card.{ "tone-" (sign.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
             header {
-                (of_state(task.state()).chip())
+                @if said == Some(sign) { span.id { (spec.id) } } @else { (sign.chip()) }
                 @if task.pending_question().is_some() { span.asks title="A question waits" { span aria-hidden="true" { "?" } span.unseen { "A question waits" } } }
                 span.age { (age(task.updated_at(), now)) }
             }
             a.title href={ "/tasks/" (spec.id) } { (spec.title) }
-            (facts(task, waits, running))
+            (facts(task, waits, running, said == Some(sign)))
             (actions(task))
         }
     }
 }
 
 /// The numbers, as far as there are any.
-fn facts(task: &Task, waits: Option<Waits>, running: &Running) -> Markup {
+fn facts(task: &Task, waits: Option<Waits>, running: &Running, is_named: bool) -> Markup {
     let live = task.state().live_attempt();
     let agent = live.map(|attempt| &attempt.agent);
     let at_work = live.and_then(|attempt| running.at_work(attempt.id));
@@ -40,7 +47,7 @@ fn facts(task: &Task, waits: Option<Waits>, running: &Running) -> Markup {
     let end = task.ledger().last_end.as_ref().map(|end| &end.verified).filter(|_| at_work.is_none());
     html! {
         p.facts {
-            span.id { (task.id()) }
+            @if !is_named { span.id { (task.id()) } }
             @if let Some(agent) = agent { span title="Agent" { (agent) } }
             @if task.spec().priority != baton_core::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
             @if let Some(Waits { met, all }) = waits {

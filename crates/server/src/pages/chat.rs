@@ -6,6 +6,7 @@ use axum::response::Response;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::receipt::Wanted;
+use baton_core::run::Run;
 use baton_core::state::{Status, TaskState};
 use baton_core::task::Task;
 use baton_engine::Store;
@@ -17,10 +18,13 @@ use super::answer::{PageAnswer, PageError, go};
 use super::form::Form;
 use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
-use super::markdown::markdown;
+use super::markdown::{markdown, plain};
+use super::projects;
 use super::question;
+use super::task::about::{run_of, run_told};
+use super::task::history;
 use super::visit::Visit;
-use super::words::{age, counted, of_state, of_status, short};
+use super::words::{age, ago, counted, of_state, of_status, short};
 use crate::error::ApiError;
 use crate::input::Query;
 use crate::routes::projects::project;
@@ -37,7 +41,6 @@ const ENTRIES_MAX: usize = 200;
 const ENTRIES_PAGE: u32 = 500;
 /// Where messages go when there is no project.
 const SESSION_OF_CHAT: &str = "chat";
-const PROJECTS_MAX: u32 = 100;
 
 /// The project's own conversation, or the newest, or an empty one.
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
@@ -156,7 +159,7 @@ fn listed(group: &TaskGroup, current: &SessionId, frame: &Frame) -> Markup {
         .sum::<u64>();
     html! {
         a #{ "s-" (group.session) } href={ "/chat/" (group.session) } data-row aria-current=[(group.session == *current).then_some("page")] {
-            span.first { (short(&group.first_prompt, CHARS_MAX)) }
+            span.first { (short(&plain(&group.first_prompt), CHARS_MAX)) }
             span.meta {
                 @if waits > 0 { (of_status(Status::AwaitingResponse).chip()) } @else { (of_status(group.latest_status).chip()) }
                 span { (counted(group.task_count, "task")) }
@@ -175,11 +178,11 @@ fn said(
     next: &str,
 ) -> Markup {
     let link = html! { @if let Some(task) = entry.task_id { a href={ "/tasks/" (task) } { (task) } } };
-    let when = age(entry.at, frame.now);
+    let when = ago(entry.at, frame.now);
     html! {
         @match &entry.said {
             Said::Message { author, text, .. } => {
-                div.said.human #{ "entry-" (index) } { p.meta { (author) " " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
+                div.said.human #{ "entry-" (index) } { p.meta { (author) ", " (when) " " (link) } div.prose { (markdown(text.as_str())) } }
             },
             Said::Result { text, .. } => {
                 div.said #{ "entry-" (index) } { p.meta { "Result " (when) " " (link) } div.prose { (markdown(text)) } }
@@ -208,7 +211,10 @@ async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
         let page = app.desk().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
-    let run = app.desk().session_run(session).await?;
+    let run = match app.desk().session_run(session).await? {
+        Some(run) => Some(run),
+        None => last_run(app, session).await?,
+    };
     Ok(html! {
         @for task in &lines {
             p.progress #{ "progress-" (task.id()) } {
@@ -218,14 +224,23 @@ async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
             }
         }
         @if let Some(run) = run {
-            p.progress #run { "↺ " a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " is at " strong { (run.step()) } ", step " (run.total_steps()) }
+            p.progress #run { "↺ " (run_told(&run)) }
         }
     })
 }
 
+/// The recipe the newest task of the conversation followed; how it ended is worth a line.
+async fn last_run<S: Store>(app: &App<S>, session: &SessionId) -> Result<Option<Run>, PageError> {
+    let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
+    match app.desk().store.tasks(&filter, None, 1).await?.items.pop() {
+        Some(newest) => run_of(app, &history(app, newest.value.id()).await?).await,
+        None => Ok(None),
+    }
+}
+
 async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup, PageError> {
     let known = app.desk().store.session(session).await?;
-    let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
+    let projects = projects::offered(app).await?;
     let own = projects
         .iter()
         .find(|project| SessionId::of_project(project.id) == *session)
@@ -242,10 +257,7 @@ async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
                     input type="hidden" name="project" value=(project);
                 } @else if known.is_none() && !projects.is_empty() {
                     label.unseen for="chat-project" { "Project" }
-                    select #chat-project name="project" {
-                        option value="" { "No project" }
-                        @for project in &projects { option value=(project.id) { (project.title) } }
-                    }
+                    (projects::choice("chat-project", &projects, None, "No project"))
                 }
                 label.unseen for="chat-recipe" { "Recipe" }
                 select #chat-recipe name="recipe" {

@@ -3,15 +3,21 @@
 use std::path::Path;
 
 use axum::extract::State;
+use baton_core::hold::Hold;
+use baton_core::text::AgentName;
+use baton_core::time::Timestamp;
 use baton_engine::Store;
 use maud::{Markup, html};
 
-use super::answer::PageAnswer;
+use super::answer::{PageAnswer, go};
+use super::form::Form;
+use super::key::Key;
 use super::layout::{Frame, Tab, heading};
 use super::visit::Visit;
-use super::words::{age, bytes};
+use super::words::{ago, bytes, grouped, left};
 use crate::state::App;
-use crate::views::health::{AgentHealth, Health, health};
+use crate::views::health::{Health, health};
+use crate::visitor::Visited;
 
 pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
@@ -27,7 +33,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
         section {
             h2 { "Agents" }
             @if health.agents.is_empty() { p { "None is set up. Name one in " code { ".agent/baton.toml" } ", then " code { "baton doctor" } " tells whether it works." } }
-            @else { (agents(&health.agents, &frame, &app)) }
+            @else { (agents(&health, frame.now, &app)) }
         }
         section {
             h2 { "Work" }
@@ -37,8 +43,8 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
                 div { dt { "Questions" } dd { a href="/" { (health.counts.pending_questions) } } }
                 div { dt { "To accept" } dd { a href="/board#review" { (health.counts.unaccepted) } " of " (settings.max_unaccepted) } }
             }
-            (holds(&health, settings.max_unaccepted))
         }
+        (holds(&health, frame.now, settings.max_unaccepted))
         p { a href="/workers" { "Workers" } span.muted { ": the machines that run agents on this store" } }
         section {
             h2 { "Store" }
@@ -47,7 +53,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
                 dt { "Kept in" } dd { code { (app.shop.place.state_dir.display()) } }
                 dt { "Size" } dd { (bytes(size)) }
                 dt { "Free on the disk" } dd { @if let Some(free) = health.disk.free_bytes { (bytes(free)) } @else { "unknown" } }
-                dt { "Events" } dd { (health.last_seq) }
+                dt { "Events" } dd { (grouped(health.last_seq)) }
                 dt { "Namespace" } dd { (health.namespace) }
                 dt { "Version" } dd { (health.version) }
             }
@@ -57,21 +63,20 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     Ok(frame.page(Tab::Health, "Health", &[], &body))
 }
 
-fn agents<S: Store>(agents: &[AgentHealth], frame: &Frame, app: &App<S>) -> Markup {
+fn agents<S: Store>(health: &Health, now: Timestamp, app: &App<S>) -> Markup {
+    let hold = |name: &AgentName| health.holds.iter().find(|hold| hold.agent == *name);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Agents" {
             table {
                 thead { tr { th { "Agent" } th { "Program" } th { "Found" } th { "At most" } th { "Takes work" } } }
                 tbody {
-                    @for agent in agents {
+                    @for agent in &health.agents {
                         tr {
                             td { strong { (agent.name) } @if agent.name == app.shop.settings.default_agent { span.muted { " default" } } }
                             td { code { (agent.program) } }
                             td { @if agent.is_found { span.tone-done { "✓ yes" } } @else { span.tone-failed { "✗ not found" } } }
                             td { @if let Some(settings) = app.shop.settings.agents.get(&agent.name) { (settings.max) " at once, " (settings.max_turns) " turns" } }
-                            td {
-                                @if let Some(until) = agent.paused_until { span.tone-asking { "▲ rests for " (age(frame.now, until)) } } @else { span.tone-done { "✓ yes" } }
-                            }
+                            td { @if let Some(hold) = hold(&agent.name) { (rests(hold, now)) } @else { span.tone-done { "✓ yes" } } }
                         }
                     }
                 }
@@ -80,13 +85,42 @@ fn agents<S: Store>(agents: &[AgentHealth], frame: &Frame, app: &App<S>) -> Mark
     }
 }
 
-/// Why no new work may be started.
-fn holds(health: &Health, unaccepted_max: u32) -> Markup {
+fn rests(hold: &Hold, now: Timestamp) -> Markup {
     html! {
-        @if health.counts.unaccepted >= u64::from(unaccepted_max) {
-            div.notice { p { "No new task is started until some of the finished work is accepted or rejected." } }
+        span.tone-asking {
+            @if let Some(until) = hold.until { "▲ rests for " (left(until, now)) } @else { "▲ held until you let it go on" }
         }
     }
+}
+
+/// Why no new work may be started, and what ends that.
+fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
+    let is_full = health.counts.unaccepted >= u64::from(unaccepted_max);
+    html! {
+        section #holds {
+            h2 { "Holds" }
+            @if health.holds.is_empty() && !is_full { p.muted { "Nothing keeps agents from being given work." } }
+            @if is_full {
+                div.notice { p { "No new task is started until some of the finished work is accepted or rejected." } }
+            }
+            @for hold in &health.holds {
+                div.notice {
+                    p { strong { (hold.agent) } " " (rests(hold, now)) span.muted { ", placed " (ago(hold.since, now)) } }
+                    p { (hold.reason) }
+                    form.actions method="post" action={ "/health/holds/" (hold.agent) "/release" } {
+                        button type="submit" { "Let " (hold.agent) " go on" }
+                        code { "baton hold release " (hold.agent) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A person has seen to it.
+pub async fn release<S: Store>(app: Visited<S>, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
+    app.desk().release_hold(&agent, app.actor()).await?;
+    Ok(go("/health"))
 }
 
 /// What the store itself takes: its files lie beside the folders for logs and worktrees.

@@ -16,7 +16,7 @@ const KEYS: [(&str, &str); 9] = [
     ("r", "write a reply"),
     ("Ctrl Enter", "send what you wrote (⌘ Enter on a Mac)"),
     ("/", "filter this page"),
-    ("Ctrl K", "go to a task, a page or a command (⌘ K on a Mac)"),
+    ("Ctrl K", "go to a task or a page (⌘ K on a Mac)"),
     ("?", "this sheet"),
     ("Esc", "close, or leave a field"),
 ];

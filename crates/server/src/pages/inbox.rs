@@ -26,7 +26,8 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();
     let body = html! {
         (heading("Inbox", &html! {
-            @if pending > 0 { span.muted { (pending) @if pending == 1 { " question waits" } @else { " questions wait" } } }
+            @if pending >= SHOWN_MAX as usize { span.muted { "the oldest " (SHOWN_MAX) " of the questions that wait" } }
+            @else if pending > 0 { span.muted { (pending) @if pending == 1 { " question waits" } @else { " questions wait" } } }
         }))
         @if questions.is_empty() { (nothing(&app).await?) }
         div.questions #questions data-filter {
@@ -94,7 +95,7 @@ async fn unaccepted<S: Store>(app: &App<S>, frame: &Frame) -> Result<Markup, Pag
             section.also aria-labelledby="also" {
                 h2 #also { "To accept" }
                 div.cards {
-                    @for task in &waiting.items { (card::card(&task.value, None, &app.shop.running, frame.now)) }
+                    @for task in &waiting.items { (card::card(&task.value, None, &app.shop.running, frame.now, None)) }
                 }
                 @if waiting.next.is_some() { p { a href="/board" { "All of them are on the board" } } }
             }

@@ -1,16 +1,64 @@
-//! A drawing in layers: each node stands in the column after the last it comes from, and near those it is tied to.
+//! A drawing in layers: each node stands in the column after the last it comes from, and near those it is tied to. An
+//! edge over more than one column has a place of its own in each between, so that it runs behind no other node.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Column and row of every node, by number. `edges` lead from a node to one that comes after it; those that would
-/// lead back are left to the drawing.
-pub fn places(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let columns = columns(count, edges);
+/// Column and row.
+pub type Spot = (usize, usize);
+
+/// Where everything stands.
+pub struct Layout {
+    /// Of every node, by number.
+    pub places: Vec<Spot>,
+    /// Of every edge, by number: the spots it passes between its ends.
+    pub ways: Vec<Vec<Spot>>,
+}
+
+impl Layout {
+    /// `edges` lead from a node to one that comes after it; those that would lead back are left to the drawing.
+    pub fn of(count: usize, edges: &[(usize, usize)]) -> Self {
+        let mut columns = columns(count, edges);
+        let (mut ties, mut ways) = (Vec::new(), Vec::new());
+        for (from, to) in edges {
+            let mut last = *from;
+            let mut way = Vec::new();
+            for column in columns[*from] + 1..columns[*to] {
+                columns.push(column);
+                way.push(columns.len() - 1);
+                ties.push((last, columns.len() - 1));
+                last = columns.len() - 1;
+            }
+            ties.push((last, *to));
+            ways.push(way);
+        }
+        let rows = rows(&columns, &ties);
+        let spot = |node: usize| (columns[node], rows[node]);
+        Self {
+            places: (0..count).map(spot).collect(),
+            ways: ways.into_iter().map(|way| way.into_iter().map(spot).collect()).collect(),
+        }
+    }
+
+    fn spots(&self) -> impl Iterator<Item = Spot> {
+        self.places.iter().chain(self.ways.iter().flatten()).copied()
+    }
+
+    pub fn columns(&self) -> usize {
+        self.spots().map(|(column, _)| column + 1).max().unwrap_or(1)
+    }
+
+    pub fn rows(&self) -> usize {
+        self.spots().map(|(_, row)| row + 1).max().unwrap_or(1)
+    }
+}
+
+/// The row of every node in its column.
+fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
     let mut layers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (node, column) in columns.iter().enumerate() {
         layers.entry(*column).or_default().push(node);
     }
-    let mut rows = vec![0; count];
+    let mut rows = vec![0; columns.len()];
     for layer in layers.values() {
         for (row, node) in layer.iter().enumerate() {
             rows[*node] = row;
@@ -33,7 +81,7 @@ pub fn places(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
             }
         }
     }
-    columns.into_iter().zip(rows).collect()
+    rows
 }
 
 /// The middle of the rows a node is tied to, in sixteenths.
@@ -84,21 +132,27 @@ fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 mod tests {
     use super::*;
 
+    fn columns_of(layout: &Layout) -> Vec<usize> {
+        layout.places.iter().map(|(column, _)| *column).collect()
+    }
+
     #[test]
-    fn what_comes_after_stands_after() {
-        let places = places(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
-        assert_eq!(places.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0, 1, 1, 2, 3]);
-        let mut each = places.clone();
+    fn what_comes_after_stands_after_and_a_long_edge_passes_behind_nothing() {
+        let layout = Layout::of(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
+        assert_eq!(columns_of(&layout), [0, 1, 1, 2, 3]);
+        assert_eq!(layout.ways.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 0]);
+        let mut each: Vec<Spot> = layout.spots().collect();
         each.sort_unstable();
         each.dedup();
-        assert_eq!(each.len(), 5, "each has a place of its own");
+        assert_eq!(each.len(), 6, "each node and each way has a place of its own");
+        assert_eq!((layout.columns(), layout.rows()), (4, 3));
     }
 
     #[test]
     fn circles_come_to_an_end() {
-        assert_eq!(places(0, &[]), []);
-        let round = places(3, &[(0, 1), (1, 2), (2, 0)]);
-        assert_eq!(round.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(places(2, &[(0, 0), (0, 1), (1, 0)]).len(), 2);
+        assert_eq!(Layout::of(0, &[]).places, []);
+        let round = Layout::of(3, &[(0, 1), (1, 2), (2, 0)]);
+        assert_eq!(columns_of(&round), [0, 1, 2]);
+        assert_eq!(Layout::of(2, &[(0, 0), (0, 1), (1, 0)]).places.len(), 2);
     }
 }

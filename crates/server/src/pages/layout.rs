@@ -186,6 +186,7 @@ impl Frame {
                             button type="button" data-do="notify" .js hidden { "Notify me" }
                         }
                     }
+                    div #told .unseen role="status" aria-live="polite" { }
                     div #toasts role="status" aria-live="polite" { }
                     (help::sheet())
                     dialog #palette aria-label="Go to" { }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::markdown::plain;
 use super::words::short;
 use crate::error::Answer;
 use crate::input::Query;
@@ -113,7 +114,7 @@ fn notice(body: &EventBody) -> Option<Notice> {
     match body {
         EventBody::QuestionAsked { question, .. } => Some(Notice {
             title: "Baton asks",
-            text: short(question.text().as_str(), NOTICE_CHARS_MAX),
+            text: short(&plain(question.text().as_str()), NOTICE_CHARS_MAX),
             address: format!("/questions/{}", question.id),
         }),
         EventBody::TaskFailed { task, error } => Some(Notice {
@@ -126,46 +127,7 @@ fn notice(body: &EventBody) -> Option<Notice> {
             text: task.to_string(),
             address: format!("/tasks/{task}"),
         }),
-        EventBody::ProjectCreated { .. }
-        | EventBody::ProjectCompleted { .. }
-        | EventBody::SessionOpened { .. }
-        | EventBody::MessagePosted { .. }
-        | EventBody::TaskCreated { .. }
-        | EventBody::TaskClaimed { .. }
-        | EventBody::AgentStarted { .. }
-        | EventBody::AttemptEnded { .. }
-        | EventBody::TaskDone { .. }
-        | EventBody::TaskContinues { .. }
-        | EventBody::TaskRequeued { .. }
-        | EventBody::TaskRejected { .. }
-        | EventBody::TaskConflicted { .. }
-        | EventBody::TaskRecycled { .. }
-        | EventBody::TaskReplaced { .. }
-        | EventBody::TaskHeldBack { .. }
-        | EventBody::TaskLetGo { .. }
-        | EventBody::TaskRevised { .. }
-        | EventBody::TaskRetried { .. }
-        | EventBody::TaskCancelled { .. }
-        | EventBody::DependentsRewired { .. }
-        | EventBody::BreakdownReleased { .. }
-        | EventBody::PlanSubmitted { .. }
-        | EventBody::PlanApproved { .. }
-        | EventBody::PlanRejected { .. }
-        | EventBody::QuestionAnswered { .. }
-        | EventBody::QuestionWithdrawn { .. }
-        | EventBody::AnswerQueued { .. }
-        | EventBody::RunStarted { .. }
-        | EventBody::RunBound { .. }
-        | EventBody::StepStarted { .. }
-        | EventBody::StepLeft { .. }
-        | EventBody::OutcomeRefused { .. }
-        | EventBody::RunStopping { .. }
-        | EventBody::RunExited { .. }
-        | EventBody::PhaseHandedOff { .. }
-        | EventBody::EffectGivenUp { .. }
-        | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. }
-        | EventBody::TokenCreated { .. }
-        | EventBody::TokenRevoked { .. } => None,
+        // Whoever wants to know the rest looks at the page.
+        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Text of agents and people as HTML. It is hostile input: whatever it holds, nothing of it runs, loads or posts.
 
 use maud::{Markup, PreEscaped};
-use pulldown_cmark::{Event, Options, Parser, html};
+use pulldown_cmark::{Event, Options, Parser, TagEnd, html};
 
 /// The longest text that is laid out; what is longer is shown as it is, cut.
 const LAID_OUT_BYTES_MAX: usize = 256 * 1024;
@@ -20,6 +20,24 @@ pub fn markdown(text: &str) -> Markup {
     let mut laid_out = String::new();
     html::push_html(&mut laid_out, events);
     PreEscaped(cleaned(&laid_out))
+}
+
+/// The same without any layout, for a place that shows only words.
+pub fn plain(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    for event in Parser::new(text) {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                words.push_str(&text);
+            }
+            Event::SoftBreak | Event::HardBreak => words.push('\n'),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::CodeBlock) => {
+                words.push('\n');
+            }
+            _ => {}
+        }
+    }
+    words.trim_end().to_owned()
 }
 
 /// Images would call elsewhere, ids would collide with ours; links lead out in the open.
@@ -44,6 +62,15 @@ mod tests {
         assert!(html.contains("<h1>A</h1>"), "{html}");
         assert!(html.contains("first<br>\nsecond <code>code</code> <strong>bold</strong>"), "{html}");
         assert!(html.contains("<li>one</li>"), "{html}");
+    }
+
+    #[test]
+    fn where_only_words_are_shown_the_signs_are_gone() {
+        assert_eq!(
+            plain("Should it be **formal** or `casual`?\n\n- one\n- two"),
+            "Should it be formal or casual?\none\ntwo"
+        );
+        assert_eq!(plain("a < b & <b>c</b>"), "a < b & <b>c</b>");
     }
 
     #[test]

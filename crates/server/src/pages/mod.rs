@@ -7,6 +7,7 @@ mod board;
 mod breakdowns;
 mod card;
 mod chat;
+mod drawing;
 mod form;
 mod graph;
 mod guide;
@@ -19,6 +20,8 @@ mod layout;
 mod live;
 mod login;
 mod markdown;
+mod percent;
+mod projects;
 mod question;
 mod recipes;
 mod search;
@@ -76,6 +79,7 @@ pub fn on<S: Store>(router: Router<App<S>>) -> Router<App<S>> {
         .route("/user-tasks/trust", post(user_tasks::trust::<S>))
         .route("/user-tasks/{name}/run", post(user_tasks::run::<S>))
         .route("/health", get(health::show::<S>))
+        .route("/health/holds/{agent}/release", post(health::release::<S>))
         .route("/workers", get(workers::show::<S>))
 }
 

@@ -20,7 +20,7 @@ use super::key::Key;
 use super::layout::{Frame, Tab, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
-use super::words::{age, of_kind};
+use super::words::{ago, left, of_kind};
 use crate::error::{ApiError, Code};
 use crate::routes::questions::give;
 use crate::state::App;
@@ -56,22 +56,22 @@ pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: 
                     None => a.title href={ "/chat/" (record.session_id) } { "The loop of " (record.session_id) },
                 }
                 span.meta {
-                    a href={ "/questions/" (id) } { "asked " (age(record.asked_at, now)) }
+                    a href={ "/questions/" (id) } { "asked " (ago(record.asked_at, now)) }
                 }
             }
             div.prose.text #{ "q-" (id) "-text" } { (markdown(record.question.text().as_str())) }
             (context(record, task))
             @match &record.state {
-                QuestionState::Pending => (form(record, next)),
+                QuestionState::Pending => (form(record, now, next)),
                 QuestionState::Answered { at, answer, answered_by } => {
                     div.outcome {
-                        p { span.sign aria-hidden="true" { "✓" } " Answered by " strong { (answered_by) } " " (age(*at, now)) }
+                        p { span.sign aria-hidden="true" { "✓" } " Answered by " strong { (answered_by) } " " (ago(*at, now)) }
                         blockquote.prose { (markdown(answer.as_str())) }
                     }
                 },
                 QuestionState::Withdrawn { at, reason } => {
                     div.outcome {
-                        p { span.sign aria-hidden="true" { "⊘" } " Withdrawn " (age(*at, now)) ": " (reason) }
+                        p { span.sign aria-hidden="true" { "⊘" } " Withdrawn " (ago(*at, now)) ": " (reason) }
                     }
                 },
             }
@@ -96,7 +96,7 @@ fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
     }
 }
 
-fn form(record: &QuestionRecord, next: &str) -> Markup {
+fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
     let id = record.question.id;
     let draft = &record.question.draft;
     html! {
@@ -118,7 +118,7 @@ fn form(record: &QuestionRecord, next: &str) -> Markup {
             div.actions {
                 button.primary type="submit" { "Answer " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
-                @if let Some(expires) = draft.expires_at { span.muted { "expires at " time datetime=(expires) { (expires) } } }
+                @if let Some(expires) = draft.expires_at { span.muted { "expires in " (left(expires, now)) } }
             }
         }
     }

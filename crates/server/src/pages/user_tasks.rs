@@ -10,6 +10,7 @@ use super::answer::PageAnswer;
 use super::form::Form;
 use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
+use super::percent::encoded;
 use super::visit::Visit;
 use crate::state::App;
 
@@ -46,6 +47,11 @@ fn site<S: Store>(app: &App<S>) -> Site {
 async fn drawn<S: Store>(app: &App<S>, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
     let frame = Frame::load(app, visit).await?;
     let list = app.shop.user_tasks.list(&site(app));
+    // What keeps one from being run keeps all of them: trust is in the file.
+    let first = list.as_ref().ok().and_then(|list| list.tasks.first());
+    let is_untrusted = first.is_some_and(|task| {
+        matches!(app.shop.user_tasks.ready_to_run(&site(app), &task.name), Err(UserTaskError::Untrusted))
+    });
     let body = html! {
         (heading("User tasks", &html! { span.muted { code { ".agent/Taskfile.yml" } } }))
         @if let Some((ran, args)) = ran { (output(ran, args)) }
@@ -59,8 +65,11 @@ async fn drawn<S: Store>(app: &App<S>, visit: Visit, ran: Option<(&Ran, &str)>) 
             },
             Err(error) => div.alert role="alert" { p { (error) } p.muted { (error.hint()) } },
         }
-        @if app.shop.settings.user_tasks.trust != baton_engine::user_tasks::Trust::Always {
-            form.actions method="post" action="/user-tasks/trust" { button type="submit" { "I have read the file: trust it as it is" } }
+        @if is_untrusted {
+            form.actions method="post" action="/user-tasks/trust" {
+                button type="submit" { "I have read the file: trust it as it is" }
+                span.muted { "Until then none of them runs." }
+            }
         }
     };
     Ok(frame.page_with(StatusCode::OK, Tab::UserTasks, "User tasks", &["none".to_owned()], &body))
@@ -79,20 +88,6 @@ fn row(name: &str, description: &str, ran: Option<(&Ran, &str)>) -> Markup {
             }
         }
     }
-}
-
-/// A name in an address: everything that has a meaning there is written out.
-fn encoded(name: &str) -> String {
-    use std::fmt::Write;
-    name.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    })
 }
 
 fn output(ran: &Ran, args: &str) -> Markup {
@@ -114,15 +109,4 @@ fn end(text: &str) -> &str {
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(0);
     &text[from..]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_cannot_become_more_of_an_address() {
-        assert_eq!(encoded("docs:build"), "docs%3Abuild");
-        assert_eq!(encoded("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
-    }
 }

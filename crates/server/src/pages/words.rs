@@ -2,6 +2,7 @@
 //!
 //! A state is never told by its colour alone: the word and the sign say the same.
 
+use baton_core::attempt::ResultKind;
 use baton_core::exit_reason::ExitCategory;
 use baton_core::graph::Verdict;
 use baton_core::question::QuestionKind;
@@ -91,6 +92,21 @@ pub const fn of_verdict(verdict: &Verdict) -> Sign {
     }
 }
 
+/// How an attempt ended, as the agent has it.
+pub const fn of_result(kind: ResultKind) -> &'static str {
+    match kind {
+        ResultKind::Complete => "complete",
+        ResultKind::Incomplete => "incomplete",
+        ResultKind::NoEvidence => "done, with nothing to show",
+        ResultKind::NoChanges => "nothing to change",
+        ResultKind::Asked => "asked",
+        ResultKind::Blocked => "blocked",
+        ResultKind::SystemicError => "error, not its fault",
+        ResultKind::OwnError => "error",
+        ResultKind::TurnLimit => "out of turns",
+    }
+}
+
 impl Sign {
     /// As a small label.
     pub fn chip(self) -> Markup {
@@ -103,9 +119,22 @@ impl Sign {
     }
 }
 
-/// How long ago; the whole moment on demand. The page's script keeps it current.
+/// How old, where a column or a corner says that it is an age; the whole moment on demand. The page's script keeps it
+/// current, as it does the two below.
 pub fn age(at: Timestamp, now: Timestamp) -> Markup {
-    html! { time datetime=(at) title=(at) data-age { (span(now.ms_since(at))) } }
+    html! { time datetime=(at) title=(at) data-age="old" { (span(now.ms_since(at))) } }
+}
+
+/// How long ago, in a sentence: "asked 5 min ago".
+pub fn ago(at: Timestamp, now: Timestamp) -> Markup {
+    let ms = now.ms_since(at);
+    let words = if ms < 1_000 { "just now".to_owned() } else { format!("{} ago", span(ms)) };
+    html! { time datetime=(at) title=(at) data-age="ago" { (words) } }
+}
+
+/// How long until then.
+pub fn left(until: Timestamp, now: Timestamp) -> Markup {
+    html! { time datetime=(until) title=(until) data-age="left" { (span(until.ms_since(now))) } }
 }
 
 /// A length of time in its two largest units at most.
@@ -147,6 +176,19 @@ pub fn bytes(count: u64) -> String {
     format!("{}.{} {}", value / 1_024, value % 1_024 * 10 / 1_024, UNITS[unit])
 }
 
+/// A large number with a comma after each three digits.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A piece of a text for a place with little room.
 pub fn short(text: &str, chars_max: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
@@ -169,7 +211,24 @@ mod tests {
         assert_eq!([0, 1, 10_000, 1_234_567].map(money), ["$0.00", "$0.01", "$0.01", "$1.24"]);
         let sizes = [0, 1_023, 1_024, 1_536, 5 << 20, 3 << 30].map(bytes);
         assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 MiB", "3.0 GiB"]);
+        assert_eq!(
+            [0, 999, 1_000, 48_200, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "48,200", "1,234,567"]
+        );
         assert_eq!(short("\n  one two three \nfour", 8), "one two…");
+    }
+
+    #[test]
+    fn a_moment_is_old_ago_or_still_to_come() {
+        let [then, now] = [0, 125_000].map(Timestamp::from_ms);
+        let words = |markup: Markup| {
+            let text = markup.into_string();
+            text.split(['>', '<']).nth(2).unwrap_or_default().to_owned()
+        };
+        assert_eq!(words(age(then, now)), "2 min");
+        assert_eq!(words(ago(then, now)), "2 min ago");
+        assert_eq!(words(ago(now, now)), "just now");
+        assert_eq!(words(left(now, then)), "2 min");
     }
 
     #[test]

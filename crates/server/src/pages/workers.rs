@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::answer::PageAnswer;
 use super::layout::{Frame, Tab, empty, heading};
 use super::visit::Visit;
-use super::words::age;
+use super::words::{age, ago};
 use crate::error::ApiError;
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
@@ -17,7 +17,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     let frame = Frame::load(&app, visit).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {
-        (heading("Workers", &html! { span.muted { "as of now; load the page again for the next look" } }))
+        (heading("Workers", &html! { span.muted { "as it was when this page was loaded" } }))
         @if workers.is_empty() {
             (empty("No workers", "Nobody runs agents on this store at the moment.", &[
                 ("baton up", "run agents here, and this page"),
@@ -64,7 +64,7 @@ fn row(worker: &WorkerView, frame: &Frame) -> Markup {
                 (join(worker.agents.iter().map(ToString::to_string).collect()))
                 @if !worker.labels.is_empty() { br; span.muted { (join(worker.labels.iter().map(ToString::to_string).collect())) } }
             }
-            td { (age(worker.last_heartbeat, frame.now)) " ago" }
+            td { (ago(worker.last_heartbeat, frame.now)) }
             td { (age(worker.started_at, frame.now)) }
         }
     }

@@ -20,6 +20,8 @@ pub struct ProjectView {
     pub branch: BranchName,
     /// Where its code is shared between machines.
     pub remote: Option<RemoteUrl>,
+    /// How many of its tasks may run at once; none for what the settings say.
+    pub at_once_max: Option<u32>,
     /// The session that messages go to which name none.
     pub session_id: SessionId,
     pub created_at: Timestamp,
@@ -38,6 +40,7 @@ impl From<&Project> for ProjectView {
             feature_branch: project.feature_branch.clone(),
             branch: project.branch(),
             remote: project.remote.clone(),
+            at_once_max: project.at_once_max,
             session_id: SessionId::of_project(project.id),
             created_at: project.created_at,
             completed_at: project.completed_at,

@@ -2,9 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
+use baton_core::attempt::{AttemptResult, Evidence};
 use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
@@ -21,14 +19,6 @@ async fn read(stage: &Stage, path: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-async fn settle(stage: &Stage, task: TaskId, result: AttemptResult, output: &str) {
-    let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
-    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
-    let end = AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() };
-    stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
-}
-
 /// Many messages. Some are answered at once, some after a question, some only when all others have been sent.
 async fn talk(stage: &Stage) -> String {
     let project = stage.send("post", "/api/projects", Some(&json!({ "path": stage.root() }))).await.1;
@@ -41,10 +31,10 @@ async fn talk(stage: &Stage) -> String {
         let sent: Value = serde_json::from_str(&sent).unwrap();
         let task: TaskId = sent["task_id"].as_str().unwrap().parse().unwrap();
         match number % 4 {
-            0 => settle(stage, task, AttemptResult::Complete, "Done.").await,
+            0 => stage.attempt(task, AttemptResult::Complete, "Done.", Evidence::default()).await,
             1 => {
                 let question = Draft::new(QuestionKind::Clarification, NonBlank::new("Which?").unwrap());
-                settle(stage, task, AttemptResult::Asked { question }, "Hm.").await;
+                stage.attempt(task, AttemptResult::Asked { question }, "Hm.", Evidence::default()).await;
                 late.push(task);
             }
             _ => late.push(task),
@@ -56,7 +46,7 @@ async fn talk(stage: &Stage) -> String {
             assert_eq!(stage.send("post", &format!("/api/tasks/{task}/reply"), Some(&reply)).await.0, 200);
         }
         if number % 2 == 0 {
-            settle(stage, task, AttemptResult::Complete, "Late, but done.").await;
+            stage.attempt(task, AttemptResult::Complete, "Late, but done.", Evidence::default()).await;
         }
     }
     format!("/api/projects/{project}/conversation")

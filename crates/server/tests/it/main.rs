@@ -7,6 +7,7 @@
 
 mod conversation;
 mod openapi;
+mod pages;
 mod people;
 mod roles;
 mod schema;

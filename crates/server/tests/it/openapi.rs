@@ -35,20 +35,13 @@ fn call(id: &'static str, method: &'static str, path: impl Into<String>, request
 
 /// An agent works on the task and ends like this.
 async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str, verified: Evidence) {
-    let task: TaskId = task.parse().unwrap();
-    let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
-    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
-    let end = AttemptEnd { reported: Reported::new(result, output), verified };
-    stage.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+    stage.attempt(task.parse().unwrap(), result, output, verified).await;
 }
 
 /// An agent is put to work on the task, and may ask.
 async fn admitted(stage: &Stage, task: &str) -> Secret {
     let task: TaskId = task.parse().unwrap();
-    let attempt = stage.desk.ids.attempt();
-    let claim = Command::Claim { attempt, agent: "claude".parse().unwrap(), open_blockers: 0, worker: None };
-    stage.desk.apply(task, claim, Actor::Baton).await.unwrap();
+    let attempt = stage.claim(task).await;
     Door::new(stage.desk.clone(), None).admit(task, attempt).await.unwrap()
 }
 

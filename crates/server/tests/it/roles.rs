@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// Whom each call of the API is for.
-const CALLS: [(&str, &str, PersonRole); 54] = [
+const CALLS: [(&str, &str, PersonRole); 55] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
+    ("PATCH", "/api/projects/{id}", Operator),
     ("GET", "/api/projects/{id}/report", Viewer),
     ("POST", "/api/projects/{id}/complete", Operator),
     ("POST", "/api/projects/{id}/chat", Responder),
@@ -72,7 +73,7 @@ const CALLS: [(&str, &str, PersonRole); 54] = [
 ];
 
 /// And each page, with what else there is.
-const PAGES: [(&str, &str, PersonRole); 38] = [
+const PAGES: [(&str, &str, PersonRole); 39] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -107,6 +108,7 @@ const PAGES: [(&str, &str, PersonRole); 38] = [
     ("POST", "/user-tasks/{name}/run", Operator),
     ("GET", "/workers", Viewer),
     ("GET", "/health", Viewer),
+    ("POST", "/health/holds/{agent}/release", Operator),
     ("GET", "/metrics", Viewer),
     ("GET", "/mcp", Viewer),
     ("POST", "/mcp", Viewer),

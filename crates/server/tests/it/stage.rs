@@ -3,9 +3,13 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process;
 use std::sync::{Arc, Mutex};
 
+use baton_core::actor::Actor;
+use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::command::Command;
+use baton_core::id::{AttemptId, TaskId};
 use baton_core::time::Timestamp;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
@@ -34,7 +38,7 @@ pub struct Stage {
 
 fn git(folder: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
-    let status = Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    let status = process::Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
     assert!(status.success(), "git {arguments:?}");
 }
 
@@ -89,8 +93,17 @@ impl Stage {
     ) -> (u16, String) {
         let body = body.map(Value::to_string).unwrap_or_default();
         let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
+        self.exchange(&format!("{headers}{kind}"), method, path, &body).await
+    }
+
+    /// A form, as one of our own pages posts it.
+    pub async fn submit(&self, path: &str, fields: &str) -> (u16, String) {
+        self.exchange("content-type: application/x-www-form-urlencoded\r\n", "post", path, fields).await
+    }
+
+    async fn exchange(&self, headers: &str, method: &str, path: &str, body: &str) -> (u16, String) {
         let request = format!(
-            "{} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{headers}{kind}content-length: {}\r\n\r\n{body}",
+            "{} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
             method.to_uppercase(),
             self.address,
             body.len()
@@ -115,6 +128,27 @@ impl Stage {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         head.clone_into(&mut self.last_head.lock().unwrap());
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// An agent takes the task.
+    pub async fn claim(&self, task: TaskId) -> AttemptId {
+        let attempt = self.desk.ids.attempt();
+        let agent = "claude".parse().unwrap();
+        let claim = Command::Claim { attempt, agent, open_blockers: 0, worker: None };
+        self.desk.apply(task, claim, Actor::Baton).await.unwrap();
+        attempt
+    }
+
+    /// The agent's attempt ends like this.
+    pub async fn settle(&self, task: TaskId, attempt: AttemptId, reported: Reported, verified: Evidence) {
+        let end = AttemptEnd { reported, verified };
+        self.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+    }
+
+    /// An agent works on the task and ends like this.
+    pub async fn attempt(&self, task: TaskId, result: AttemptResult, output: &str, verified: Evidence) {
+        let attempt = self.claim(task).await;
+        self.settle(task, attempt, Reported::new(result, output), verified).await;
     }
 
     /// A header of the last answer.

@@ -27,6 +27,7 @@ mod rendered;
 mod restore;
 mod rows;
 mod running;
+mod sharing;
 mod statements;
 mod store;
 mod unblock;

@@ -1,5 +1,6 @@
 //! The trait, in terms of the writer and the readers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_core::access_token::AccessToken;
@@ -207,6 +208,15 @@ impl Store for SqliteStore {
         let read = move |conn: &_| find(conn, sql, [of_attempt(id)], "attempt", id);
         let found: Option<Stored<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
         Ok(found.map(|stored| stored.value))
+    }
+
+    async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
+        let mut workers = BTreeMap::new();
+        for attempt in attempts {
+            let worker = self.attempt(*attempt).await?.and_then(|record| record.attempt.worker);
+            workers.extend(worker.map(|worker| (*attempt, worker)));
+        }
+        Ok(workers)
     }
 
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {

@@ -73,6 +73,7 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
         base_branch: "main".parse().map_err(|error| wrong(&error))?,
         feature_branch: Some(feature_branch()),
         remote: None,
+        at_once_max: None,
         created_at: context.now,
         completed_at: None,
     };

@@ -6,43 +6,59 @@ use super::axe;
 use super::driver::Browser;
 use super::pictures::exhibition;
 
+/// What the other light changes.
+const DARK: &str = "{ runOnly: ['color-contrast'] }";
+/// What the small screen changes: what has to be scrolled, and what has to be hit.
+const SMALL: &str = "{ runOnly: ['color-contrast', 'scrollable-region-focusable', 'target-size'] }";
+
+/// Each page is opened once and looked at in both lights and on both screens.
 #[test]
-fn no_page_complains_on_the_console() {
+fn no_page_complains_on_the_console_and_axe_finds_no_serious_violation() {
     let exhibition = exhibition();
     let Some(browser) = Browser::at(&exhibition.place.address) else { return };
+    let axe = axe::script();
     for (name, path) in exhibition.pages() {
+        browser.size(1280, 860);
+        browser.dark(false);
         browser.go(&path);
         browser.is_live();
         assert_eq!(browser.complaints(), Vec::<String>::new(), "{name} {path}");
-    }
-}
-
-#[test]
-fn axe_finds_no_serious_violation_on_any_page() {
-    let Some(axe) = axe::script() else { return };
-    let exhibition = exhibition();
-    let Some(browser) = Browser::at(&exhibition.place.address) else { return };
-    looked_at(&browser, &exhibition.pages(), "", &axe);
-    // What the other light and the small screen change: contrast, and what has to be scrolled.
-    browser.dark(true);
-    looked_at(&browser, &exhibition.pages(), "{ runOnly: ['color-contrast'] }", &axe);
-    browser.size(390, 844);
-    let rules = "{ runOnly: ['color-contrast', 'scrollable-region-focusable', 'target-size'] }";
-    looked_at(&browser, &exhibition.pages(), rules, &axe);
-}
-
-fn looked_at(browser: &Browser, pages: &[(&'static str, String)], rules: &str, axe: &str) {
-    for (name, path) in pages {
-        browser.go(path);
-        browser.js(axe);
+        let Some(axe) = &axe else { continue };
+        // What is folded away is looked at, too.
         browser.js(&format!(
-            "window.found = null; axe.run({rules}).then((all) => {{ window.found = all.violations; }}); return 1"
+            "{axe}; document.querySelectorAll('details').forEach((each) => {{ each.open = true; }}); return 1"
         ));
-        browser.until("window.found");
-        let found = browser.js(
-            "return window.found.filter((each) => ['serious', 'critical'].includes(each.impact))
-               .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`))",
-        );
-        assert_eq!(found, json!([]), "{name} {path}");
+        looked_at(&browser, name, "{}");
+        browser.dark(true);
+        looked_at(&browser, name, DARK);
+        browser.size(390, 844);
+        looked_at(&browser, name, SMALL);
     }
+    if let Some(axe) = axe {
+        sheets(&browser, &axe);
+    }
+}
+
+/// What opens over a page.
+fn sheets(browser: &Browser, axe: &str) {
+    browser.size(1280, 860);
+    browser.go("/board");
+    browser.is_live();
+    browser.js(&format!("{axe}; return 1"));
+    for deed in ["keys", "palette"] {
+        browser.click(&format!("#foot [data-do={deed}]"));
+        browser.until(&format!("document.querySelector('#{deed}[open]')"));
+        looked_at(browser, deed, "{}");
+        browser.js(&format!("document.getElementById('{deed}').close(); return 1"));
+    }
+}
+
+fn looked_at(browser: &Browser, name: &str, rules: &str) {
+    browser.js(&format!(
+        "window.found = null; axe.run({rules}).then((all) => {{
+           window.found = all.violations.filter((each) => ['serious', 'critical'].includes(each.impact))
+             .flatMap((each) => each.nodes.map((node) => `${{each.id}}: ${{node.html.slice(0, 160)}} ${{node.failureSummary}}`));
+         }}); return 1"
+    ));
+    assert_eq!(browser.until("window.found"), json!([]), "{name} {rules}");
 }

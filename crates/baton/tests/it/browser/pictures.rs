@@ -42,6 +42,7 @@ impl Exhibition {
             ("breakdown", format!("/breakdowns/{breakdown}")),
             ("user-tasks", "/user-tasks".to_owned()),
             ("health", "/health".to_owned()),
+            ("workers", "/workers".to_owned()),
             ("keys", "/help".to_owned()),
         ]
     }

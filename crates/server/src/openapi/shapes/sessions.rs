@@ -18,6 +18,7 @@ pub fn shapes() -> Shapes {
                 ("feature_branch", or_null(&text())),
                 ("branch", text()),
                 ("remote", or_null(&text())),
+                ("at_once_max", or_null(&count())),
                 ("session_id", refer("SessionId")),
                 ("created_at", time()),
                 ("completed_at", or_null(&time())),

@@ -12,6 +12,7 @@ use super::{Seen, Sheet};
 use crate::pages::answer::PageAnswer;
 use crate::pages::card::verbs;
 use crate::pages::key::Key;
+use crate::pages::layout::empty;
 use crate::pages::visit::Visit;
 use crate::pages::words::counted;
 use crate::state::App;
@@ -23,7 +24,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
     let body = html! {
         @if files.is_empty() {
-            div.empty { h2 { "No changes" } p { "Nothing on the branch of this task differs from where it goes." } }
+            (empty("No changes", "Nothing on the branch of this task differs from where it goes.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
         } @else {
             (summary(&files))
             @if is_cut { div.notice { p { "Only the first " (LINES_MAX) " lines are shown; " code { "baton task diff " (id) } " prints all." } } }

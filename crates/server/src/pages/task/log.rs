@@ -50,7 +50,7 @@ pub async fn show<S: Store>(
         None => empty(
             "No log yet",
             "It begins when an agent does.",
-            &[("baton task log", "the same in a terminal")],
+            &[(format!("baton task log {id}").as_str(), "the same in a terminal")],
         ),
         Some(attempt) => {
             let end = end_of(&app.shop, attempt).await?;

@@ -45,8 +45,9 @@ pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
     html! {
         figure.machine tabindex="0" {
             svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(spoken(stays, now)) {
-                @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge")) }
-                @for (from, to) in &walked { (edge(*from, *to, "edge lit")) }
+                defs { (tip("tip")) (tip("tip-lit")) }
+                @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge", "tip")) }
+                @for (from, to) in &walked { (edge(*from, *to, "edge lit", "tip-lit")) }
                 @for state in StateName::ALL { (node(state, stays, current == Some(state), now)) }
             }
         }
@@ -76,14 +77,23 @@ fn are_neighbours(a: StateName, b: StateName) -> bool {
     (a_column - b_column).abs() <= 1 && (a_row - b_row).abs() <= 1
 }
 
+/// The head of an arrow, of a size that does not grow with its line.
+fn tip(name: &str) -> Markup {
+    html! {
+        marker id=(name) viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto" {
+            path d="M0 0.5 L8 4 L0 7.5 z" {}
+        }
+    }
+}
+
 /// From edge to edge of the boxes, bent a little so that there and back are two lines.
-fn edge(from: StateName, to: StateName, class: &str) -> Markup {
+fn edge(from: StateName, to: StateName, class: &str, tip: &str) -> Markup {
     let ((x1, y1), (x2, y2)) = (middle(from), middle(to));
     let (dx, dy) = (x2 - x1, y2 - y1);
     let (sx, sy) = border(dx, dy);
     let (ax, ay, bx, by) = (x1 + sx, y1 + sy, x2 - sx, y2 - sy);
     let (cx, cy) = (ax.midpoint(bx) - dy / 9, ay.midpoint(by) + dx / 9);
-    html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } {} }
+    html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } marker-end={ "url(#" (tip) ")" } {} }
 }
 
 /// Where a line that leaves the middle in this direction crosses the border of the box.

@@ -1,5 +1,7 @@
 //! `/tasks/{id}`: everything about one task, on tabs with addresses of their own.
 
+pub mod about;
+mod claims;
 pub mod diff;
 pub mod log;
 pub mod machine;
@@ -20,7 +22,7 @@ use super::answer::PageError;
 use super::card::actions;
 use super::layout::{Frame, Tab};
 use super::visit::Visit;
-use super::words::{age, of_state};
+use super::words::{ago, of_state};
 use crate::state::App;
 
 /// Events of one task that its pages look at: far more than a task has.
@@ -61,7 +63,7 @@ impl Seen {
                     (of_state(task.state()).chip())
                     span.id { (spec.id) }
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
-                    span { "changed " (age(task.updated_at(), self.frame.now)) }
+                    span { "changed " (ago(task.updated_at(), self.frame.now)) }
                 }
                 h1 { (spec.title) }
                 (actions(task))

@@ -14,18 +14,16 @@ use maud::html;
 use crate::pages::answer::{PageAnswer, go};
 use crate::pages::form::Form;
 use crate::pages::layout::{Frame, Tab};
+use crate::pages::projects;
 use crate::pages::visit::Visit;
 use crate::routes::projects::{project, titled};
 use crate::routes::tasks::session_for;
 use crate::state::App;
 use crate::visitor::Visited;
 
-/// Projects offered.
-const PROJECTS_MAX: u32 = 100;
-
 pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
-    let projects = app.desk().store.projects(None, PROJECTS_MAX).await?.items;
+    let projects = projects::offered(&app).await?;
     let body = html! {
         div.sheet.narrow {
             h1 { "New task" }
@@ -36,10 +34,7 @@ pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswe
                 textarea #description name="description" rows="5" data-draft="new-task" {}
                 @if !projects.is_empty() {
                     label for="new-project" { "Project" }
-                    select #new-project name="project" {
-                        option value="" { "None" }
-                        @for project in &projects { option value=(project.id) { (project.title) } }
-                    }
+                    (projects::choice("new-project", &projects, None, "None"))
                 }
                 label for="type" { "Type" }
                 select #type name="type" {

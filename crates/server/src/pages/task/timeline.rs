@@ -14,7 +14,7 @@ use super::{Seen, Sheet, history};
 use crate::pages::answer::PageAnswer;
 use crate::pages::key::Key;
 use crate::pages::visit::Visit;
-use crate::pages::words::{age, counted, money, of_state_name, short, took};
+use crate::pages::words::{age, ago, counted, money, of_result, of_state_name, short, took};
 use crate::state::App;
 
 /// The scale is a thousand wide.
@@ -94,11 +94,11 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
                         tr {
                             td { (attempt.number) @if attempt.resumes.is_some() { span.muted { " goes on" } } }
                             td { (attempt.agent) }
-                            td { (age(attempt.started_at, now)) }
+                            td { (ago(attempt.started_at, now)) }
                             @match &record.closing {
                                 Some(Closing::Ended { at, end }) => {
                                     td { (took(at.ms_since(attempt.started_at))) }
-                                    td { (format!("{:?}", end.reported.result.kind()).to_lowercase()) }
+                                    td { (of_result(end.reported.result.kind())) }
                                     td { (end.verified.turns) "/" (end.verified.turns_max) }
                                     td { (end.verified.commits) }
                                     td { (money(end.verified.cost_micro_usd)) }
@@ -180,19 +180,7 @@ fn told(body: &EventBody) -> String {
         EventBody::RunStarted { label, .. } => format!("the recipe {label} began"),
         EventBody::RunBound { .. } => "a run took it on".to_owned(),
         EventBody::AnswerQueued { .. } => "an answer was laid down for later".to_owned(),
-        EventBody::ProjectCreated { .. }
-        | EventBody::ProjectCompleted { .. }
-        | EventBody::SessionOpened { .. }
-        | EventBody::StepStarted { .. }
-        | EventBody::StepLeft { .. }
-        | EventBody::OutcomeRefused { .. }
-        | EventBody::RunStopping { .. }
-        | EventBody::RunExited { .. }
-        | EventBody::PhaseHandedOff { .. }
-        | EventBody::EffectGivenUp { .. }
-        | EventBody::IntakePaused { .. }
-        | EventBody::IntakeResumed { .. }
-        | EventBody::TokenCreated { .. }
-        | EventBody::TokenRevoked { .. } => "happened".to_owned(),
+        // The rest is about no task, and so in no task's history.
+        _ => "happened".to_owned(),
     }
 }

@@ -1,0 +1,27 @@
+//! Text in an address.
+
+use std::fmt::Write;
+
+/// Everything that has a meaning there is written out.
+pub fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut encoded, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        encoded
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_become_more_of_an_address() {
+        assert_eq!(encoded("docs:build"), "docs%3Abuild");
+        assert_eq!(encoded("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
+    }
+}

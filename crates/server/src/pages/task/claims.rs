@@ -1,0 +1,71 @@
+//! The last attempt: what the agent reported, beside what Baton saw.
+
+use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
+use maud::{Markup, html};
+
+use crate::pages::markdown::markdown;
+use crate::pages::words::{counted, grouped, money, of_result, took};
+
+pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
+    html! {
+        @if let (Some(reported), Some(verified)) = (reported, verified) {
+            section {
+                h2 { "The last attempt" }
+                div.pair {
+                    div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
+                    div { h3 { "Verified " span.muted { "by Baton" } } (measured(verified)) }
+                }
+            }
+        }
+    }
+}
+
+fn said(reported: &Reported) -> Markup {
+    let more = match &reported.result {
+        AttemptResult::NoChanges { reason } => Some(reason.as_str()),
+        AttemptResult::Asked { question } => Some(question.text.as_str()),
+        AttemptResult::Blocked { reason } => Some(match reason {
+            BlockReason::Timeout => "it took too long",
+            BlockReason::InteractivePrompt => "something wanted an answer typed",
+            BlockReason::Unstated => "it did not say why",
+            BlockReason::Other(text) => text.as_str(),
+        }),
+        AttemptResult::Error { message, .. } => Some(message.as_str()),
+        AttemptResult::Complete
+        | AttemptResult::Incomplete
+        | AttemptResult::NoEvidence
+        | AttemptResult::TurnLimit => None,
+    };
+    html! {
+        p { strong { (of_result(reported.result.kind())) } }
+        @if let Some(more) = more { div.prose { (markdown(more)) } }
+        @if !reported.output.trim().is_empty() {
+            details { summary { "Its last words" } div.prose { (markdown(&reported.output)) } }
+        }
+    }
+}
+
+fn measured(verified: &Evidence) -> Markup {
+    let ms = i64::try_from(verified.duration_ms).unwrap_or(i64::MAX);
+    html! {
+        dl.facts-list {
+            dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " and uncommitted changes, which Baton committed" } }
+            dt { "Changed" } dd { (counted(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
+            dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
+            dt { "Time" } dd { (took(ms)) }
+            @if verified.input_tokens + verified.output_tokens > 0 {
+                dt { "Tokens" } dd { (grouped(verified.input_tokens)) " in, " (grouped(verified.output_tokens)) " out" }
+            }
+            @if verified.cost_micro_usd > 0 { dt { "Cost" } dd { (money(verified.cost_micro_usd)) } }
+            @for check in &verified.checks {
+                dt { "Check " (check.name) }
+                dd {
+                    @if check.exit_code == 0 { span.tone-done { "✓ passed" } } @else {
+                        span.tone-failed { "✗ exit code " (check.exit_code) }
+                        details { summary { "Its output" } pre { (check.output_tail) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The board: what a card says, what can be done with it, and what that would start or move.
+
+use baton_core::attempt::{AttemptResult, ErrorCause, Evidence};
+use baton_core::id::TaskId;
+
+use super::{Scene, burned_out, part, reads};
+
+fn card(page: &str, task: TaskId) -> &str {
+    part(page, &format!("id=\"card-{task}\""), "</article>")
+}
+
+#[tokio::test]
+async fn a_card_says_what_it_is_how_it_fares_and_what_it_waits_on() {
+    let scene = Scene::set().await;
+    let done = scene.add("Set up").await;
+    scene.finish(done).await;
+    scene.accept(done).await;
+    let asking = scene.add("Add the French greeting").await;
+    scene.ask(asking, "Formal or casual?", &[]).await;
+    let finished = scene.add("Greet by name").await;
+    scene.finish(finished).await;
+    let working = scene.add("Profile the start-up").await;
+    scene.stage.claim(working).await;
+    let waiting = scene.add_after("Write the guide", &[done, finished]).await;
+    scene.pass(180_000);
+    let page = scene.page("/board").await;
+
+    let column = |name: &str| part(&page, &format!("id=\"{name}\""), "</section>");
+    reads(
+        card(column("asking"), asking),
+        &[&asking.to_string(), "? A question waits", "3 min", "Add the French greeting"],
+    );
+    reads(
+        card(column("review"), finished),
+        &["3 min", "Greet by name", "7/50 turns", "2 commits", "$0.34", "Accept", "Reject", "Cancel"],
+    );
+    reads(card(column("working"), working), &["Profile the start-up", "claude"]);
+    reads(card(column("queued"), waiting), &["Write the guide", "deps 1/2"]);
+    reads(card(column("done"), done), &["Set up", "7/50 turns"]);
+    reads(&page, &["? Needs you 1", "◆ To accept 1", "▶ Working 1", "○ Queued 1", "✓ Done 1"]);
+}
+
+#[tokio::test]
+async fn only_what_is_legal_now_has_a_button() {
+    let scene = Scene::set().await;
+    let queued = scene.add("Queued").await;
+    let ready = scene.add("Ready").await;
+    scene.finish(ready).await;
+    let burned = scene.add("Burned out").await;
+    scene.stage.attempt(burned, AttemptResult::TurnLimit, "", burned_out()).await;
+    let failed = scene.add("Failed").await;
+    let error =
+        AttemptResult::Error { cause: ErrorCause::Own, message: "first line\nsecond line".to_owned() };
+    scene.stage.attempt(failed, error, "", Evidence::default()).await;
+    let over = scene.add("Over").await;
+    scene.finish(over).await;
+    scene.accept(over).await;
+    let page = scene.page("/board").await;
+    let verbs = |task: TaskId| -> Vec<String> {
+        card(&page, task)
+            .split(&format!("/tasks/{task}/do/"))
+            .skip(1)
+            .map(|rest| part(rest, "", "\"").to_owned())
+            .collect()
+    };
+    assert_eq!(verbs(queued), ["cancel"]);
+    assert_eq!(verbs(ready), ["accept", "reject", "cancel"]);
+    assert_eq!(verbs(burned), ["recycle", "accept", "reject", "cancel"]);
+    assert_eq!(verbs(failed), ["retry", "cancel"]);
+    assert_eq!(verbs(over), Vec::<String>::new());
+    // The state a card has beside its column's is on it, in words.
+    reads(card(&page, burned), &["▲ Burned out", "Accept anyway"]);
+    // Whoever has an old page open is told, instead of anything being done.
+    reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["That is not possible now."]);
+    let (status, _) = scene.stage.submit(&format!("/tasks/{over}/do/cancel"), "").await;
+    assert_eq!(status, 409);
+    // What went wrong keeps its lines.
+    assert!(scene.page(&format!("/tasks/{failed}")).await.contains("<pre>first line\nsecond line</pre>"));
+}
+
+#[tokio::test]
+async fn a_preview_says_what_would_start_and_what_would_move() {
+    let scene = Scene::set().await;
+    let first = scene.add("First").await;
+    let other = scene.add("Other").await;
+    scene.add_after("Starts then", &[first]).await;
+    scene.add_after("Needs both", &[first, other]).await;
+    scene.finish(first).await;
+    let preview = async |verb: &str| scene.page(&format!("/tasks/{first}/do/{verb}")).await;
+    let accept = preview("accept").await;
+    reads(
+        &accept,
+        &[
+            "Accept: First",
+            &format!("Merges baton/{first} (2 commits"),
+            "Starts ▶ Starts then",
+            "Comes nearer ○ Needs both",
+            "still waits on 1",
+        ],
+    );
+    reads(
+        &preview("reject").await,
+        &["It goes back to the queue, ahead of other work.", "What has to change?"],
+    );
+    reads(
+        &preview("cancel").await,
+        &["Nobody works on it any more.", "✗ 2 tasks waiting on it could then never start."],
+    );
+    let large = scene.add("Large").await;
+    scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
+    reads(
+        &scene.page(&format!("/tasks/{large}/do/recycle")).await,
+        &["a breakdown task is made in its place"],
+    );
+    // And it does what it says.
+    let (status, _) = scene.stage.submit(&format!("/tasks/{first}/do/reject"), "reason=Not+like+this").await;
+    assert_eq!(status, 303);
+    reads(
+        &scene.page(&format!("/tasks/{first}")).await,
+        &["Told to the next attempt", "Rejected just now", "Not like this"],
+    );
+}
+
+#[tokio::test]
+async fn the_board_is_filtered_and_stays_so_where_more_is_shown() {
+    let scene = Scene::set().await;
+    for number in 0..32 {
+        scene.add(&format!("Wash & dry {number}")).await;
+    }
+    let other = scene.add("Something else").await;
+    let page = scene.page("/board?q=wash+%26+dry").await;
+    assert!(!page.contains(&format!("card-{other}")), "{page}");
+    let more = part(&page, "<p class=\"more\"><a href=\"", "\"").replace("&amp;", "&");
+    assert_eq!(more, "/board?more=queued&q=wash%20%26%20dry#queued");
+    let whole = scene.page(more.split('#').next().unwrap()).await;
+    assert_eq!(whole.matches("<article class=\"card").count(), 32);
+}

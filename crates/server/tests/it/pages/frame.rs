@@ -1,0 +1,80 @@
+//! What every page has: its landmarks, its keys, and on an empty store what to type.
+
+use super::{Scene, part, reads};
+
+/// Every page that needs nothing to be there, with the command an empty one names.
+const PAGES: [(&str, &str); 10] = [
+    ("/", "baton task add"),
+    ("/board", "baton task add"),
+    ("/chat", "baton chat"),
+    ("/graph", "baton task add"),
+    ("/breakdowns", "baton recycle"),
+    ("/recipes", ""),
+    ("/user-tasks", "baton do"),
+    ("/health", ""),
+    ("/workers", "baton up"),
+    ("/help", ""),
+];
+
+#[tokio::test]
+async fn every_page_has_its_landmarks_and_an_empty_one_the_command_to_type() {
+    let scene = Scene::set().await;
+    for (path, command) in PAGES {
+        let page = scene.page(path).await;
+        for (wanted, count) in [
+            ("<main id=\"main\"", 1),
+            ("<nav id=\"nav\" aria-label=\"Main\"", 1),
+            ("<footer", 1),
+            ("<h1>", 1),
+        ] {
+            assert_eq!(page.matches(wanted).count(), count, "{path}: {wanted}");
+        }
+        assert!(
+            page.contains("<html lang=\"en\">") && page.contains("href=\"#main\">To the content</a>"),
+            "{path}"
+        );
+        assert!(page.contains("rel=\"manifest\"") && page.contains("name=\"viewport\""), "{path}");
+        // What changes by itself is said, not only shown.
+        for region in ["id=\"line\"", "id=\"told\"", "id=\"toasts\""] {
+            assert!(part(&page, region, ">").contains("aria-live=\"polite\""), "{path}: {region}");
+        }
+        assert!(page.contains(command), "{path} does not say: {command}");
+        for labelled in page.split(" for=\"").skip(1).map(|rest| part(rest, "", "\"")) {
+            assert!(
+                page.contains(&format!("id=\"{labelled}\"")),
+                "{path}: a label for {labelled}, which is not there"
+            );
+        }
+        let mut ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| part(rest, "", "\"")).collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all, "{path}: an id stands twice");
+    }
+}
+
+#[tokio::test]
+async fn the_sheet_of_keys_names_every_key_and_every_place() {
+    let scene = Scene::set().await;
+    let sheet = scene.page("/help").await;
+    reads(&sheet, &["j / k", "1 – 9", "Ctrl Enter", "/", "Ctrl K", "?", "Esc"]);
+    let page = scene.page("/").await;
+    assert!(page.contains("<dialog id=\"keys\""), "it is a sheet over every page, too");
+    for link in part(&page, "<nav", "</nav>").split("data-chord=\"").skip(1) {
+        let (chord, word) = (part(link, "", "\""), part(link, "class=\"word\">", "<"));
+        reads(&sheet, &[&format!("g {chord} {word}")]);
+    }
+}
+
+#[tokio::test]
+async fn the_palette_finds_tasks_by_words_and_by_id() {
+    let scene = Scene::set().await;
+    let task = scene.add("Greet by name").await;
+    scene.add("Something else").await;
+    for wanted in ["greet", &task.to_string()] {
+        let found: serde_json::Value =
+            serde_json::from_str(&scene.page(&format!("/search?q={wanted}")).await).unwrap();
+        assert_eq!(found["entries"][0]["address"], format!("/tasks/{task}"), "{wanted}: {found}");
+        assert_eq!(found["entries"].as_array().unwrap().len(), 1, "{wanted}: {found}");
+    }
+}

@@ -1,0 +1,97 @@
+//! The graph, and the plans that breakdowns hand in.
+
+use serde_json::json;
+
+use super::{Scene, part, reads};
+
+#[tokio::test]
+async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
+    let scene = Scene::set().await;
+    let done = scene.add("Set up").await;
+    scene.finish(done).await;
+    scene.accept(done).await;
+    let open = scene.add_after("Greet by name", &[done]).await;
+    let gone = scene.add("Ask the lawyers").await;
+    let waits = scene.add_after("Write the tests", &[open]).await;
+    scene.add_after("Write the guide", &[waits]).await;
+    scene.add_after("Publish it", &[gone]).await;
+    scene.add("Tidy up").await;
+    scene.post(&format!("/api/tasks/{gone}/cancel"), &json!({})).await;
+    let page = scene.page("/graph").await;
+    let drawing = part(&page, "<div class=\"drawing\"", "</svg>");
+    assert!(drawing.contains("✓ met<title>met: it is done</title>"), "{drawing}");
+    assert!(drawing.contains("○ pending<title>pending: it is not done yet</title>"), "{drawing}");
+    assert!(drawing.contains("✗ dead<title>dead: "), "{drawing}");
+    // Two lines of the longest chain that is still to be done, and its three tasks.
+    assert_eq!(drawing.matches("class=\"edge pending critical\"").count(), 2, "{drawing}");
+    assert_eq!(drawing.matches(" critical\"><title>").count(), 3, "{drawing}");
+    reads(drawing, &["Greet by name ○ Queued · ready"]);
+    reads(
+        &page,
+        &[
+            "2 ready: an agent may take them now",
+            "critical path: 3 tasks",
+            "In words",
+            "Greet by name waits on Set up — met: it is done",
+            "Write the tests waits on Greet by name — pending: it is not done yet",
+            "Tied to nothing",
+            "Tidy up",
+            "ready",
+        ],
+    );
+}
+
+#[tokio::test]
+async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
+    let scene = Scene::set().await;
+    let large = scene.add("Translate everything").await;
+    scene.add_after("Write the guide", &[large]).await;
+    scene.stage.attempt(large, baton_core::attempt::AttemptResult::TurnLimit, "", super::burned_out()).await;
+    scene.post(&format!("/api/tasks/{large}/recycle"), &json!({ "reason": "too_large" })).await;
+    let page = scene.page("/graph").await;
+    reads(
+        &page,
+        &[
+            "♺ stands in for what was recycled",
+            "♺ stands in",
+            "Write the guide waits on Translate everything — pending: it was recycled and",
+            "stands in for Translate everything, which was recycled",
+        ],
+    );
+    assert!(!page.contains("Tied to nothing"), "{page}");
+}
+
+#[tokio::test]
+async fn a_plan_is_read_as_it_was_meant() {
+    let scene = Scene::set().await;
+    let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
+    let made = scene.post("/api/breakdowns", &goal).await;
+    let id = made["breakdown"]["task_id"].as_str().unwrap();
+    reads(&scene.page("/breakdowns").await, &["To break down", "Translate everything"]);
+    let plan = json!({ "items": [
+        { "title": "German", "description": "One **file**.", "acceptance_criteria": ["ends with `!`"] },
+        { "title": "Spanish", "depends_on": [1], "verification": ["`scripts/check` passes"] },
+    ]});
+    let (status, text) = scene.stage.send("patch", &format!("/api/breakdowns/{id}"), Some(&plan)).await;
+    assert_eq!(status, 200, "{text}");
+    let page = scene.page(&format!("/breakdowns/{id}")).await;
+    let plan = part(&page, "<ol class=\"plan\">", "</ol>");
+    reads(
+        plan,
+        &[
+            "German",
+            "One file.",
+            "Accepted when",
+            "ends with !",
+            "Spanish",
+            "after 1",
+            "what waited on the whole waits on this",
+            "Verified by",
+            "scripts/check passes",
+        ],
+    );
+    assert!(!plan.contains('`') && plan.contains("<code>scripts/check</code>"), "{plan}");
+    reads(&page, &["Approve: make these tasks", "Send it back", "Edit the plan", "What the planner is told"]);
+    // What cannot be edited on the page is not lost by editing.
+    assert!(page.contains("name=\"verification-2\" value=\"`scripts/check` passes\""), "{page}");
+}
