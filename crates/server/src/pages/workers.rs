@@ -17,7 +17,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     let frame = Frame::load(&app, visit).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {
-        (heading("Workers", &html! { span.muted { "as of now; load the page again for the next look" } }))
+        (heading("Workers", &html! { span.muted { "as it was when this page was loaded" } }))
         @if workers.is_empty() {
             (empty("No workers", "Nobody runs agents on this store at the moment.", &[
                 ("baton up", "run agents here, and this page"),

@@ -12,6 +12,8 @@ mod tasks;
 mod tools;
 mod words;
 
+pub use words::STATUSES;
+
 use serde_json::{Map, Value, json};
 
 pub fn refer(name: &str) -> Value {

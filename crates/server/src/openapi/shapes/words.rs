@@ -9,6 +9,18 @@ use serde_json::json;
 use super::{Shapes, cursor, id, one_of};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
+/// How a task may be, in the words of the outside.
+pub const STATUSES: [&str; 8] = [
+    "QUEUED",
+    "RUNNING",
+    "AWAITING_RESPONSE",
+    "BLOCKED",
+    "WAITING_CHILDREN",
+    "COMPLETE",
+    "ERROR",
+    "CANCELLED",
+];
+
 pub fn shapes() -> Shapes {
     let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9_-]*$", "maxLength": 64 });
     let session = json!({
@@ -54,18 +66,6 @@ pub fn shapes() -> Shapes {
                 "rejected",
             ]),
         ),
-        (
-            "Status",
-            one_of(&[
-                "QUEUED",
-                "RUNNING",
-                "AWAITING_RESPONSE",
-                "BLOCKED",
-                "WAITING_CHILDREN",
-                "COMPLETE",
-                "ERROR",
-                "CANCELLED",
-            ]),
-        ),
+        ("Status", one_of(&STATUSES)),
     ]
 }

@@ -49,7 +49,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
                 @if !view.description.trim().is_empty() {
                     section { h2 { "What is to be done" } div.prose { (markdown(&view.description)) } }
                 }
-                @if let Some(output) = view.output.as_deref().filter(|text| !text.trim().is_empty()) {
+                @if let Some(output) = view.output.as_deref().filter(|text| is_news(text, &questions)) {
                     section { h2 { "What came of it" } div.prose.output { (markdown(output)) } }
                 }
                 (claims(view.reported.as_ref(), view.verified.as_ref()))
@@ -67,6 +67,12 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
         }
     };
     Ok(seen.page(Sheet::Overview, &[], &body))
+}
+
+/// Where what an agent said last was its question, that stands on the page already.
+fn is_news(output: &str, questions: &[QuestionRecord]) -> bool {
+    let is_asked = |record: &QuestionRecord| record.question.text().as_str().trim() == output.trim();
+    !output.trim().is_empty() && !questions.iter().any(is_asked)
 }
 
 /// A sentence where the state alone does not say enough.

@@ -66,7 +66,7 @@ async fn a_plan_is_read_as_it_was_meant() {
     let scene = Scene::set().await;
     let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
     let made = scene.post("/api/breakdowns", &goal).await;
-    let id = made["task_id"].as_str().unwrap();
+    let id = made["breakdown"]["task_id"].as_str().unwrap();
     reads(&scene.page("/breakdowns").await, &["To break down", "Translate everything"]);
     let plan = json!({ "items": [
         { "title": "German", "description": "One **file**.", "acceptance_criteria": ["ends with `!`"] },
