@@ -63,3 +63,17 @@ pub async fn the_result_of_a_lost_attempt_is_not_written<F: Fixture>() {
     write(&store, settled(&current, complete(), 20)).await;
     assert_eq!(load(&store, task_id(1)).await.value.state().name(), StateName::Done);
 }
+
+pub async fn the_workers_of_many_attempts_are_known_at_once<F: Fixture>() {
+    let place = F::fresh().await;
+    let store = place.open().await;
+    write(&store, created(1, &[])).await;
+    write(&store, created(2, &[])).await;
+    let here = store.claim(request("here", 1)).await.unwrap().remove(0);
+    let there = store.claim(request("there", 1)).await.unwrap().remove(0);
+    write(&store, settled(&here, complete(), 10)).await;
+    let (ended, live) = (here.lease.attempt, there.lease.attempt);
+    let workers = store.workers_of(&[ended, live, attempt_ids(1)[0]]).await.unwrap();
+    assert_eq!(workers, [(ended, "here".to_owned()), (live, "there".to_owned())].into());
+    assert!(store.workers_of(&[]).await.unwrap().is_empty());
+}

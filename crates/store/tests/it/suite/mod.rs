@@ -69,6 +69,7 @@ macro_rules! conformance {
             leases::a_lease_ends_by_the_stores_clock,
             leases::a_renewed_lease_lives_on_and_a_lost_one_is_named,
             leases::the_result_of_a_lost_attempt_is_not_written,
+            leases::the_workers_of_many_attempts_are_known_at_once,
             lists::pages_hold_while_rows_come_and_go,
             lists::filters_hold_together,
             lists::a_revised_task_is_found_by_its_new_title_and_in_its_new_place,
