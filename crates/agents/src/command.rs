@@ -12,12 +12,10 @@ use tokio::time::{Instant, timeout};
 
 use crate::driver::{Clock, Driver, Event, Launch, Limits, Running};
 use crate::ended::{Ended, Exit, How};
-use crate::heard::Heard;
 use crate::hearing::Hearing;
-use crate::log::AttemptLog;
-use crate::outbox::Outbox;
 use crate::pipe::{DRAIN_PATIENCE, Pipe};
 use crate::process::{Pipes, Process, feed};
+use crate::start::{Started, start};
 use crate::tree::Leftover;
 use crate::waiting::{after, cancelled};
 
@@ -43,28 +41,10 @@ async fn run(
     events: mpsc::Sender<Event>,
     mut cancel: watch::Receiver<bool>,
 ) -> Ended {
-    let log = match AttemptLog::create(&launch.log_path, launch.limits.log_bytes_max) {
-        Ok(log) => log,
-        Err(error) => {
-            let path = launch.log_path.display();
-            return Ended::failed_to_start(format!("cannot make the log {path}: {error}"));
-        }
-    };
-    let mut hearing = Hearing::new(Heard::new(launch.limits.turns_max), Outbox::new(events), log, clock);
-    if *cancel.borrow() {
-        hearing.note("cancelled before it started");
-        return Ended::of(hearing.finish().await, How::Cancelled, None);
-    }
-    let (process, pipes) = match Process::start(&launch) {
+    let Started { process, pipes, hearing } = match start(&launch, clock, events, &cancel).await {
         Ok(started) => started,
-        Err(error) => {
-            hearing.note(&error.to_string());
-            hearing.finish().await;
-            return Ended::failed_to_start(error.to_string());
-        }
+        Err(ended) => return *ended,
     };
-    hearing.note(&format!("started {} as process {}", launch.command.join(" "), process.identity().pid));
-    hearing.outbox.push(Event::Started(process.identity().clone()));
     let Pipes { stdin, stdout, stderr } = pipes;
     let mut drive = Drive {
         process,

@@ -1,8 +1,8 @@
 //! An errand: one command of the user's, run to its end beside the agents and behind the same walls.
 //!
-//! It gets a process group of its own, only the variables it was given, nothing on standard input, and a limit on
-//! its time and on what is kept of its output. However it ends, nothing of its tree is left. It carries the
-//! attempt's id like the agent itself, so a Baton that comes back after a crash finds and ends it too.
+//! It gets a process group of its own, only the variables and the input it was given, and a limit on its time and on
+//! what is kept of its output. However it ends, nothing of its tree is left. It carries the attempt's id like the agent
+//! itself, so a Baton that comes back after a crash finds and ends it too.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::environment::Environment;
 use crate::excerpt::Excerpt;
 use crate::lines::{Line, Lines};
 use crate::pipe::{DRAIN_PATIENCE, Pipe};
-use crate::process::{Pipes, Process, Start};
+use crate::process::{Pipes, Process, Start, feed};
 use crate::waiting::cancelled;
 
 /// Between TERM and KILL. What a check leaves running has nothing to say goodbye to.
@@ -31,6 +31,8 @@ pub struct Errand {
     pub command: Vec<String>,
     pub folder: PathBuf,
     pub environment: Environment,
+    /// What it finds on standard input, before the end of it.
+    pub input: String,
     pub timeout: Duration,
     /// Of both streams together: the beginning and the end are kept, and how much lay between.
     pub output_bytes_max: usize,
@@ -75,14 +77,13 @@ pub async fn run(errand: &Errand, stop: &mut watch::Receiver<bool>) -> Returned 
             return Returned { how: ErrandEnd::NotStarted(error.to_string()), output: String::new() };
         }
     };
-    drop(stdin);
     let mut streams = Streams::new(stdout, stderr, errand.output_bytes_max);
     let cut_short = tokio::select! {
         () = cancelled(stop) => Some(ErrandEnd::Stopped),
         () = sleep(errand.timeout) => Some(ErrandEnd::TimedOut),
         // However it went: the status is asked for again at the end.
         _ = process.wait() => None,
-        () = streams.hear_on() => None,
+        _ = async { tokio::join!(feed(stdin, errand.input.clone()), streams.hear_on()) } => None,
     };
     let ended = tokio::select! {
         ended = process.end(GRACE) => ended,

@@ -35,6 +35,7 @@ mod record;
 pub mod report;
 pub mod scripted;
 pub mod setup;
+mod start;
 pub mod stop_reason;
 mod talk;
 mod tongue;

@@ -15,15 +15,12 @@ use crate::asker::Reply;
 use crate::conversation::Conversation;
 use crate::driver::{Event, Launch, Limits};
 use crate::ended::{Ended, Exit, How};
-use crate::heard::Heard;
-use crate::hearing::Hearing;
 use crate::lines::{Line, Lines};
-use crate::log::AttemptLog;
-use crate::outbox::Outbox;
 use crate::pipe::{DRAIN_PATIENCE, Pipe};
 use crate::process::{Pipes, Process};
 use crate::questions::AskId;
 use crate::setup::Setup;
+use crate::start::{Started, start};
 use crate::tongue::Tongue;
 use crate::tree::Leftover;
 use crate::waiting::{after, cancelled};
@@ -39,34 +36,16 @@ pub async fn run(
     events: mpsc::Sender<Event>,
     mut cancel: watch::Receiver<bool>,
 ) -> Ended {
-    let log = match AttemptLog::create(&launch.log_path, launch.limits.log_bytes_max) {
-        Ok(log) => log,
-        Err(error) => {
-            let path = launch.log_path.display();
-            return Ended::failed_to_start(format!("cannot make the log {path}: {error}"));
-        }
-    };
     for (name, value) in setup.preset.set_env {
         if launch.environment.get(name).is_none() {
             launch.environment.set(name, *value);
         }
     }
-    let heard = Heard::new(launch.limits.turns_max);
-    let mut hearing = Hearing::new(heard, Outbox::new(events), log, setup.clock.clone());
-    if *cancel.borrow() {
-        hearing.note("cancelled before it started");
-        return Ended::of(hearing.finish().await, How::Cancelled, None);
-    }
-    let (process, pipes) = match Process::start(&launch) {
+    let Started { process, pipes, hearing } = match start(&launch, setup.clock.clone(), events, &cancel).await
+    {
         Ok(started) => started,
-        Err(error) => {
-            hearing.note(&error.to_string());
-            hearing.finish().await;
-            return Ended::failed_to_start(error.to_string());
-        }
+        Err(ended) => return *ended,
     };
-    hearing.note(&format!("started {} as process {}", launch.command.join(" "), process.identity().pid));
-    hearing.outbox.push(Event::Started(process.identity().clone()));
     let Pipes { stdin, stdout, stderr } = pipes;
     let ends_on_close = setup.preset.ends_on_close;
     let mut talk = Talk {

@@ -9,6 +9,10 @@ mod completing;
 mod editor;
 mod explain;
 mod fault;
+#[cfg(test)]
+#[path = "../../core/tests/it/kept_page.rs"]
+mod kept_page;
+mod landing;
 mod office;
 mod output;
 mod plan_text;

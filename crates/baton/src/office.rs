@@ -26,13 +26,15 @@ use tokio::sync::watch;
 
 use crate::cli::Common;
 use crate::fault::{Fault, UNREACHABLE};
-use crate::output;
+use crate::output::{self, Progress};
 
 #[derive(Clone)]
 pub struct Office {
     pub desk: Desk<AnyStore>,
     pub place: Place,
     pub is_json: bool,
+    /// What takes long is told here.
+    pub progress: Progress,
     person: String,
 }
 
@@ -75,10 +77,13 @@ impl Office {
             });
         }
         let recipes = RecipeLibrary::of(&place.root);
-        let desk = Desk::new(place.open_store().await?, Ids::random()).with_recipes(recipes);
+        let progress = Progress::new(is_json);
+        let store = place.open_store_before(progress.onlooker()).await;
+        progress.end();
+        let desk = Desk::new(store?, Ids::random()).with_recipes(recipes);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
         let person = person(&settings);
-        Ok(Self { desk, place, is_json, person })
+        Ok(Self { desk, place, is_json, progress, person })
     }
 
     /// The same for whoever works through an outage of a shared store: calls wait until it is back.
@@ -118,7 +123,15 @@ impl Office {
         change(&mut settings);
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let mut engine = Engine::new(self.desk.clone(), settings, place, own_program(), say).await?;
-        let watcher = Watcher::new(|files| output::files_written(files.written, files.total));
+        let progress = self.progress.clone();
+        // Where several are written at once, the bar shows the one that moved last.
+        let watcher = Watcher::new(move |files| {
+            if files.written < files.total {
+                progress.late_at("Writing the worktree's files", files.written, files.total);
+            } else {
+                progress.end();
+            }
+        });
         engine.shop.git = engine.shop.git.watched_by(watcher);
         Ok(engine)
     }

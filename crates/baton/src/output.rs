@@ -1,16 +1,20 @@
 //! The only place that prints. Data goes to standard output, talk to standard error.
 
+mod progress;
+
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use crate::fault::{FAILED, Fault};
 use crate::telemetry::Spans;
 
+pub use self::progress::Progress;
+
 /// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
 pub fn data(text: &str) -> ExitCode {
+    progress::close();
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -25,12 +29,7 @@ pub fn data(text: &str) -> ExitCode {
 
 /// Something a person should hear of while work goes on.
 pub fn talk(text: &str) {
-    // Nobody listens: the work goes on all the same.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}{text}",
-        if BAR.swap(false, Ordering::Relaxed) { CLEAR_LINE } else { "" }
-    );
+    progress::say(text);
 }
 
 /// What to do next, for a person at a terminal; scripts know it already.
@@ -38,30 +37,6 @@ pub fn next(text: &str) {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
         talk(text);
     }
-}
-
-/// Whether a bar of [`files_written`] stands on the terminal's last line.
-static BAR: AtomicBool = AtomicBool::new(false);
-
-const CLEAR_LINE: &str = "\r\x1b[K";
-
-/// How far the files of a new worktree are, while `baton up` goes on talking; silent where there is no terminal. Where
-/// several are written at once, the bar shows the one that moved last.
-pub fn files_written(written: u64, total: u64) {
-    if !std::io::stderr().is_terminal() {
-        return;
-    }
-    let is_over = written >= total;
-    BAR.store(!is_over, Ordering::Relaxed);
-    let drawn = if is_over { String::new() } else { bar("Writing the worktree's files", written, total) };
-    let _ = write!(std::io::stderr(), "{CLEAR_LINE}{drawn}");
-}
-
-fn bar(what: &str, count: u64, total: u64) -> String {
-    const CELLS: u64 = 30;
-    let filled = (count * CELLS).checked_div(total).unwrap_or(CELLS);
-    let cells: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
-    format!("{what} {cells} {count}/{total}")
 }
 
 /// Asks a person at this terminal; anything but a yes is a no, and so is nobody there.
@@ -82,32 +57,6 @@ pub fn line(text: &str) {
     // A reader that went away does not stop the story.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
-}
-
-/// How far a long piece of work is, redrawn on one line of the terminal; silent where there is none.
-pub struct Progress {
-    what: &'static str,
-    total: usize,
-    is_shown: bool,
-}
-
-impl Progress {
-    pub fn new(what: &'static str, total: usize, is_json: bool) -> Self {
-        Self { what, total, is_shown: !is_json && std::io::stderr().is_terminal() }
-    }
-
-    pub fn at(&self, count: usize) {
-        if self.is_shown {
-            let _ = write!(std::io::stderr(), "\r{}", bar(self.what, count as u64, self.total as u64));
-        }
-    }
-
-    /// Takes the line away; what came of it is told by the command.
-    pub fn end(&self) {
-        if self.is_shown {
-            let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
-        }
-    }
 }
 
 /// The whole terminal, for a screen that is drawn again and again; given back as it was when dropped.
@@ -185,6 +134,7 @@ pub fn exit(code: i32) -> ExitCode {
 }
 
 pub fn fault(fault: &Fault) -> ExitCode {
+    progress::close();
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
     ExitCode::from(fault.code)
 }

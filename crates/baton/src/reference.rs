@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use crate::cli::Arguments;
 use crate::explain::catalogue::{Family, families};
+use crate::kept_page::holds;
 
 fn program() -> Command {
     let mut program = Arguments::command();
@@ -79,26 +80,14 @@ fn escaped(text: &str) -> String {
     text.replace('<', "\\<")
 }
 
-fn holds(name: &str, page: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
-    if std::env::var_os("BATON_BLESS").is_some() {
-        std::fs::write(&path, page).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == page,
-        "docs/reference/{name} is out of date; run scripts/reference and look at the difference"
-    );
-}
-
 #[test]
 fn reference_of_the_command_line_is_what_the_code_says() {
-    holds("cli.md", &cli_page());
+    holds("reference/cli.md", &cli_page());
 }
 
 #[test]
 fn reference_of_error_codes_is_what_the_code_says() {
-    holds("errors.md", &errors_page());
+    holds("reference/errors.md", &errors_page());
 }
 
 #[test]

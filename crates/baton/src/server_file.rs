@@ -73,6 +73,12 @@ impl Drop for ServerFile {
     }
 }
 
+/// Where the server of a place says it is, whether it answers or not.
+pub fn said_url(place: &Place) -> Option<String> {
+    let content: Content = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
+    Some(content.url)
+}
+
 /// The running server of a place, if there is one. Its address comes with its token, or with another one.
 pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     let text = fs::read_to_string(path(place)).ok()?;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::AttemptId;
+use crate::text::NonBlank;
 
 /// The author of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,15 @@ impl Actor {
 
     pub const fn is_human(&self) -> bool {
         matches!(self, Self::Human { .. })
+    }
+
+    /// The person it is, where it is one and has a name that can be shown and kept anywhere.
+    pub fn person(&self) -> Option<NonBlank> {
+        match self {
+            Self::Human { name } if name.contains(char::is_control) => None,
+            Self::Human { name } => NonBlank::new(name.as_str()).ok(),
+            Self::Policy { .. } | Self::Agent { .. } | Self::Baton => None,
+        }
     }
 }
 

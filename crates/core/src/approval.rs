@@ -112,7 +112,8 @@ impl Approval<'_> {
         let depends_on: Vec<TaskId> =
             item.depends_on.iter().filter_map(|number| self.id_of(*number)).collect();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
-        Change::create(Task::create(spec), &depends_on, event(context, body))
+        let asker = self.breakdown.value.asker().cloned();
+        Change::create(Task::create(spec).asked_by(asker), &depends_on, event(context, body))
     }
 }
 

@@ -41,7 +41,8 @@ impl Arrival {
         let mut admitted = match self {
             Self::Held => Task::create_held(spec),
             Self::Open | Self::Done | Self::Cancelled => Task::create(spec),
-        };
+        }
+        .asked_by(by.person());
         match self {
             Self::Open | Self::Held => {}
             Self::Done => {

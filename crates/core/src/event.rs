@@ -41,6 +41,11 @@ pub enum EventBody {
     ProjectCompleted {
         project: ProjectId,
     },
+    /// How many of its tasks may run at once; none for what the settings say.
+    ProjectLimited {
+        project: ProjectId,
+        at_once_max: Option<u32>,
+    },
     SessionOpened {
         session: SessionId,
         project: Option<ProjectId>,
@@ -289,6 +294,7 @@ impl EventBody {
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }
+            | Self::ProjectLimited { .. }
             | Self::SessionOpened { .. }
             | Self::StepStarted { .. }
             | Self::StepLeft { .. }

@@ -40,7 +40,7 @@ impl BranchName {
         Self(format!("baton/{task}"))
     }
 
-    /// Where accepted work without a project comes together, for the human to merge.
+    /// Where accepted work comes together that is for no feature, for the human to merge.
     pub fn gathering() -> Self {
         Self("baton/next".to_owned())
     }

@@ -3,6 +3,8 @@
 //! Every cell is written out. There is no catch-all, so a new result or a new type of task does not compile
 //! until someone has decided what it means (I2).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::asking_text::{asks, question_in};
@@ -58,6 +60,19 @@ pub enum RequeueReason {
     },
     /// Not the task's fault.
     LeaseExpired,
+}
+
+/// For a person, as the end of a sentence.
+impl fmt::Display for RequeueReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCommits => f.write_str("it committed nothing"),
+            Self::NoPlan => f.write_str("it handed in no plan"),
+            Self::CheckFailed { check, .. } => write!(f, "the check {check} failed"),
+            Self::Systemic { message } => write!(f, "not its fault: {message}"),
+            Self::LeaseExpired => f.write_str("not its fault: the agent was lost"),
+        }
+    }
 }
 
 impl RequeueReason {

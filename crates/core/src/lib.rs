@@ -73,4 +73,5 @@ pub mod title;
 pub mod toolset;
 pub mod transition;
 pub mod vagueness;
+pub mod words;
 pub mod worker;

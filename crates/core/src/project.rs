@@ -30,6 +30,9 @@ pub struct Project {
     /// the project's people call it; without one, only the machine that has the path can work on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteUrl>,
+    /// How many of its tasks may run at once, over all machines; none for what the settings say of every project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once_max: Option<u32>,
     pub created_at: Timestamp,
     /// When a person called it complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,9 +40,16 @@ pub struct Project {
 }
 
 impl Project {
-    /// The branch that holds the truth about what is done.
-    pub fn branch(&self) -> &BranchName {
-        self.feature_branch.as_ref().unwrap_or(&self.base_branch)
+    /// The branch that holds the truth about what is done: where accepted work comes together.
+    ///
+    /// People sit on the base branch of a repository that is here, and what is under them is never moved: there the work
+    /// waits on Baton's own branch until they merge it. Nobody sits in a clone of a remote.
+    pub fn branch(&self) -> BranchName {
+        match (&self.feature_branch, &self.remote) {
+            (Some(feature), _) => feature.clone(),
+            (None, Some(_)) => self.base_branch.clone(),
+            (None, None) => BranchName::gathering(),
+        }
     }
 }
 
@@ -84,16 +94,21 @@ mod tests {
             base_branch: "main".parse().unwrap(),
             feature_branch: None,
             remote: None,
+            at_once_max: None,
             created_at: Timestamp::from_ms(0),
             completed_at: None,
         }
     }
 
     #[test]
-    fn the_feature_branch_holds_the_truth_where_there_is_one() {
+    fn work_comes_together_on_the_feature_branch_or_where_no_human_sits() {
         let mut project = project();
+        assert_eq!(project.branch().as_str(), "baton/next");
+        project.remote = Some("git@host:team/app.git".parse().unwrap());
         assert_eq!(project.branch().as_str(), "main");
         project.feature_branch = Some(BranchName::feature(project.id));
+        assert_eq!(project.branch().as_str(), "feature/dca27809");
+        project.remote = None;
         assert_eq!(project.branch().as_str(), "feature/dca27809");
     }
 

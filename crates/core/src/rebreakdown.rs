@@ -8,6 +8,7 @@ use std::fmt::{self, Write};
 use crate::git_name::BranchName;
 use crate::id::{ProjectId, TaskId};
 use crate::text::NonBlank;
+use crate::words::{counted, shell_word};
 
 /// The most of a task's original text that goes into the prompt; the rest of the context needs room too.
 pub const ORIGINAL_CHARS_MAX: usize = 16_000;
@@ -97,7 +98,7 @@ impl RebreakdownContext {
                  end the same way. It has to become several smaller tasks.\n",
                 self.turns_used,
                 self.turns_max,
-                counted(self.commits, "commit"),
+                counted(u64::from(self.commits), "commit"),
             ),
             RebreakdownReason::CumulativeFailures { attempts } => writeln!(
                 out,
@@ -105,8 +106,8 @@ impl RebreakdownContext {
                  It was attempted {} and never accepted. It has {} by now, and the last session used {} of its {} \
                  turns. Another try at the whole will not mend that. It has to become several smaller \
                  tasks.\n",
-                counted(attempts, "time"),
-                counted(self.commits, "commit"),
+                counted(u64::from(attempts), "time"),
+                counted(u64::from(self.commits), "commit"),
                 self.turns_used,
                 self.turns_max,
             ),
@@ -120,7 +121,7 @@ impl RebreakdownContext {
         }
         writeln!(out, "Their work is already on {}:\n", code(project.branch.as_str()))?;
         for (number, done) in (1..).zip(self.completed.iter().take(COMPLETED_SHOWN_MAX)) {
-            let commits = counted(done.commits, "commit");
+            let commits = counted(u64::from(done.commits), "commit");
             writeln!(out, "{number}. ✅ {}: {} ({commits})", done.id, one_line(&done.title))?;
         }
         let unlisted = self.completed.len().saturating_sub(COMPLETED_SHOWN_MAX);
@@ -132,10 +133,10 @@ impl RebreakdownContext {
 
     fn write_failed(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "## Failed task\n\n**{}:** {}\n", self.task, one_line(&self.title))?;
-        writeln!(out, "- {} used, of {}", counted(self.turns_used, "turn"), self.turns_max)?;
-        writeln!(out, "- {}", counted(self.commits, "commit"))?;
+        writeln!(out, "- {} used, of {}", counted(u64::from(self.turns_used), "turn"), self.turns_max)?;
+        writeln!(out, "- {}", counted(u64::from(self.commits), "commit"))?;
         if let RebreakdownReason::CumulativeFailures { attempts } = self.reason {
-            writeln!(out, "- {}", counted(attempts, "attempt"))?;
+            writeln!(out, "- {}", counted(u64::from(attempts), "attempt"))?;
         }
         writeln!(out, "\n### Its original text\n")?;
         if self.description.trim().is_empty() {
@@ -239,12 +240,6 @@ fn code(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// A branch may have characters a shell acts on; then it is quoted for the command line.
-fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | '@');
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
 /// A title in one line: a line break in it could begin a heading.
 fn one_line(title: &NonBlank) -> String {
     let line = title.as_str().split(|c: char| c.is_whitespace() || c.is_control());
@@ -253,10 +248,6 @@ fn one_line(title: &NonBlank) -> String {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line)),
         None => line,
     }
-}
-
-fn counted(count: u32, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ impl Session {
         bodies.push(EventBody::MessagePosted { session: self.id.clone(), text, task: Some(task_id) });
         bodies.push(EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() });
         let events = bodies.into_iter().map(|body| Event { at: now, by: author.clone(), body }).collect();
-        Posted { session, message, task: Task::create(spec), events }
+        Posted { session, message, task: Task::create(spec).asked_by(author.person()), events }
     }
 }
 

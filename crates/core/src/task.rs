@@ -15,7 +15,7 @@ use crate::id::{AttemptId, ProjectId, SessionId, TaskId};
 use crate::priority::Priority;
 use crate::question::Question;
 use crate::recycle::{Depth, RecycleReason};
-use crate::schedule::{ClaimRank, Urgency};
+use crate::schedule::{ClaimRank, Share, Urgency};
 use crate::state::{Mark, ReplacedBy, StateName, TaskState};
 use crate::task_type::TaskType;
 use crate::text::{Label, NonBlank, RecipeId, Role};
@@ -137,6 +137,10 @@ pub struct Task {
     pub(crate) spec: TaskSpec,
     pub(crate) state: TaskState,
     pub(crate) ledger: Ledger,
+    /// The person in whose name it was asked for, by themselves or by an agent that worked for them. What follows from
+    /// a task is asked for by the same person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_by: Option<NonBlank>,
     pub(crate) updated_at: Timestamp,
 }
 
@@ -147,7 +151,12 @@ impl Task {
             Purpose::Breakdown { .. } => TaskState::Breakdown { released: false },
         };
         let updated_at = spec.created_at;
-        Self { spec, state, ledger: Ledger::default(), updated_at }
+        Self { spec, state, ledger: Ledger::default(), asked_by: None, updated_at }
+    }
+
+    /// The same task, asked for by somebody.
+    pub fn asked_by(self, person: Option<NonBlank>) -> Self {
+        Self { asked_by: person, ..self }
     }
 
     /// A task that no agent may claim before a human has let it go.
@@ -205,6 +214,15 @@ impl Task {
         ClaimRank::of(urgency, self.spec.priority, self.spec.created_at)
     }
 
+    pub const fn asker(&self) -> Option<&NonBlank> {
+        self.asked_by.as_ref()
+    }
+
+    /// Whose work it is.
+    pub fn share(&self) -> Share {
+        Share { project: self.spec.project_id, person: self.asked_by.clone() }
+    }
+
     /// What its dependents need to know of it.
     pub fn standing(&self) -> Standing {
         match &self.state {
@@ -234,6 +252,8 @@ struct StoredTask {
     spec: TaskSpec,
     state: TaskState,
     ledger: Ledger,
+    #[serde(default)]
+    asked_by: Option<NonBlank>,
     updated_at: Timestamp,
 }
 
@@ -252,7 +272,7 @@ impl TryFrom<StoredTask> for Task {
     type Error = ImpossibleTask;
 
     fn try_from(stored: StoredTask) -> Result<Self, ImpossibleTask> {
-        let StoredTask { spec, state, ledger, updated_at } = stored;
+        let StoredTask { spec, state, ledger, asked_by, updated_at } = stored;
         let task = spec.id;
         let is_breakdown = matches!(spec.purpose, Purpose::Breakdown { .. });
         match &state {
@@ -285,6 +305,6 @@ impl TryFrom<StoredTask> for Task {
             | TaskState::Failed { .. }
             | TaskState::Cancelled { .. } => {}
         }
-        Ok(Self { spec, state, ledger, updated_at })
+        Ok(Self { spec, state, ledger, asked_by, updated_at })
     }
 }

@@ -9,6 +9,8 @@ use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
+use baton_core::project::Project;
+use baton_core::remote_url::RemoteUrl;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_store::Store;
@@ -26,12 +28,19 @@ const TRIES_MAX: u32 = 5;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
     Done {
-        merged: Option<Merged>,
+        /// Where the work is now, when there was any.
+        landing: Option<Landing>,
     },
     /// The work is back with its agent, or a question waits; nothing was merged and nothing is lost.
-    Conflicted {
-        files: Vec<String>,
-    },
+    Conflicted { files: Vec<String> },
+}
+
+/// Where accepted work is, for people to take it over from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landing {
+    pub branch: BranchName,
+    /// The remote the branch was pushed to; without one it is in the repository of this machine.
+    pub remote: Option<RemoteUrl>,
 }
 
 pub struct Acceptor<S> {
@@ -48,10 +57,12 @@ impl<S: Store> Acceptor<S> {
         // Core is asked before git is touched: what may not be accepted is not merged.
         let context = self.shop.desk.context(actor.clone()).await?;
         task.apply(Command::Accept { force }, &context)?;
-        let merged = self.merge(&task).await?;
+        let project = self.shop.project(&task).await?;
+        let source = self.shop.source(project.as_ref());
+        let into = project.as_ref().map_or_else(BranchName::gathering, Project::branch);
+        let merged = self.merge(&task, &source).await?;
         if let Some(Merged::Conflict { files }) = &merged {
             let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            let into = self.shop.repository(&task).await?.1;
             let mut text =
                 format!("These files conflict with the branch {into}, which it is to be merged into:\n");
             for file in &files {
@@ -62,18 +73,18 @@ impl<S: Store> Acceptor<S> {
             return Ok(Accepted::Conflicted { files });
         }
         self.shop.desk.apply(id, Command::Accept { force }, actor).await?;
-        Ok(Accepted::Done { merged })
+        let landing = merged.map(|_| Landing { branch: into, remote: source.remote().cloned() });
+        Ok(Accepted::Done { landing })
     }
 
-    async fn merge(&self, task: &Task) -> Result<Option<Merged>, EngineError> {
-        let source = self.shop.source(self.shop.project(task).await?.as_ref());
+    async fn merge(&self, task: &Task, source: &Source) -> Result<Option<Merged>, EngineError> {
         match source {
             Source::Here(_) => {
                 let (worktrees, into) = self.shop.repository(task).await?;
                 merged(task, &worktrees, into).await
             }
             Source::Remote(remote) => {
-                let name = format!("merge:{}", slug(&remote));
+                let name = format!("merge:{}", slug(remote));
                 let turn = Turn::take(&self.shop, name).await?;
                 let merged = self.merge_and_push(task).await;
                 turn.end(&self.shop).await?;

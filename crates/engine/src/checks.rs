@@ -112,6 +112,7 @@ async fn run_command(
         command: command.to_vec(),
         folder: ground.site.folder.clone(),
         environment: Environment::allowed(std::env::vars_os(), &[]),
+        input: String::new(),
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };

@@ -28,6 +28,15 @@ pub enum Source {
     Remote(RemoteUrl),
 }
 
+impl Source {
+    pub fn remote(&self) -> Option<&RemoteUrl> {
+        match self {
+            Self::Here(_) => None,
+            Self::Remote(remote) => Some(remote),
+        }
+    }
+}
+
 impl<S: Store> Workshop<S> {
     pub(crate) async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
         let Some(id) = task.spec().project_id else { return Ok(None) };
@@ -112,15 +121,12 @@ impl<S: Store> Workshop<S> {
     async fn repository_of(&self, project: Option<&Project>) -> Result<(Worktrees, BranchName), EngineError> {
         let source = self.source(project);
         let worktrees = self.open_source(&source).await?;
-        let branch = match project {
-            Some(project) => {
-                if let Some(feature) = &project.feature_branch {
-                    worktrees.repository().ensure_branch(feature, &project.base_branch).await?;
-                }
-                project.branch().clone()
-            }
-            None => self.gathering_branch(&worktrees).await?,
-        };
+        let branch = project.map_or_else(BranchName::gathering, Project::branch);
+        if branch == BranchName::gathering() {
+            self.keep_up(&worktrees, project.map(|project| &project.base_branch)).await?;
+        } else if let Some(project) = project {
+            worktrees.repository().ensure_branch(&branch, &project.base_branch).await?;
+        }
         self.repositories.note(&self.folder_of(&source), &branch);
         Ok((worktrees, branch))
     }

@@ -4,7 +4,7 @@
 //! nothing more. One that fails is tried again, later and later; one that keeps failing is given up, and an event
 //! says so. Timers stay in the outbox until they are due.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use baton_core::actor::Actor;
@@ -55,6 +55,14 @@ pub struct Courier<S> {
     waiting: VecDeque<Errand>,
     /// Notices on their way.
     under_way: JoinSet<(Errand, Result<(), String>)>,
+}
+
+/// Who had the attempts that some effects are about.
+#[derive(Default)]
+struct Owners {
+    of: BTreeMap<AttemptId, String>,
+    /// The machines that may still see to theirs; known to the steward alone.
+    present: BTreeSet<String>,
 }
 
 /// An effect, and how often it has failed.
@@ -147,9 +155,10 @@ impl<S: Store> Courier<S> {
             let pending = self.shop.desk.store.pending_effects(self.read_to, BATCH).await?;
             let Some(last) = pending.last() else { return Ok(()) };
             self.read_to = Some(last.id);
+            let owners = self.owners(&pending).await?;
             let mut over = Vec::new();
             for PendingEffect { id, effect } in pending {
-                if !self.is_for_us(&effect).await? {
+                if !self.is_for_us(&effect, &owners) {
                     continue;
                 }
                 match effect {
@@ -174,35 +183,44 @@ impl<S: Store> Courier<S> {
 
     /// Whether to see to it here. Where machines share a store, what is about an attempt is for the machine that had it,
     /// and the rest is for the steward.
-    async fn is_for_us(&self, effect: &Effect) -> Result<bool, EngineError> {
+    fn is_for_us(&self, effect: &Effect, owners: &Owners) -> bool {
         if !self.shop.place.store.is_shared() {
-            return Ok(true);
+            return true;
         }
         match effect {
             Effect::Notify { .. } | Effect::ScheduleTimer { .. } | Effect::CancelTimer { .. } => {
-                Ok(self.is_steward)
+                self.is_steward
             }
             Effect::StartAgent { attempt, .. } => {
-                Ok(self.is_steward || self.shop.running.ids().contains(attempt))
+                self.is_steward || self.shop.running.ids().contains(attempt)
             }
             Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => {
-                self.is_ours(*attempt).await
+                match owners.of.get(attempt) {
+                    Some(worker) if *worker == self.shop.worker => true,
+                    // A machine that is not known any more is stood in for by the steward, who finds nothing to do.
+                    Some(worker) => self.is_steward && !owners.present.contains(worker),
+                    None => self.is_steward,
+                }
             }
         }
     }
 
-    /// An attempt of a machine that is not known any more is for the steward, who finds nothing to do.
-    async fn is_ours(&self, attempt: AttemptId) -> Result<bool, EngineError> {
-        let record = self.shop.desk.store.attempt(attempt).await?;
-        let Some(worker) = record.and_then(|record| record.attempt.worker) else {
-            return Ok(self.is_steward);
-        };
-        if worker == self.shop.worker || !self.is_steward {
-            return Ok(worker == self.shop.worker);
+    /// Asked once for all of them: every machine reads every effect, and a question for each would add up.
+    async fn owners(&self, pending: &[PendingEffect]) -> Result<Owners, EngineError> {
+        let attempts: Vec<AttemptId> = pending.iter().filter_map(|one| attempt_of(&one.effect)).collect();
+        if attempts.is_empty() || !self.shop.place.store.is_shared() {
+            return Ok(Owners::default());
         }
-        let now = self.shop.desk.store.now().await?;
-        let seen = self.shop.desk.store.workers().await?.into_iter().find(|seen| seen.worker.name == worker);
-        Ok(seen.is_none_or(|seen| now.ms().saturating_sub(seen.seen_at.ms()) > FORGOTTEN_AFTER_MS))
+        let store = &self.shop.desk.store;
+        let of = store.workers_of(&attempts).await?;
+        let mut present = BTreeSet::new();
+        if self.is_steward && of.values().any(|worker| *worker != self.shop.worker) {
+            let now = store.now().await?;
+            let mut seen = store.workers().await?;
+            seen.retain(|seen| now.ms().saturating_sub(seen.seen_at.ms()) <= FORGOTTEN_AFTER_MS);
+            present.extend(seen.into_iter().map(|seen| seen.worker.name));
+        }
+        Ok(Owners { of, present })
     }
 
     async fn fire_timers(&mut self) -> Result<(), EngineError> {
@@ -305,6 +323,17 @@ impl<S: Store> Courier<S> {
             (self.shop.say)(&format!("{attempt}: what is kept of it stays on this machine for now: {error}"));
         }
         Ok(())
+    }
+}
+
+/// The attempt whose machine has to see to it.
+fn attempt_of(effect: &Effect) -> Option<AttemptId> {
+    match effect {
+        Effect::StopAgent { attempt } | Effect::RetireWorktree { attempt } => Some(*attempt),
+        Effect::StartAgent { .. }
+        | Effect::Notify { .. }
+        | Effect::ScheduleTimer { .. }
+        | Effect::CancelTimer { .. } => None,
     }
 }
 

@@ -143,9 +143,10 @@ impl<S: Store> Desk<S> {
         actor: Actor,
         spec: impl Fn(TaskId, Timestamp) -> TaskSpec + Send + Sync,
     ) -> Answer<Task> {
+        let asker = self.asker(&actor).await?;
         for _ in 0..DECISIONS_MAX {
             let now = self.store.now().await?;
-            let task = Task::create(spec(self.ids.task(), now));
+            let task = Task::create(spec(self.ids.task(), now)).asked_by(asker.clone());
             refuse_loop(task.spec().recipe.as_ref())?;
             let body = EventBody::TaskCreated {
                 spec: Box::new(task.spec().clone()),

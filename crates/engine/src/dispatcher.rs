@@ -5,24 +5,23 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::id::AttemptId;
-use baton_core::schedule::{Capacity, Limits};
 use baton_core::text::{AgentName, Role};
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::error::EngineError;
+use crate::head_start::{HEAD_START, HeadStart};
+use crate::ids::random_bits;
 use crate::runner::Runner;
 use crate::settings::{AgentSettings, Settings};
 use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
 const SWEEP: Duration = Duration::from_secs(5);
-/// How long work on a project that is not at hand here is left to machines where it is.
-const HEAD_START: Duration = Duration::from_secs(1);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
 const LAST_CLAIM: Duration = Duration::from_secs(2);
@@ -31,15 +30,18 @@ pub struct Dispatcher<S> {
     shop: Workshop<S>,
     /// What runs here, by whose account it does.
     agents: BTreeMap<AttemptId, AgentName>,
-    /// When work on a project that is not at hand may be taken.
-    cold_from: Instant,
+    /// Of others, for work on projects that are not at hand here.
+    head_start: HeadStart,
+    /// When to ask again at the earliest, after asking in vain.
+    not_before: Instant,
 }
 
 type Runners = JoinSet<Result<(), EngineError>>;
 
 impl<S: Store> Dispatcher<S> {
     pub fn new(shop: Workshop<S>) -> Self {
-        Self { shop, agents: BTreeMap::new(), cold_from: Instant::now() + HEAD_START }
+        let now = Instant::now();
+        Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(now), not_before: now }
     }
 
     /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
@@ -61,9 +63,13 @@ impl<S: Store> Dispatcher<S> {
                 self.start(claimed, &mut runners);
             }
             tokio::select! {
-                _ = changes.changed() => {}
+                _ = changes.changed() => self.head_start.changed(Instant::now()),
                 _ = ends.changed() => {}
                 () = sleep(look_again) => {}
+                _ = shutdown.changed() => {}
+            }
+            tokio::select! {
+                () = sleep_until(self.not_before) => {}
                 _ = shutdown.changed() => {}
             }
             while let Some(ended) = runners.try_join_next() {
@@ -111,24 +117,24 @@ impl<S: Store> Dispatcher<S> {
         if free == 0 || agents.is_empty() {
             return Ok((Vec::new(), SWEEP));
         }
-        let now = Instant::now();
-        let takes_cold = now >= self.cold_from;
+        let takes_cold = self.head_start.is_over(Instant::now());
         let reach = self.shop.reach(takes_cold).await?;
-        if takes_cold {
-            self.cold_from = now + HEAD_START;
-        }
         let request = ClaimRequest {
             agents,
             worker: self.shop.worker.clone(),
             attempt_ids: (0..free).map(|_| self.shop.desk.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
-            capacity: self.capacity(&settings),
+            capacity: self.shop.capacity(),
             intakes: self.shop.desk.held_intakes(&self.shop.intakes).await?,
             fit: reach.fit,
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
-        Ok((self.shop.desk.store.claim(request).await?, look_again))
+        let claimed = self.shop.desk.store.claim(request).await?;
+        if claimed.is_empty() {
+            self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
+        }
+        Ok((claimed, look_again))
     }
 
     /// Who may be started here, and how many at most.
@@ -149,18 +155,6 @@ impl<S: Store> Dispatcher<S> {
             free = agents.values().map(left).fold(free, u32::min);
         }
         (agents, free)
-    }
-
-    /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
-    /// share one, how many run at once is each machine's own affair; only limits that were set for a role are common.
-    fn capacity(&self, settings: &Settings) -> Capacity {
-        let mut capacity = settings.capacity();
-        if self.shop.place.store.is_shared() {
-            capacity.total_max = u32::MAX;
-            capacity.per_role.default_max = u32::MAX;
-            capacity.per_agent = Limits::all(u32::MAX);
-        }
-        capacity
     }
 }
 

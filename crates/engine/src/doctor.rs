@@ -4,6 +4,7 @@
 //! no model anything.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use baton_agents::environment::Environment;
@@ -21,6 +22,7 @@ use crate::error::EngineError;
 use crate::ids::Ids;
 use crate::place::{Place, PlaceOptions};
 use crate::settings::{AgentSettings, Settings};
+use crate::settings_layers::Layers;
 use crate::store_address::StoreAddress;
 use crate::user_tasks::Trust;
 use crate::worktree::{Git, Repository};
@@ -102,6 +104,7 @@ pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
                         place.store = loaded.store.clone().unwrap_or_default();
                     }
                     settings = loaded;
+                    findings.extend(look_at_passwords(&place));
                 }
                 Err(error) => findings.push(Finding::broken("settings", &error.into())),
             }
@@ -117,6 +120,29 @@ pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
     let is_well = findings.iter().all(|finding| finding.condition != Condition::Broken)
         && agents.iter().all(|agent| agent.condition != Condition::Broken);
     Report { is_well, findings, agents }
+}
+
+/// A password in the settings is as well kept as their file: not at all where others can read it, and never from agents.
+fn look_at_passwords(place: &Place) -> Vec<Finding> {
+    let Ok(layers) = Layers::find(&place.settings_path()) else { return Vec::new() };
+    let has_password = |value: &toml::Value| {
+        value.as_str().and_then(|text| text.parse::<StoreAddress>().ok()).is_some_and(|at| at.has_password())
+    };
+    let files = layers.files_with("store").into_iter().filter(|(_, value)| has_password(value));
+    files.map(|(path, _)| password_in(path)).collect()
+}
+
+fn password_in(path: &Path) -> Finding {
+    let mode = std::fs::metadata(path).map_or(0, |about| about.permissions().mode());
+    let better = "take it out of `store` and put it into ~/.pgpass, or another file that passfile= in the address names";
+    let shown = path.display();
+    if mode & 0o077 == 0 {
+        let detail = format!("{shown} holds the store's password; agents run as you and can read it");
+        return Finding::note("password", detail, better);
+    }
+    let detail = format!("{shown} holds the store's password, and others can read it");
+    let mend = Some(format!("chmod 600 {shown}; better: {better}"));
+    Finding { what: "password", condition: Condition::Broken, detail, mend }
 }
 
 async fn repository(place: &Place) -> Finding {

@@ -11,7 +11,7 @@ use baton_core::id::AttemptId;
 use baton_store::Store;
 use baton_store::lease::Lease;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::courier::Courier;
 use crate::desk::Desk;
@@ -36,6 +36,10 @@ use crate::worktree::Git;
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
+
+/// Whoever is not the steward looks into the outbox no more often than this, however much happens on other machines. What
+/// is there for it is to stop an agent, or to clear up after one.
+const OUTBOX_PAUSE: Duration = Duration::from_millis(500);
 
 /// After a day a worker that took no leave is taken off the list.
 const WORKER_GONE_MS: i64 = 24 * 3_600_000;
@@ -305,10 +309,15 @@ impl<S: Store> Engine<S> {
             if *end.borrow() {
                 return stewardship.hand_over().await;
             }
+            let not_before = Instant::now() + if is_steward { Duration::ZERO } else { OUTBOX_PAUSE };
             tokio::select! {
                 _ = changes.changed() => {}
                 idled = courier.idle() => idled?,
                 () = sleep(SWEEP) => {}
+                _ = end.changed() => {}
+            }
+            tokio::select! {
+                () = sleep_until(not_before) => {}
                 _ = end.changed() => {}
             }
         }

@@ -16,6 +16,9 @@ use crate::post::host_name;
 use crate::settings::AgentSettings;
 use crate::workshop::Workshop;
 
+/// Beats between two counts of who else is there.
+const CENSUS_BEATS: u32 = 5;
+
 impl<S: Store> Workshop<S> {
     /// This worker as others see it.
     pub fn described(&self, started_at: Timestamp, is_draining: bool, warm: BTreeSet<ProjectId>) -> Worker {
@@ -58,6 +61,7 @@ impl<S: Store> Heartbeat<S> {
         let store = &self.shop.desk.store;
         let started_at = store.now().await?;
         let mut draining = draining;
+        let mut beats: u32 = 0;
         while !*end.borrow() {
             let is_draining = *draining.borrow_and_update();
             let warm = self.shop.projects.warm();
@@ -66,6 +70,10 @@ impl<S: Store> Heartbeat<S> {
                 beaten = store.beat(&worker) => beaten?,
                 _ = end.changed() => break,
             }
+            if beats.is_multiple_of(CENSUS_BEATS) {
+                self.shop.fleet.note(store.workers().await?.len());
+            }
+            beats = beats.wrapping_add(1);
             tokio::select! {
                 () = sleep(Duration::from_millis(BEAT_MS.unsigned_abs())) => {}
                 changed = draining.changed(), if !is_draining => { let _ = changed; }

@@ -2,6 +2,7 @@
 
 pub mod acceptor;
 pub mod agent_settings;
+mod asker;
 pub mod asking;
 pub mod attempt_log;
 pub mod budgets;
@@ -14,19 +15,25 @@ pub mod doctor;
 pub mod engine;
 pub mod error;
 pub mod executor;
+pub mod fleet_size;
 pub mod foresight;
 pub mod gate;
 pub mod graph_view;
 pub mod handing_in;
+mod head_start;
 pub mod heartbeat;
 pub mod holds;
 pub mod ids;
 pub mod import;
 pub mod intakes;
+#[cfg(test)]
+#[path = "../../core/tests/it/kept_page.rs"]
+mod kept_page;
 pub mod log_relay;
 pub mod looping;
 pub mod mailbox;
 pub mod new_project;
+pub mod not_started;
 pub mod notifier;
 pub mod people;
 pub mod permissions;

@@ -8,7 +8,7 @@ use baton_core::id::AttemptId;
 use baton_store::Store;
 use baton_store::postgres::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::attempt_log::AttemptLog;
 use crate::error::EngineError;
@@ -44,13 +44,19 @@ impl<S: Store> LogRelay<S> {
 
     /// Until `end` turns true. What goes wrong is left out: whoever watches is told by the silence.
     pub async fn run(mut self, mut end: watch::Receiver<bool>) {
-        let mut news = self.line.news();
+        let mut news = self.line.watched();
         while !*end.borrow() {
             news.mark_unchanged();
             let is_watched = self.run_once().await.unwrap_or(false);
+            // Every look at any log comes to every machine: whatever they are told, they look no more often than this.
+            let not_before = Instant::now() + LOOK_EVERY;
             tokio::select! {
                 _ = news.changed() => {}
                 () = sleep(if is_watched { LOOK_EVERY } else { SWEEP }) => {}
+                _ = end.changed() => {}
+            }
+            tokio::select! {
+                () = sleep_until(not_before) => {}
                 _ = end.changed() => {}
             }
         }
@@ -91,7 +97,7 @@ pub async fn look_elsewhere<S: Store>(
     let Some(line) = shop.desk.store.log_line() else { return Ok(None) };
     let watch = LogWatch { id: Ids::secret(), attempt, wanted_from: from };
     let lasts_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).saturating_add(WATCH_EXTRA_MS);
-    let mut news = line.news();
+    let mut news = line.given();
     line.watch(&watch, lasts_ms).await?;
     let seen = wait(&line, &mut news, &watch, Instant::now() + patience, wants_more).await;
     // It would end by itself; but why should anybody write for nobody.

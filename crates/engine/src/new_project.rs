@@ -26,8 +26,10 @@ pub struct NewProject {
     pub title: Option<NonBlank>,
     pub description: String,
     pub base_branch: Option<BranchName>,
-    /// Its tasks come together on `feature/<8 hex>`.
+    /// Its tasks come together on `feature/<8 hex>`; so they do where its base is not the branch people are on.
     pub is_feature: bool,
+    /// How many of its tasks may run at once.
+    pub at_once_max: Option<u32>,
 }
 
 impl<S: Store> Workshop<S> {
@@ -58,7 +60,8 @@ impl<S: Store> Workshop<S> {
             return Err(GitError::NoBranch { branch: base_branch }.into());
         }
         let (id, context) = (self.desk.ids.project(), self.desk.context(actor.clone()).await?);
-        let feature_branch = new.is_feature.then(|| BranchName::feature(id));
+        let is_beside = new.remote.is_none() && !is_peoples(&repository, &base_branch).await?;
+        let feature_branch = (new.is_feature || is_beside).then(|| BranchName::feature(id));
         if let Some(feature) = &feature_branch {
             repository.ensure_branch(feature, &base_branch).await?;
         }
@@ -75,6 +78,7 @@ impl<S: Store> Workshop<S> {
             base_branch,
             feature_branch,
             remote: new.remote,
+            at_once_max: new.at_once_max,
             created_at: context.now,
             completed_at: None,
         };
@@ -91,6 +95,15 @@ impl<S: Store> Workshop<S> {
             return Err(EngineError::ProjectPath { path: path.to_owned(), detail });
         }
         Ok(Repository::open(&self.git, path).await?)
+    }
+}
+
+/// Whether it is the branch people are on. What grows on another one must not come together with what grows on theirs.
+async fn is_peoples(repository: &Repository, base: &BranchName) -> Result<bool, EngineError> {
+    match repository.default_branch().await {
+        Ok(branch) => Ok(branch == *base),
+        Err(GitError::NoBaseBranch { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -12,6 +12,8 @@ use crate::store_address::StoreAddress;
 pub use baton_store::AnyStore;
 /// The SQL for whoever makes a home for it on a shared server.
 pub use baton_store::postgres::{SetupNames, setup_sql};
+/// Whoever waits while a store is opened or copied.
+pub use baton_store::{Onlooker, Stage};
 
 pub const ROOT_VARIABLE: &str = "BATON_ROOT";
 pub const STATE_DIR_VARIABLE: &str = "BATON_STATE_DIR";
@@ -99,6 +101,11 @@ impl Place {
     /// Opens the store, making the state folder first: logs and worktrees are there whatever the store is. The
     /// folder ignores itself in git.
     pub async fn open_store(&self) -> Result<AnyStore, EngineError> {
+        self.open_store_before(Onlooker::default()).await
+    }
+
+    /// The same before somebody who is told what takes long, and what does later.
+    pub async fn open_store_before(&self, onlooker: Onlooker) -> Result<AnyStore, EngineError> {
         let failed = |error: std::io::Error| EngineError::Folder {
             path: self.state_dir.clone(),
             detail: error.to_string(),
@@ -109,9 +116,13 @@ impl Place {
             std::fs::write(&ignore, "*\n").map_err(failed)?;
         }
         Ok(match &self.store {
-            StoreAddress::File => SqliteStore::open(&self.store_path(), SqliteOptions::default())?.into(),
+            StoreAddress::File => {
+                let options = SqliteOptions { onlooker, ..SqliteOptions::default() };
+                SqliteStore::open(&self.store_path(), options)?.into()
+            }
             StoreAddress::Postgres { url } => {
                 let options = PostgresOptions::new(url.expose(), self.shared_namespace());
+                let options = PostgresOptions { onlooker, ..options };
                 PostgresStore::open(&options).await?.into()
             }
         })
@@ -119,8 +130,8 @@ impl Place {
 }
 
 /// Puts a copy of a store back; says where the store that was there has gone.
-pub fn restore(copy: &Path, store: &Path) -> Result<Option<PathBuf>, EngineError> {
-    Ok(baton_store::sqlite::restore(copy, store)?)
+pub fn restore(copy: &Path, store: &Path, onlooker: &Onlooker) -> Result<Option<PathBuf>, EngineError> {
+    Ok(baton_store::sqlite::restore(copy, store, onlooker)?)
 }
 
 fn checked_namespace(name: &str) -> Result<String, EngineError> {

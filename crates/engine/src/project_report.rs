@@ -201,6 +201,32 @@ impl AttemptLine {
 }
 
 impl<S: Store> Desk<S> {
+    /// Says how many of a project's tasks may run at once, over all machines; none for what the settings say.
+    pub async fn limit_project(
+        &self,
+        id: ProjectId,
+        at_once_max: Option<u32>,
+        actor: Actor,
+    ) -> Result<Project, EngineError> {
+        for _ in 0..DECISIONS_MAX {
+            let stored = self.project(id).await?;
+            if stored.value.at_once_max == at_once_max {
+                return Ok(stored.value);
+            }
+            let project = Project { at_once_max, ..stored.value };
+            let body = EventBody::ProjectLimited { project: id, at_once_max };
+            let mut change =
+                Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
+            change.events.push(Event { at: self.store.now().await?, by: actor.clone(), body });
+            match self.store.commit(change).await? {
+                Commit::Written { .. } => return Ok(project),
+                Commit::Conflict(Conflict::Moved { .. }) => {}
+                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            }
+        }
+        Err(EngineError::ProjectRestless { project: id })
+    }
+
     /// Calls a project complete, which it must be. Saying so again changes nothing.
     pub async fn complete_project(&self, id: ProjectId, actor: Actor) -> Result<ProjectReport, EngineError> {
         for _ in 0..DECISIONS_MAX {

@@ -57,12 +57,7 @@ impl StepPrompt<'_> {
         self.notes(&mut text);
         self.handed_over(&mut text);
         self.conversation(&mut text);
-        let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
-        self.messages(&mut text);
-        if let Some(told) = self.run.memory().told() {
-            let _ = write!(text, "\n## Your last answer\n\n{told}");
-        }
-        let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
+        self.what_to_do(&mut text);
         text
     }
 
@@ -72,13 +67,18 @@ impl StepPrompt<'_> {
         self.notes(&mut text);
         self.handed_over(&mut text);
         text.push_str(&last_exchange(self.questions));
+        self.what_to_do(&mut text);
+        text
+    }
+
+    /// The step itself, what was said to it, and how it may end.
+    fn what_to_do(&self, text: &mut String) {
         let _ = write!(text, "\n## What to do now\n\n{}\n", self.step.prompt().as_str().trim_end());
-        self.messages(&mut text);
+        self.messages(text);
         if let Some(told) = self.run.memory().told() {
             let _ = write!(text, "\n## Your last answer\n\n{told}");
         }
         let _ = write!(text, "\n{}", closing_block(&self.step.outcomes()));
-        text
     }
 
     fn place(&self, text: &mut String) {
@@ -204,7 +204,7 @@ impl<S: Store> BreakdownPrompt<'_, S> {
             project: project.map(|project| ProjectContext {
                 id: project.id,
                 title: project.title.clone(),
-                branch: project.branch().clone(),
+                branch: project.branch(),
                 base_branch: project.base_branch.clone(),
             }),
             log_oneline: worktrees.repository().log_oneline(&base, &head).await?.text,

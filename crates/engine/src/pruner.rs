@@ -12,6 +12,7 @@ use baton_core::id::AttemptId;
 use baton_core::project::Project;
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
+use baton_core::words::counted;
 use baton_store::Store;
 use baton_store::query::Retention as History;
 
@@ -206,14 +207,19 @@ impl fmt::Display for Swept {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let mut parts = Vec::new();
         if !self.logs.is_empty() {
-            parts.push(format!("the logs of {} attempt(s) ({} MiB)", self.logs.len(), mib(self.log_bytes)));
+            parts.push(format!(
+                "the logs of {} ({} MiB)",
+                counted(self.logs.len() as u64, "attempt"),
+                mib(self.log_bytes)
+            ));
         }
         if !self.worktrees.is_empty() {
-            let (count, bytes) = (self.worktrees.len(), mib(self.worktree_bytes));
-            parts.push(format!("{count} finished worktree(s) ({bytes} MiB, kept for baton task restore)"));
+            let count = counted(self.worktrees.len() as u64, "finished worktree");
+            let bytes = mib(self.worktree_bytes);
+            parts.push(format!("{count} ({bytes} MiB, kept for baton task restore)"));
         }
         if self.events > 0 {
-            parts.push(format!("{} old event(s) of finished tasks", self.events));
+            parts.push(format!("{} of finished tasks", counted(self.events, "old event")));
         }
         if !parts.is_empty() {
             write!(f, "Removed by [retention]: {}.", parts.join(", "))?;

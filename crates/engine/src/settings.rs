@@ -43,6 +43,10 @@ pub struct Settings {
     pub max_agents: u32,
     /// With this many tasks waiting to be accepted no new one is started.
     pub max_unaccepted: u32,
+    /// Tasks of one project at once, over all machines, where the project does not say itself.
+    pub max_per_project: Option<u32>,
+    /// Tasks that one person asked for at once, over all machines.
+    pub max_per_person: Option<u32>,
     /// How long an attempt counts as alive without a sign of life.
     pub lease_seconds: u32,
     /// How a person who is not looking is told.
@@ -209,6 +213,8 @@ impl Default for Settings {
             checks: Checks::default(),
             max_agents: 4,
             max_unaccepted: 50,
+            max_per_project: None,
+            max_per_person: None,
             lease_seconds: 30,
             only_roles: Vec::new(),
             notify: NotifySettings::default(),
@@ -245,13 +251,15 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 19] = [
+const TOP: [&str; 21] = [
     "default_agent",
     "agents",
     "roles",
     "checks",
     "max_agents",
     "max_unaccepted",
+    "max_per_project",
+    "max_per_person",
     "lease_seconds",
     "notify",
     "asking",
@@ -379,7 +387,14 @@ impl Settings {
         for (name, agent) in &self.agents {
             per_agent.own_max.insert(name.clone(), agent.max);
         }
-        Capacity { total_max: self.max_agents, per_role, per_agent, unaccepted_max: self.max_unaccepted }
+        Capacity {
+            total_max: self.max_agents,
+            per_role,
+            per_agent,
+            unaccepted_max: self.max_unaccepted,
+            per_project: self.max_per_project.map_or_else(Limits::none, Limits::all),
+            per_person: self.max_per_person.map_or_else(Limits::none, Limits::all),
+        }
     }
 
     pub fn lease_ms(&self) -> i64 {
@@ -430,6 +445,9 @@ mod tests {
         let capacity = settings.capacity();
         assert_eq!(capacity.per_role.max(&breakdown), 1);
         assert_eq!(capacity.per_agent.max(&"mine".parse().unwrap()), 3);
+        assert!(!capacity.is_shared());
+        let capacity = read("max_per_project = 2\nmax_per_person = 5").unwrap().capacity();
+        assert_eq!((capacity.per_project.default_max, capacity.per_person.default_max), (2, 5));
     }
 
     #[test]

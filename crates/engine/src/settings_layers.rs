@@ -96,6 +96,17 @@ impl Layers {
         Ok(())
     }
 
+    /// The files that say what a top setting is, with what each says.
+    pub(crate) fn files_with(&self, key: &str) -> Vec<(&Path, &toml::Value)> {
+        let mut found = Vec::new();
+        for layer in &self.0 {
+            if let (Origin::File(path), Some(value)) = (&layer.origin, layer.table.get(key)) {
+                found.push((path.as_path(), value));
+            }
+        }
+        found
+    }
+
     /// All of them together.
     pub fn settings(&self, path: &Path) -> Result<Settings, SettingsError> {
         let mut together = toml::Table::new();

@@ -39,6 +39,15 @@ impl StoreAddress {
         }
     }
 
+    /// Whether the address itself holds a password, rather than the place where one is found.
+    pub fn has_password(&self) -> bool {
+        let Self::Postgres { url } = self else { return false };
+        let (_, rest) = url.0.split_once("://").unwrap_or_default();
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let in_front = place.rsplit_once('@').is_some_and(|(who, _)| who.contains(':'));
+        in_front || query.split('&').any(|pair| pair.starts_with("password="))
+    }
+
     /// Whether other machines may be on it too.
     pub const fn is_shared(&self) -> bool {
         matches!(self, Self::Postgres { .. })
@@ -106,6 +115,14 @@ mod tests {
         assert_eq!(address.plain(), "postgres://db/work");
         let address: StoreAddress = "postgresql://db:5432/work?user=mia&password=secret".parse().unwrap();
         assert_eq!(address.plain(), "postgres://db:5432/work");
+        for (text, is_in_it) in [
+            ("postgres://mia:secret@db/work", true),
+            ("postgres://db/work?user=mia&password=secret", true),
+            ("postgres://mia@db:5432/work?passfile=/home/mia/.pgpass", false),
+            ("postgres://db:5432/work", false),
+        ] {
+            assert_eq!(text.parse::<StoreAddress>().unwrap().has_password(), is_in_it, "{text}");
+        }
         for bad in ["", "mysql://x", "./file.db", "host=localhost password=secret"] {
             let error = bad.parse::<StoreAddress>().unwrap_err();
             assert!(!error.to_string().contains("secret"));

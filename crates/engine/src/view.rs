@@ -18,7 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::graph_view::{DeadEdge, dead_edges};
+use crate::not_started::NotStarted;
 use crate::recycler::reason_to_recycle;
+use crate::workshop::Workshop;
 
 /// What a list shows of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,12 @@ pub struct TaskView {
     /// What Baton saw of it.
     pub verified: Option<Evidence>,
     pub notes: Vec<Note>,
+    /// The person it was asked for by.
+    #[serde(default)]
+    pub asked_by: Option<NonBlank>,
+    /// Why it is not started although it is ready, where something keeps it.
+    #[serde(default)]
+    pub not_started: Option<NotStarted>,
 }
 
 impl TaskSummary {
@@ -112,6 +120,39 @@ impl TaskView {
             reported: last_end.map(|end| end.reported.clone()),
             verified: last_end.map(|end| end.verified.clone()),
             notes: task.ledger().notes.clone(),
+            asked_by: task.asker().cloned(),
+            not_started: None,
         })
+    }
+}
+
+/// A task that could be claimed, and what keeps it from being started, where something does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadyTask {
+    #[serde(flatten)]
+    pub summary: TaskSummary,
+    pub not_started: Option<NotStarted>,
+}
+
+impl<S: Store> Workshop<S> {
+    /// What could be claimed now, in claim order.
+    pub async fn ready(&self, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
+        let ready = self.desk.ready(limit).await?;
+        let queueing = self.queueing(ready.iter().map(|stored| &stored.value)).await?;
+        let view = |stored: &Stored<Task>| ReadyTask {
+            summary: TaskSummary::of(stored),
+            not_started: queueing.reason(&stored.value),
+        };
+        Ok(ready.iter().map(view).collect())
+    }
+
+    /// A task with what keeps it from being started, which only somebody with settings can tell.
+    pub async fn task_view(&self, id: TaskId) -> Result<TaskView, EngineError> {
+        let mut view = TaskView::load(&self.desk, id).await?;
+        let task = self.desk.task(id).await?.value;
+        if view.waiting_on.is_empty() && task.is_claimable() {
+            view.not_started = self.queueing([&task]).await?.reason(&task);
+        }
+        Ok(view)
     }
 }

@@ -20,6 +20,7 @@ use baton_store::Store;
 use crate::asking::Door;
 use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::fleet_size::FleetSize;
 use crate::holds::hold_for;
 use crate::intakes::Intakes;
 use crate::mailbox::Mailbox;
@@ -30,7 +31,7 @@ use crate::repositories::Repositories;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::user_tasks::{Site, UserTasks};
-use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Restored, Worktrees};
+use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -50,6 +51,8 @@ pub struct Workshop<S> {
     pub worker: String,
     /// What this process is there for.
     pub post: Post,
+    /// How many machines share the work.
+    pub fleet: FleetSize,
     /// Which projects can be worked on here.
     pub projects: ProjectsHere,
     /// Baton's own program, for agents that call it and for the built-in one.
@@ -68,6 +71,7 @@ impl<S: Store> Workshop<S> {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
             post: Post::default(),
+            fleet: FleetSize::default(),
             projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
             desk,
@@ -89,18 +93,21 @@ impl<S: Store> Workshop<S> {
         Door::new(self.desk.clone(), self.settings.asking.expires_after())
     }
 
-    /// Where work without a project comes together: a branch of Baton's own, kept up to date with the human's, whose
-    /// checkout is never touched. They merge it when they like.
-    pub(crate) async fn gathering_branch(&self, worktrees: &Worktrees) -> Result<BranchName, EngineError> {
+    /// Keeps the branch up to date on which work comes together that is for no feature: with the project's base, or else
+    /// with what the human is on. Their checkout is never touched; they merge it when they like.
+    pub(crate) async fn keep_up(
+        &self,
+        worktrees: &Worktrees,
+        base: Option<&BranchName>,
+    ) -> Result<(), EngineError> {
         let repository = worktrees.repository();
         let gathering = BranchName::gathering();
-        let current = repository.current_branch().await?;
-        let mut base = match current {
-            Some(base) => base,
-            None => repository.default_branch().await?,
+        let mut base = match base {
+            Some(base) => base.clone(),
+            None => humans_branch(repository).await?,
         };
         let mut tips = repository.tips(&[&base, &gathering]).await?;
-        // Nearly always the human is on a branch that has commits; else it is looked for more closely.
+        // Nearly always it is a branch that has commits; else another is looked for, and the error says what is wrong.
         if !tips.contains_key(&base) {
             base = repository.default_branch().await?;
             tips = repository.tips(&[&base, &gathering]).await?;
@@ -108,16 +115,16 @@ impl<S: Store> Workshop<S> {
         let stand = (tips.get(&base).cloned(), tips.get(&gathering).cloned());
         // Merged before, and neither has moved since.
         if stand.0 == stand.1 && stand.0.is_some() || self.repositories.is_gathered(&stand) {
-            return Ok(gathering);
+            return Ok(());
         }
         repository.ensure_branch(&gathering, &base).await?;
         let message = format!("Merge {base} into {gathering}");
-        let spec = MergeSpec { branch: base, into: gathering.clone(), message };
+        let spec = MergeSpec { branch: base, into: gathering, message };
         // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
         if let Merged::Already { .. } = worktrees.merge(&spec).await? {
             self.repositories.note_gathered(stand);
         }
-        Ok(gathering)
+        Ok(())
     }
 
     /// What the worktree of a task stands on: its own branch, or, to plan a breakdown, the branch that holds the truth.
@@ -243,5 +250,12 @@ impl<S: Store> Workshop<S> {
             worktrees.fetch_attempt(attempt).await?;
         }
         Ok(worktrees.restore(attempt, into).await?)
+    }
+}
+
+async fn humans_branch(repository: &Repository) -> Result<BranchName, EngineError> {
+    match repository.current_branch().await? {
+        Some(branch) => Ok(branch),
+        None => Ok(repository.default_branch().await?),
     }
 }

@@ -11,13 +11,14 @@ mod follower;
 pub mod guard;
 pub mod guide;
 mod input;
+#[cfg(test)]
+#[path = "../../core/tests/it/kept_page.rs"]
+mod kept_page;
 pub mod limits;
 pub mod mcp;
 mod metrics;
 pub mod openapi;
 mod pages;
-#[cfg(test)]
-mod reference;
 pub mod report;
 mod roles;
 mod route;

@@ -220,6 +220,7 @@ mod tests {
                 base_branch: "main".parse().unwrap(),
                 feature_branch: None,
                 remote: None,
+                at_once_max: None,
                 created_at: Timestamp::from_ms(0),
                 completed_at: None,
             },

@@ -3,6 +3,7 @@
 //! It adds one thing: those who run agents may have their calls wait until a shared server is back. A worker must
 //! outlive a restart of the server and a cut of the network; a person at a terminal wants to be told.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -191,6 +192,7 @@ handed_on! {
     fn task_groups(cursor: Option<Cursor>, limit: u32) -> Page<TaskGroup>;
     fn attempts(task: TaskId) -> Vec<AttemptRecord>;
     fn attempt(id: AttemptId) -> Option<AttemptRecord>;
+    fn workers_of(attempts: &[AttemptId]) -> BTreeMap<AttemptId, String>;
     fn question(id: QuestionId) -> Option<Stored<QuestionRecord>>;
     fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<QuestionRecord>>;
     fn plan(breakdown: TaskId) -> Option<Stored<PlanRecord>>;

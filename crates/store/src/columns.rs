@@ -22,6 +22,8 @@ pub struct TaskColumns {
     pub id: TaskId,
     pub session: SessionId,
     pub project: Option<ProjectId>,
+    /// Who asked for it.
+    pub person: Option<String>,
     pub queue: &'static str,
     pub status: &'static str,
     pub title: String,
@@ -65,6 +67,7 @@ impl TaskColumns {
             id: spec.id,
             session: spec.session_id.clone(),
             project: spec.project_id,
+            person: task.asker().map(ToString::to_string),
             queue: queue.as_str(),
             status: task.state().status().as_str(),
             title: spec.title.to_string(),

@@ -1,6 +1,7 @@
 //! A lease: a worker's word that an attempt is alive, good until a moment on the store's clock.
 
 use baton_core::id::{AttemptId, TaskId};
+use baton_core::schedule::Share;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
@@ -13,5 +14,7 @@ pub struct Lease {
     pub worker: String,
     pub role: Role,
     pub agent: AgentName,
+    /// Whose work it is.
+    pub share: Share,
     pub expires_at: Timestamp,
 }

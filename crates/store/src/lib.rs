@@ -11,6 +11,7 @@ pub mod commit;
 pub mod error;
 pub mod foreign;
 pub mod lease;
+pub mod onlooker;
 pub mod outbox;
 pub mod postgres;
 pub mod query;
@@ -20,6 +21,7 @@ pub mod store;
 
 pub use any::AnyStore;
 pub use error::StoreError;
+pub use onlooker::{Onlooker, Stage};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::Store;

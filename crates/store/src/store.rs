@@ -1,5 +1,6 @@
 //! The trait both backends implement, and the whole of what the engine may ask of a store.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
 
@@ -114,6 +115,11 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// All attempts of a task, first to last.
     fn attempts(&self, task: TaskId) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
     fn attempt(&self, id: AttemptId) -> impl Future<Output = Answer<Option<AttemptRecord>>> + Send;
+    /// The worker of each of these attempts that ran on one known by a name.
+    fn workers_of(
+        &self,
+        attempts: &[AttemptId],
+    ) -> impl Future<Output = Answer<BTreeMap<AttemptId, String>>> + Send;
     fn question(&self, id: QuestionId)
     -> impl Future<Output = Answer<Option<Stored<QuestionRecord>>>> + Send;
     /// Oldest first.

@@ -8,6 +8,7 @@
 pub mod ast;
 pub mod cli;
 mod compile;
+mod escape;
 mod fingerprint;
 mod listing;
 mod load;

@@ -7,16 +7,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
 use crate::conversation::{Conversation, Ruling};
-use crate::driver::{Driver, Event, Launch, Running};
+use crate::driver::Launch;
 use crate::permission::{Consent, PermissionRequest};
 use crate::questions::AskId;
 use crate::report::micro_usd;
-use crate::setup::Setup;
 use crate::stop_reason::StopReason;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
@@ -26,33 +24,12 @@ use crate::usage::UsageKind;
 /// How the one request that we make is named.
 const INTERRUPT_ID: &str = "baton-interrupt";
 
-pub struct ClaudeAgent {
-    setup: Setup,
-}
-
-impl ClaudeAgent {
-    pub fn new(setup: Setup) -> Self {
-        Self { setup }
-    }
-}
-
-impl Driver for ClaudeAgent {
-    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
-        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
-    }
-}
-
-fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
-    let arguments = arguments(launch);
-    launch.command.extend(arguments);
-    if let Some(tools) = &launch.session.tools {
-        launch.environment.set(TOKEN, &tools.token);
-    }
+pub fn tongue(launch: &Launch) -> Box<dyn Tongue> {
     Box::new(ClaudeTongue { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say.
-fn arguments(launch: &Launch) -> Vec<String> {
+pub fn arguments(launch: &Launch) -> Vec<String> {
     let mut words: Vec<String> =
         ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
             .into_iter()

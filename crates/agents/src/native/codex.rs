@@ -4,14 +4,12 @@
 //! worktree and the git folders behind it. It cannot be asked to stop, so it is ended.
 
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
 
 use super::{read, text_of, too_long};
 use crate::asker::Reply;
 use crate::conversation::Conversation;
-use crate::driver::{Driver, Event, Launch, Running};
+use crate::driver::Launch;
 use crate::questions::AskId;
-use crate::setup::Setup;
 use crate::stop_reason::StopReason;
 use crate::tongue::Tongue;
 use crate::tool_call::{ToolCall, ToolEnd, ToolKind};
@@ -21,34 +19,13 @@ use crate::usage::UsageKind;
 /// A question to the human may take as long as it takes; the server decides when to give up.
 const TOOL_TIMEOUT_S: u32 = 24 * 60 * 60;
 
-pub struct CodexAgent {
-    setup: Setup,
-}
-
-impl CodexAgent {
-    pub fn new(setup: Setup) -> Self {
-        Self { setup }
-    }
-}
-
-impl Driver for CodexAgent {
-    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
-        Box::pin(super::run(self.setup.clone(), launch, prepare, events, cancel))
-    }
-}
-
-fn prepare(launch: &mut Launch) -> Box<dyn Tongue> {
-    let arguments = arguments(launch);
-    launch.command.extend(arguments);
-    if let Some(tools) = &launch.session.tools {
-        launch.environment.set(TOKEN, &tools.token);
-    }
+pub fn tongue(launch: &Launch) -> Box<dyn Tongue> {
     let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
     Box::new(CodexTongue { prompt: launch.prompt.clone(), resumed, error: None })
 }
 
 /// Everything that makes it a stream, behind whatever the settings say. The prompt comes on standard input.
-fn arguments(launch: &Launch) -> Vec<String> {
+pub fn arguments(launch: &Launch) -> Vec<String> {
     let mut words = vec!["exec".to_owned()];
     let mut set = |key: &str, value: &Value| {
         words.push("-c".to_owned());

@@ -2,18 +2,19 @@
 //!
 //! Both write one JSON object to a line. A line of a kind we do not know is left out: they add kinds often.
 
-pub mod claude;
-pub mod codex;
+mod claude;
+mod codex;
 
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use crate::conversation::Conversation;
-use crate::driver::{Event, Launch};
+use crate::driver::{Driver, Event, Launch, Running};
 use crate::ended::Ended;
 use crate::setup::Setup;
 use crate::talk;
 use crate::tongue::Tongue;
+use crate::tool_server::TOKEN;
 
 /// The beginning of a line that is quoted back.
 const QUOTED_BYTES_MAX: usize = 200;
@@ -36,19 +37,56 @@ fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// How a launch becomes the program's words and its tongue.
-type Prepare = fn(&mut Launch) -> Box<dyn Tongue>;
+/// One of them, and what a launch means to it.
+pub struct NativeAgent {
+    setup: Setup,
+    dialect: Dialect,
+}
+
+#[derive(Clone, Copy)]
+struct Dialect {
+    /// Everything that makes it a stream, behind whatever the settings say.
+    arguments: fn(&Launch) -> Vec<String>,
+    tongue: fn(&Launch) -> Box<dyn Tongue>,
+}
+
+impl NativeAgent {
+    pub fn claude(setup: Setup) -> Self {
+        Self { setup, dialect: Dialect { arguments: claude::arguments, tongue: claude::tongue } }
+    }
+
+    pub fn codex(setup: Setup) -> Self {
+        Self { setup, dialect: Dialect { arguments: codex::arguments, tongue: codex::tongue } }
+    }
+}
+
+impl Driver for NativeAgent {
+    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
+        Box::pin(run(self.setup.clone(), launch, self.dialect, events, cancel))
+    }
+}
+
+impl Dialect {
+    fn prepare(self, launch: &mut Launch) -> Box<dyn Tongue> {
+        let arguments = (self.arguments)(launch);
+        launch.command.extend(arguments);
+        if let Some(tools) = &launch.session.tools {
+            launch.environment.set(TOKEN, &tools.token);
+        }
+        (self.tongue)(launch)
+    }
+}
 
 /// Runs it; when an earlier session is gone, once more in a new one that is told what the old one knew.
 async fn run(
     setup: Setup,
     launch: Launch,
-    prepare: Prepare,
+    dialect: Dialect,
     events: mpsc::Sender<Event>,
     cancel: watch::Receiver<bool>,
 ) -> Ended {
     let mut first = launch.clone();
-    let tongue = prepare(&mut first);
+    let tongue = dialect.prepare(&mut first);
     let ended = talk::run(setup.clone(), first, tongue, events.clone(), cancel.clone()).await;
     let mut again = launch;
     match again.session.resume.take() {
@@ -56,7 +94,7 @@ async fn run(
         Some(resume) if ended.agent_session.is_none() && ended.failure.is_some() && !*cancel.borrow() => {
             let said = ended.failure.map(|failure| failure.said).unwrap_or_default();
             again.prompt = resume.prompt_without;
-            let tongue = prepare(&mut again);
+            let tongue = dialect.prepare(&mut again);
             let mut ended = talk::run(setup, again, tongue, events, cancel).await;
             ended.problems.insert(0, format!("the agent cannot go on with its earlier session: {said}"));
             ended

@@ -1,6 +1,7 @@
 //! What is typed about projects and goals.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use baton_core::remote_url::RemoteUrl;
 use clap::{Args, Subcommand};
@@ -26,12 +27,27 @@ pub enum ProjectCommand {
         /// More of it, for the agent
         #[arg(long, default_value = "")]
         description: String,
-        /// The branch it starts from [default: the repository's main branch]
+        /// The branch it starts from; another one than you are on makes it a feature [default: the one you are on]
         #[arg(long, value_name = "BRANCH")]
         base: Option<String>,
         /// Its tasks come together on a branch of its own, feature/…
         #[arg(long)]
         feature: bool,
+        /// How many of its tasks may run at once, over all machines [default: max_per_project of the settings]
+        #[arg(long, value_name = "NUMBER")]
+        at_once: Option<u32>,
+    },
+    /// Say how many tasks of a project may run at once, over all machines
+    #[command(
+        after_help = "Examples:\n  baton project limit PROJ-dca27809 2\n  baton project limit PROJ-dca27809 0     start nothing of it for now\n  baton project limit PROJ-dca27809 none  what max_per_project of the settings says"
+    )]
+    Limit {
+        /// The project, by id or the beginning of it
+        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        project: String,
+        /// A number, or none for what the settings say
+        #[arg(value_name = "NUMBER|none")]
+        at_once: AtOnce,
     },
     /// List projects, oldest first
     #[command(after_help = "Examples:\n  baton project list")]
@@ -50,6 +66,24 @@ pub enum ProjectCommand {
         #[arg(add = ArgValueCompleter::new(completing::projects))]
         project: String,
     },
+}
+
+/// A limit as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtOnce(pub Option<u32>);
+
+impl FromStr for AtOnce {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self(None)),
+            number => number
+                .parse()
+                .map(|max| Self(Some(max)))
+                .map_err(|_| format!("\"{number}\" is neither a number of tasks nor none")),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,19 +1,21 @@
 //! `baton accept`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::state::Queue;
+use baton_core::words::counted;
 use baton_engine::foresight::Foreseen;
 use baton_engine::view::TaskSummary;
 use baton_server::client::ClientError;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::{self, Api, List};
-use crate::cli::Accept;
+use crate::cli::verdicts::Accept;
 use crate::fault::Fault;
+use crate::landing::Landing;
 use crate::output;
 
 /// Provisional tasks taken at once; more come with the next call.
@@ -22,7 +24,7 @@ const TASKS_MAX: u32 = 500;
 /// What came of it all.
 #[derive(Default)]
 struct Outcome {
-    accepted: Vec<TaskSummary>,
+    accepted: Vec<(TaskSummary, Option<Landing>)>,
     conflicted: Vec<(TaskSummary, Vec<String>)>,
     recycled: Vec<TaskSummary>,
     burned: Vec<TaskSummary>,
@@ -45,8 +47,8 @@ pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
             Wish::Report => outcome.burned.push(task),
             Wish::Accept => {
                 let force = json!({ "force": accept.force });
-                match api.try_post::<Value>(&format!("{path}/accept"), &force).await {
-                    Ok(_) => outcome.accepted.push(task),
+                match api.try_post::<Accepted>(&format!("{path}/accept"), &force).await {
+                    Ok(accepted) => outcome.accepted.push((task, accepted.landing())),
                     Err(ClientError::Refused(refusal)) if !refusal.conflicts.is_empty() => {
                         outcome.conflicted.push((task, refusal.conflicts));
                     }
@@ -61,14 +63,31 @@ pub async fn run(api: &Api, accept: Accept) -> Result<String, Fault> {
             }
         }
     }
-    // Where a project gathers its work, its own page says; the rest is on Baton's branch.
-    if !api.is_json && outcome.accepted.iter().any(|task| task.project_id.is_none()) {
-        let branch = BranchName::gathering();
-        output::next(&format!(
-            "It is on the branch {branch}; take it over when you like: git merge {branch}"
-        ));
+    let printed = outcome.print(api)?;
+    if api.is_json {
+        return Ok(printed);
     }
-    outcome.print(api)
+    output::line(printed.trim_end());
+    let landings: BTreeSet<&Landing> =
+        outcome.accepted.iter().filter_map(|(_, landing)| landing.as_ref()).collect();
+    for landing in landings {
+        output::next(&landing.sentence());
+    }
+    Ok(String::new())
+}
+
+/// What the API says of a task it accepted.
+#[derive(Deserialize)]
+struct Accepted {
+    branch: Option<String>,
+    remote: Option<String>,
+}
+
+impl Accepted {
+    /// None where there was nothing to merge.
+    fn landing(self) -> Option<Landing> {
+        Some(Landing { branch: self.branch?, remote: self.remote })
+    }
 }
 
 async fn chosen(api: &Api, accept: &Accept) -> Result<Vec<TaskSummary>, Fault> {
@@ -114,15 +133,22 @@ impl Outcome {
                 .iter()
                 .map(|(task, files)| json!({ "task_id": task.task_id, "files": files }))
                 .collect();
+            let landed: Vec<_> = self
+                .accepted
+                .iter()
+                .filter_map(|(task, landing)| Some((task.task_id, landing.as_ref()?)))
+                .map(|(id, landing)| json!({ "task_id": id, "branch": landing.branch, "remote": landing.remote }))
+                .collect();
             return output::json(&json!({
-                "accepted": ids(&self.accepted),
+                "accepted": self.accepted.iter().map(|(task, _)| task.task_id).collect::<Vec<_>>(),
+                "landed": landed,
                 "conflicted": conflicted,
                 "recycled": ids(&self.recycled),
                 "burned_out": ids(&self.burned),
             }));
         }
         let mut text = String::new();
-        for task in &self.accepted {
+        for (task, _) in &self.accepted {
             let _ = writeln!(text, "{}  accepted  {}", task.task_id, task.title);
         }
         for (task, files) in &self.conflicted {
@@ -134,8 +160,8 @@ impl Outcome {
         if !self.burned.is_empty() {
             let _ = writeln!(
                 text,
-                "\n{} task(s) burned out (turns used up, too little to show):",
-                self.burned.len()
+                "\n{} burned out (turns used up, too little to show):",
+                counted(self.burned.len() as u64, "task")
             );
             for task in &self.burned {
                 let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());

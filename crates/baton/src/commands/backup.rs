@@ -11,7 +11,7 @@ use crate::cli::Common;
 use crate::cli::keeping::{Backup, Restore};
 use crate::fault::{Fault, REFUSED};
 use crate::office::{self, Office};
-use crate::output;
+use crate::output::{self, Progress};
 
 pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
     if asked.file.exists() {
@@ -23,6 +23,7 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
     }
     let office = Office::open(common).await?;
     let copied = office.desk.store.backup(&asked.file).await.map_err(EngineError::from);
+    office.progress.end();
     office.close().await?;
     copied?;
     let bytes = fs::metadata(&asked.file).map(|about| about.len()).unwrap_or_default();
@@ -31,7 +32,7 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
     }
     let file = asked.file.display();
     Ok(format!(
-        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file}\n",
+        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file} --replace\n",
         size(bytes)
     ))
 }
@@ -53,7 +54,10 @@ pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> 
             code: REFUSED,
         });
     }
-    let before = baton_engine::place::restore(&asked.file, &target)?;
+    let progress = Progress::new(common.json);
+    let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
+    progress.end();
+    let before = restored?;
     // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.
     let office = Office::at(place.clone(), common.json).await?;
     let last = office.desk.last_event().await?;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::{Api, List};
-use crate::cli::BreakdownCommand;
+use crate::cli::breakdowns::BreakdownCommand;
 use crate::editor;
 use crate::fault::Fault;
 use crate::office::Office;

@@ -7,13 +7,16 @@ use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault};
-use crate::output;
+use crate::output::{self, Progress};
 
 pub async fn run(common: &Common) -> Result<String, Fault> {
     let folder = env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
+    let progress = Progress::new(common.json);
+    progress.at("Looking around", 0, 0);
     let report = examine(&folder, &common.place()).await;
+    progress.end();
     let text = if common.json { output::json(&report)? } else { told(&report) };
     if report.is_well {
         return Ok(text);
@@ -52,8 +55,8 @@ fn told(report: &Report) -> String {
             agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
         let set_up = if agent.is_set_up { ", set up" } else { "" };
         let kind = agent.kind.as_str();
-        let _ =
-            writeln!(text, "{} {:<14} {kind}{set_up} {version}{greeting}", mark(agent.condition), agent.name);
+        let about = format!("{kind}{set_up} {version}{greeting}");
+        let _ = writeln!(text, "{} {:<14} {}", mark(agent.condition), agent.name, about.trim_end());
         for line in agent.problem.iter().flat_map(|problem| problem.lines()) {
             let _ = writeln!(text, "    {line}");
         }

@@ -1,7 +1,7 @@
 //! `baton export`: everything, one JSON object on each line, or a project as a page that needs nothing else.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 
 use baton_core::event::Event;
 use baton_core::id::{ProjectId, SessionId};
@@ -19,7 +19,7 @@ use crate::api::Api;
 use crate::cli::export::{Export, Format};
 use crate::fault::{FAILED, Fault};
 use crate::office::Office;
-use crate::output;
+use crate::output::{self, Progress};
 
 /// Rows read at once.
 const PAGE: u32 = 500;
@@ -30,6 +30,7 @@ pub async fn run(api: &Api, asked: Export) -> Result<String, Fault> {
     let project = asked.project.as_deref().map(project_id).transpose()?;
     let office = api.office().await?;
     let written = write(&office, &asked, project).await;
+    office.progress.end();
     if api.is_served() {
         office.close().await?;
     }
@@ -41,7 +42,7 @@ pub async fn run(api: &Api, asked: Export) -> Result<String, Fault> {
 }
 
 async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> Result<u64, Fault> {
-    let mut out = Out::open(asked)?;
+    let mut out = Out::open(asked, office)?;
     match asked.format {
         Format::Jsonl => Lines { office, project, out: &mut out }.all(asked.events).await?,
         Format::Html => {
@@ -64,10 +65,12 @@ struct Out {
     to: Box<dyn Write + Send>,
     name: String,
     lines: u64,
+    /// None where the lines themselves are seen.
+    progress: Option<Progress>,
 }
 
 impl Out {
-    fn open(asked: &Export) -> Result<Self, Fault> {
+    fn open(asked: &Export, office: &Office) -> Result<Self, Fault> {
         let name = asked
             .output
             .as_ref()
@@ -78,7 +81,8 @@ impl Out {
             }
             None => Box::new(BufWriter::new(std::io::stdout())),
         };
-        Ok(Self { to, name, lines: 0 })
+        let is_seen = asked.output.is_none() && std::io::stdout().is_terminal();
+        Ok(Self { to, name, lines: 0, progress: (!is_seen).then(|| office.progress.clone()) })
     }
 
     fn line(&mut self, kind: &'static str, value: &impl Serialize) -> Result<(), Fault> {
@@ -87,6 +91,9 @@ impl Out {
 
     fn text(&mut self, text: &str) -> Result<(), Fault> {
         self.lines += text.lines().count() as u64;
+        if let Some(progress) = &self.progress {
+            progress.at("Exporting lines", self.lines, 0);
+        }
         self.to.write_all(text.as_bytes()).map_err(|error| failed(&self.name, &error))
     }
 

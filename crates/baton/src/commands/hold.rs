@@ -7,7 +7,7 @@ use baton_core::text::AgentName;
 use serde_json::{Value, json};
 
 use crate::api::{self, Api};
-use crate::cli::HoldCommand;
+use crate::cli::holds::HoldCommand;
 use crate::fault::Fault;
 use crate::output;
 

@@ -13,7 +13,7 @@ use crate::api::Api;
 use crate::cli::keeping;
 use crate::fault::Fault;
 use crate::office::Office;
-use crate::output::{self, Progress};
+use crate::output;
 
 /// Tasks a dry run shows one by one.
 const SHOWN_MAX: usize = 200;
@@ -37,11 +37,14 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
         let known = import.known(&office.desk).await?;
         if api.is_json { output::json(&preview(&import, &known)) } else { Ok(told(&import, &known)) }
     } else {
-        let progress = Progress::new("importing", import.items.len(), api.is_json);
+        let (progress, total) = (office.progress.clone(), import.items.len() as u64);
         let done = import
-            .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| progress.at(count))
-            .await?;
-        progress.end();
+            .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| {
+                progress.at("Importing", count as u64, total);
+            })
+            .await;
+        office.progress.end();
+        let done = done?;
         if api.is_json {
             output::json(&result(&import, &done, &session))
         } else {

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use super::question::shown;
 use super::up::only_one;
 use crate::agents_door::AgentsDoor;
-use crate::cli::{Loop, LoopStart, UnattendedPolicy};
+use crate::cli::looping::{Loop, LoopStart, UnattendedPolicy};
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
 use crate::office::Office;
 use crate::output;

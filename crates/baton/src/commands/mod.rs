@@ -21,6 +21,7 @@ pub mod shell;
 mod store;
 mod task;
 mod task_edit;
+mod task_shown;
 mod token;
 mod up;
 pub mod user_task;

@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use baton_core::words::counted;
 use baton_engine::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::import::project_id;
 use crate::api::{Api, List};
-use crate::cli::projects::{Plan, ProjectCommand};
+use crate::cli::projects::{AtOnce, Plan, ProjectCommand};
 use crate::fault::Fault;
+use crate::landing::Landing;
 use crate::output;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,8 +25,12 @@ struct Project {
     description: String,
     path: String,
     base_branch: String,
-    feature_branch: Option<String>,
+    /// Where accepted work comes together.
+    branch: String,
+    remote: Option<String>,
     completed_at: Option<String>,
+    #[serde(default)]
+    at_once_max: Option<u32>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -39,7 +45,7 @@ struct Report {
 
 pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
     match command {
-        ProjectCommand::Create { title, path, remote, description, base, feature } => {
+        ProjectCommand::Create { title, path, remote, description, base, feature, at_once } => {
             let path = match path {
                 None if remote.is_some() => PathBuf::new(),
                 Some(path) => std::path::absolute(&path).unwrap_or(path),
@@ -52,18 +58,19 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 "description": description,
                 "base_branch": base,
                 "feature": feature,
+                "at_once_max": at_once,
             });
             let project: Project = api.post("/api/projects", &new).await?;
             if api.is_json {
                 return output::json(&project);
             }
             let id = &project.id;
-            let branch = project.feature_branch.as_ref().unwrap_or(&project.base_branch);
             Ok(format!(
-                "{id} is there: {}. Its work comes together on {branch}.\n\n\
-                 Next:\n  baton plan GOAL.md --project {id}    let an agent break a goal down\n  \
+                "{id} is there: {}. Its work comes together on {}.\n\n\
+                 Next:\n  baton task add TITLE --project {id}  give it work\n  \
+                 baton plan GOAL.md --project {id}    or let an agent break a goal down\n  \
                  baton project show {id}              see how far it is\n",
-                project.title
+                project.title, project.branch
             ))
         }
         ProjectCommand::List => {
@@ -79,8 +86,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 .into_iter()
                 .map(|project| {
                     let state = if project.completed_at.is_some() { "complete" } else { "open" };
-                    let branch = project.feature_branch.unwrap_or(project.base_branch);
-                    [project.id, state.to_owned(), branch, project.title]
+                    [project.id, state.to_owned(), project.branch, project.title]
                 })
                 .collect();
             Ok(output::table(["PROJECT", "STATE", "BRANCH", "TITLE"], &rows))
@@ -89,6 +95,18 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
             let id = project_id(&project)?;
             let report: Report = api.get(&format!("/api/projects/{id}/report")).await?;
             if api.is_json { output::json(&report) } else { Ok(shown(&report)) }
+        }
+        ProjectCommand::Limit { project, at_once: AtOnce(max) } => {
+            let id = project_id(&project)?;
+            let project: Project =
+                api.patch(&format!("/api/projects/{id}"), &json!({ "at_once_max": max })).await?;
+            if api.is_json {
+                return output::json(&project);
+            }
+            Ok(match max {
+                Some(max) => format!("At most {max} of {}'s tasks run at once.\n", project.id),
+                None => format!("As many of {}'s tasks run at once as the settings allow.\n", project.id),
+            })
         }
         ProjectCommand::Complete { project } => {
             let id = project_id(&project)?;
@@ -103,10 +121,14 @@ fn shown(report: &Report) -> String {
     let mut text = format!("{}  {}\n", project.id, project.title);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", project.path);
-    let _ = match &project.feature_branch {
-        Some(feature) => writeln!(text, "{feature}, from {}", project.base_branch),
-        None => writeln!(text, "{}", project.base_branch),
+    let _ = if project.branch == project.base_branch {
+        writeln!(text, "{}", project.branch)
+    } else {
+        writeln!(text, "{}, from {}", project.branch, project.base_branch)
     };
+    if let Some(max) = project.at_once_max {
+        let _ = writeln!(text, "at most {max} of its tasks at once");
+    }
     let _ = writeln!(text, "\n{}", bar(progress));
     let _ = writeln!(text, "{}", counts(progress));
     let _ = writeln!(text, "{}", effort_line(effort));
@@ -123,6 +145,10 @@ fn shown(report: &Report) -> String {
     }
     if let Some(at) = &project.completed_at {
         let _ = writeln!(text, "\nComplete since {at}.");
+    } else if progress.to_accept > 0 {
+        text.push_str(
+            "\nLook at what waits for you, then accept it: baton task diff TASK, baton accept TASK\n",
+        );
     } else if progress.is_complete {
         let _ = writeln!(text, "\nNothing is left to do: baton project complete {}", project.id);
     }
@@ -138,9 +164,8 @@ fn completed(report: &Report) -> String {
         counts(progress),
         effort_line(effort)
     );
-    if let Some(feature) = &project.feature_branch {
-        let _ = writeln!(text, "\nIts work is on {feature}. When you like: git merge {feature}");
-    }
+    let landing = Landing { branch: project.branch.clone(), remote: project.remote.clone() };
+    let _ = writeln!(text, "\n{}", landing.sentence());
     text
 }
 
@@ -176,8 +201,12 @@ fn effort_line(effort: &Effort) -> String {
     let dollars = effort.cost_micro_usd / 1_000_000;
     let cents = effort.cost_micro_usd % 1_000_000 / 10_000;
     format!(
-        "{} attempts, {} commits (+{} −{}), {} turns, {time} of work, ${dollars}.{cents:02}",
-        effort.attempts, effort.commits, effort.insertions, effort.deletions, effort.turns
+        "{}, {} (+{} −{}), {}, {time} of work, ${dollars}.{cents:02}",
+        counted(effort.attempts, "attempt"),
+        counted(effort.commits, "commit"),
+        effort.insertions,
+        effort.deletions,
+        counted(effort.turns, "turn")
     )
 }
 

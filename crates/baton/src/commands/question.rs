@@ -6,12 +6,13 @@ use std::io::Read;
 
 use baton_core::event::EventBody;
 use baton_core::id::{QuestionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::question::{Draft, Question, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::refusal::Refusal;
 use baton_core::state::Queue;
 use baton_core::text::NonBlank;
+use baton_core::words::{counted, shell_word};
 use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
@@ -20,7 +21,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::{self, Api, List};
-use crate::cli::{Answer, Common, Questions};
+use crate::cli::Common;
+use crate::cli::asking::{Answer, Questions};
 use crate::fault::{Fault, REFUSED, UNREACHABLE};
 use crate::office::{self, Office};
 use crate::output;
@@ -40,7 +42,7 @@ pub async fn list(api: &Api, asked: &Questions) -> Result<String, Fault> {
     if pending.is_empty() {
         return Ok("No questions. Nobody waits for you.\n".to_owned());
     }
-    let mut text: String = pending.iter().map(shown).collect();
+    let mut text: String = pending.iter().map(shown).collect::<Vec<_>>().join("\n");
     if let Some(next) = next {
         let _ = writeln!(text, "More: baton questions --cursor {next}");
     }
@@ -56,10 +58,17 @@ pub fn shown(record: &QuestionRecord) -> String {
     for line in question.text().as_str().lines() {
         let _ = writeln!(text, "    {line}");
     }
-    let options: Vec<&str> = question.draft.options.iter().map(NonBlank::as_str).collect();
-    let answer = if options.is_empty() { "TEXT".to_owned() } else { options.join("|") };
-    let _ = writeln!(text, "  → baton answer {} {answer}\n", question.id);
+    let _ = writeln!(text, "  → {}", answer_command(question));
     text
+}
+
+/// The command that answers it, to be pasted as it is where words are offered, and the other words beside it.
+pub fn answer_command(question: &Question) -> String {
+    let mut options = question.draft.options.iter().map(|option| shell_word(option.as_str()));
+    let first = options.next().unwrap_or_else(|| "TEXT".to_owned());
+    let others: Vec<String> = options.collect();
+    let others = if others.is_empty() { String::new() } else { format!("   (or {})", others.join(", ")) };
+    format!("baton answer {} {first}{others}", question.id)
 }
 
 /// What waits now, then every new question as it comes, until somebody ends it. It outlives the server it listens to:
@@ -108,11 +117,13 @@ fn tell(api: &Api, record: &QuestionRecord) -> Result<(), Fault> {
 }
 
 pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
-    match (answer.queue, answer.question, answer.text) {
-        (Some(text), _, _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
-        (None, Some(question), None) if question == "-" => many(api).await,
-        (None, Some(question), Some(text)) => one(api, &question, &text).await,
-        (None, _, _) => {
+    // Whoever forgets the quotes means the words all the same.
+    let text = answer.text.join(" ");
+    match (answer.queue, answer.question) {
+        (Some(text), _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
+        (None, Some(question)) if question == "-" && text.is_empty() => many(api).await,
+        (None, Some(question)) if !answer.text.is_empty() => one(api, &question, &text).await,
+        (None, _) => {
             Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT"))
         }
     }
@@ -140,7 +151,12 @@ async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
             Ok(format!("{question} is answered; the loop goes on.\n"))
         };
     };
-    api.tell(task, &format!("{question} is answered; {task} is now in {}.\n", queue.as_str())).await
+    let goes_on = match (queue, api.is_served()) {
+        (Queue::Incoming, true) => "goes on with it".to_owned(),
+        (Queue::Incoming, false) => "goes on with it once agents work: baton up".to_owned(),
+        (queue, _) => format!("is now in {}", queue.as_str()),
+    };
+    api.tell(task, &format!("{question} is answered; {task} {goes_on}.\n")).await
 }
 
 /// One question and its answer on each line of standard input. The first that is refused ends it.
@@ -162,7 +178,7 @@ async fn many(api: &Api) -> Result<String, Fault> {
     if api.is_json {
         return output::json(&json!({ "answered": count }));
     }
-    Ok(format!("{count} questions are answered.\n"))
+    Ok(format!("Answered {}.\n", counted(u64::from(count), "question")))
 }
 
 /// Lays an answer down for a question still to come.
@@ -183,6 +199,7 @@ async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Resu
     }
     Ok(match left.len() {
         0 => "The answer was wanted already and has been given.\n".to_owned(),
+        1 => format!("The answer waits for a question of {session}.\n"),
         count => format!("{count} answers wait for questions of {session}.\n"),
     })
 }

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use baton_core::id::{BadId, SessionId};
 use baton_core::recipe::Recipe;
 use baton_core::session::Message;
+use baton_core::words::counted;
 use baton_engine::place::Place;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use serde_json::{Value, json};
 
 use super::task::recipe_id;
 use crate::api::Api;
-use crate::cli::{Common, RecipeCommand};
+use crate::cli::Common;
+use crate::cli::recipes::RecipeCommand;
 use crate::fault::{FAILED, Fault};
 use crate::office::{self, Office};
 use crate::output;
@@ -179,12 +181,16 @@ impl Shelf {
             text
         };
         if faults.is_empty() {
-            let good = format!("{} recipe(s) without faults.\n", checked.len());
+            let good = format!("{} without faults.\n", counted(checked.len() as u64, "recipe"));
             return Ok(if self.is_json { printed } else { good });
         }
         output::line(printed.trim_end());
         Err(Fault {
-            message: format!("{} fault(s) in {} file(s)", faults.len(), files_of(&checked)),
+            message: format!(
+                "{} in {}",
+                counted(faults.len() as u64, "fault"),
+                counted(files_of(&checked) as u64, "file")
+            ),
             hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
             code: FAILED,
         })

@@ -1,20 +1,22 @@
 //! `baton task …`
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use baton_core::attempt::AttemptResult;
 use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::state::Queue;
 use baton_core::text::{BadName, RecipeId, nearest};
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_core::words::counted;
+use baton_engine::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
 use super::import::project_id;
 use super::task_edit;
+use super::task_shown::shown;
 use crate::api::{Api, List};
-use crate::cli::TaskCommand;
+use crate::cli::tasks::TaskCommand;
 use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;
@@ -57,17 +59,21 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             });
             let added: TaskView = api.post("/api/tasks", &new).await?;
             let id = added.summary.task_id;
-            if !api.is_json && !api.is_served() {
+            if api.is_json {
+                return output::json(&added);
+            }
+            output::line(&format!("{id} is in the queue."));
+            if !api.is_served() {
                 output::next("Nobody works on it yet; let agents do so: baton up");
             }
-            if api.is_json { output::json(&added) } else { Ok(format!("{id} is in the queue.\n")) }
+            Ok(String::new())
         }
         TaskCommand::List { queue, limit, cursor } => {
             list(api, queue.as_deref(), limit, cursor.as_deref()).await
         }
         TaskCommand::Show { task } => {
             let view = api.task(api.task_id(&task).await?).await?;
-            if api.is_json { output::json(&view) } else { Ok(description(&view)) }
+            if api.is_json { output::json(&view) } else { Ok(shown(&view)) }
         }
         TaskCommand::Edit(asked) => task_edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
@@ -108,9 +114,27 @@ pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<T
 
 async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
     let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
-    let ready: Vec<TaskSummary> = crate::api::read(page["tasks"].take())?;
-    let nothing = "No tasks available. Add one: baton task add TITLE\n";
-    if api.is_json { output::json(&json!({ "tasks": ready })) } else { Ok(rows(&ready, nothing)) }
+    let ready: Vec<ReadyTask> = crate::api::read(page["tasks"].take())?;
+    if api.is_json {
+        return output::json(&json!({ "tasks": ready }));
+    }
+    if ready.is_empty() {
+        return Ok("No tasks available. Add one: baton task add TITLE\n".to_owned());
+    }
+    let mark = |task: &ReadyTask| {
+        let code = task.not_started.as_ref().map(|reason| reason.code.replace('_', " "));
+        row(&task.summary, code.unwrap_or_default())
+    };
+    let mut text = output::table(HEADINGS, &ready.iter().map(mark).collect::<Vec<_>>());
+    let reasons: BTreeSet<&str> =
+        ready.iter().filter_map(|task| Some(task.not_started.as_ref()?.message.as_str())).collect();
+    for reason in reasons {
+        let _ = write!(text, "\nNot started: {reason}");
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 /// A text that comes in pieces, and what else the first of them said.
@@ -152,7 +176,11 @@ async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault>
     let office = api.office().await?;
     let engine = office.engine(None).await?;
     let restored = engine.shop.restore(attempt, into).await?;
-    Ok(format!("{} file(s) of {attempt} are in {}\n", restored.files, restored.folder.display()))
+    Ok(format!(
+        "{} of {attempt} in {}\n",
+        counted(u64::from(restored.files), "file"),
+        restored.folder.display()
+    ))
 }
 
 async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, Fault> {
@@ -198,67 +226,19 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     if tasks.is_empty() {
         return nothing.to_owned();
     }
-    let rows: Vec<[String; 5]> = tasks
-        .iter()
-        .map(|task| {
-            [
-                task.task_id.to_string(),
-                task.queue.as_str().to_owned(),
-                task.priority.as_str().to_owned(),
-                if task.show_reply_ui { "asks you".to_owned() } else { String::new() },
-                task.title.to_string(),
-            ]
-        })
-        .collect();
-    output::table(["ID", "QUEUE", "PRIO", "", "TITLE"], &rows)
+    let mark = |task: &TaskSummary| if task.show_reply_ui { "asks you" } else { "" };
+    let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();
+    output::table(HEADINGS, &rows)
 }
 
-fn description(view: &TaskView) -> String {
-    let summary = &view.summary;
-    let mut text = format!(
-        "{}  {}\n{} · {} · {} · {}\n",
-        summary.task_id,
-        summary.title,
-        summary.queue.as_str(),
-        summary.status.as_str(),
-        summary.task_type,
-        summary.priority.as_str()
-    );
-    if !view.description.trim().is_empty() {
-        let _ = writeln!(text, "\n{}", view.description.trim_end());
-    }
-    if let Some(question) = &summary.question {
-        let _ = writeln!(text, "\nIt asks ({}):\n{}", question.id, question.text());
-        let _ = writeln!(text, "\nAnswer: baton answer {} TEXT", question.id);
-    }
-    if !view.waiting_on.is_empty() {
-        let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
-        let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
-    }
-    if !view.dead_edges.is_empty() {
-        text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
-        for edge in &view.dead_edges {
-            let _ = writeln!(text, "  {}", edge.reason);
-        }
-    }
-    if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
-        let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());
-        // What an agent that never came to work wrote, or its provider said, is here and nowhere else.
-        if let AttemptResult::Error { message, .. } = &reported.result {
-            let _ = writeln!(text, "{}", message.trim_end());
-        }
-        let _ = writeln!(
-            text,
-            "Verified: {} commit(s), {} of {} turns",
-            verified.commits, verified.turns, verified.turns_max
-        );
-    }
-    if summary.queue == Queue::Provisional && !summary.is_breakdown {
-        let id = summary.task_id;
-        let _ = writeln!(text, "\nIt waits for you: baton task diff {id}, then baton accept {id}");
-    }
-    if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
-        let _ = writeln!(text, "\nOutput:\n{}", output.trim_end());
-    }
-    text
+const HEADINGS: [&str; 5] = ["ID", "QUEUE", "PRIO", "", "TITLE"];
+
+fn row(task: &TaskSummary, mark: String) -> [String; 5] {
+    [
+        task.task_id.to_string(),
+        task.queue.as_str().to_owned(),
+        task.priority.as_str().to_owned(),
+        mark,
+        task.title.to_string(),
+    ]
 }

@@ -12,7 +12,7 @@ use baton_server::state::App;
 use tokio::sync::watch;
 
 use super::assumptions;
-use crate::cli::Up;
+use crate::cli::up::Up;
 use crate::fault::{FAILED, Fault, REFUSED};
 use crate::office::Office;
 use crate::output;
@@ -139,7 +139,10 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(Fault {
             message: "baton up runs here already".to_owned(),
-            hint: "use it, or stop it first".to_owned(),
+            hint: match server_file::said_url(&office.place) {
+                Some(url) => format!("it is at {url}; use it, or stop it first"),
+                None => "use it, or stop it first".to_owned(),
+            },
             code: REFUSED,
         }),
         Err(std::fs::TryLockError::Error(error)) => Err(failed(error)),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::task::decide;
 use crate::api::Api;
-use crate::cli::Reason;
+use crate::cli::verdicts::Reason;
 use crate::fault::Fault;
 use crate::office::Office;
 use crate::output;

@@ -1,12 +1,12 @@
 //! `baton chat`: one message, and the work it causes until it is done, asks or fails; with a server and without.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use crate::server::place::Place;
+use crate::terminal::{self, AtTerminal};
 
 fn scripts() -> Value {
     json!([
@@ -21,6 +21,11 @@ fn scripts() -> Value {
             { "write": { "path": "built.txt", "text": "built\n" } },
             { "commit": "Build it" },
             { "result": { "status": "COMPLETE", "output": "Built." } },
+        ] },
+        { "when": "Extend", "steps": [
+            { "write": { "path": "extended.txt", "text": "extended\n" } },
+            { "commit": "Extend it" },
+            { "result": { "status": "COMPLETE", "output": "Extended." } },
         ] },
     ])
 }
@@ -136,22 +141,75 @@ fn two_messages_go_to_one_project() {
     assert_eq!(kinds, ["message", "result", "message", "result"]);
 }
 
+/// The task of a message that was just sent, once its work is done.
+fn built(place: &Place, text: &str) -> String {
+    let sent = place.command().args(["--json", "chat", "--type", "IMPLEMENTATION", text]).output().unwrap();
+    let (code, printed, talk) = said(&sent);
+    assert_eq!(code, Some(0), "{talk}");
+    let line: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
+    line["message"]["task_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn work_of_a_message_is_accepted_while_its_base_is_checked_out_and_the_next_starts_from_it() {
+    in_both(|place| {
+        let task = built(place, "Build it");
+        let accepted = place.command().args(["--json", "accept", &task]).output().unwrap();
+        let (code, printed, talk) = said(&accepted);
+        assert_eq!(code, Some(0), "{talk}");
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        let landed = json!([{ "task_id": task, "branch": "baton/next", "remote": null }]);
+        assert_eq!(printed["landed"], landed, "{printed:#}");
+        place.git(&["cat-file", "-e", "baton/next:built.txt"]);
+        // Nothing happened to what the human has in front of them.
+        place.git(&["diff", "--exit-code", "--quiet", "HEAD"]);
+        assert!(!place.folder.join("built.txt").exists());
+        // The next message finds it there, and so does work that was added by hand.
+        let next = built(place, "Extend it");
+        for file in ["built.txt", "extended.txt"] {
+            place.git(&["cat-file", "-e", &format!("baton/{next}:{file}")]);
+        }
+        assert!(place.command().args(["accept", "--all"]).output().unwrap().status.success());
+        place.git(&["merge", "-q", "baton/next"]);
+        assert!(place.folder.join("built.txt").exists() && place.folder.join("extended.txt").exists());
+    });
+}
+
+#[test]
+fn what_waits_for_the_work_of_a_message_starts_from_it_once_it_is_accepted() {
+    let place = Place::new(&scripts()).start();
+    let first = built(&place, "Build it");
+    let add = ["--json", "task", "add", "Extend it", "--after", &first];
+    let added: Value = serde_json::from_slice(&place.command().args(add).output().unwrap().stdout).unwrap();
+    let second = added["task_id"].as_str().unwrap();
+    assert_eq!(place.task(second)["waiting_on"][0], first.as_str(), "{added}");
+    let (status, shown) = {
+        let mut command = place.command();
+        command.args(["accept", &first]);
+        AtTerminal::start(command).end()
+    };
+    assert!(status.success(), "{shown}");
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].starts_with(&format!("{first}  accepted")), "{shown}");
+    assert_eq!(
+        lines[1], "It is on the branch baton/next; take it over when you like: git merge baton/next",
+        "{shown}"
+    );
+    place.task_when_in(second, "provisional");
+    place.git(&["cat-file", "-e", &format!("baton/{second}:built.txt")]);
+}
+
 /// A terminal of the test's own, at which the answer is typed.
 #[test]
 fn at_a_terminal_the_question_is_answered_inline() {
     in_both(|place| {
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-        let typed = std::fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+        let (mut keyboard, typed) = terminal::pair();
         let mut command: Command = place.command();
         command.args(["chat", "--type", "READ_INFO", "Which one?"]).stdin(typed);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
         assert!(talk.any(|line| line.unwrap().contains("Red or blue?")));
-        let mut keyboard = std::fs::File::from(terminal);
-        keyboard.write_all(b"red\n").unwrap();
+        terminal::types(&mut keyboard, "red");
         // Read to the end, so that nothing it says has to wait.
         let rest: Vec<String> = talk.map_while(Result::ok).collect();
         let output = child.wait_with_output().unwrap();

@@ -25,6 +25,7 @@ mod mcp;
 mod product;
 mod recipes;
 mod server;
+mod terminal;
 mod up;
 
 // The store's own way to a PostgreSQL server, so that both crates' tests share one.

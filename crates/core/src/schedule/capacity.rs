@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Candidate;
 use super::rank::Urgency;
-use crate::text::{AgentName, Role};
+use super::share::Share;
+use crate::id::ProjectId;
+use crate::text::{AgentName, NonBlank, Role};
 use crate::time::Timestamp;
 
 /// A limit for each name, and one for the names without their own.
@@ -22,8 +25,18 @@ impl<K: Ord> Limits<K> {
         Self { default_max, own_max: BTreeMap::new() }
     }
 
+    /// As many as there are.
+    pub const fn none() -> Self {
+        Self::all(u32::MAX)
+    }
+
     pub fn max(&self, name: &K) -> u32 {
         self.own_max.get(name).copied().unwrap_or(self.default_max)
+    }
+
+    /// Whether it keeps anybody from anything.
+    pub fn is_set(&self) -> bool {
+        self.default_max < u32::MAX || self.own_max.values().any(|max| *max < u32::MAX)
     }
 }
 
@@ -36,6 +49,19 @@ pub struct Capacity {
     /// With this many tasks waiting to be accepted no new one is started: the human is the bottleneck then,
     /// and more unread work would not help. Resumed work still runs, since it makes the pile smaller.
     pub unaccepted_max: u32,
+    /// Of one project at once, over all machines. A project's own limit is kept with the project, so the store adds it.
+    #[serde(default = "Limits::none")]
+    pub per_project: Limits<ProjectId>,
+    /// Of what one person asked for at once, over all machines.
+    #[serde(default = "Limits::none")]
+    pub per_person: Limits<NonBlank>,
+}
+
+impl Capacity {
+    /// Whether it matters whose a task is. Mostly it does not, and then nobody has to count it.
+    pub fn is_shared(&self) -> bool {
+        self.per_project.is_set() || self.per_person.is_set()
+    }
 }
 
 /// What runs now, and how much waits to be accepted.
@@ -43,6 +69,8 @@ pub struct Capacity {
 pub struct Load {
     by_role: BTreeMap<Role, u32>,
     by_agent: BTreeMap<AgentName, u32>,
+    by_project: BTreeMap<ProjectId, u32>,
+    by_person: BTreeMap<NonBlank, u32>,
     total: u32,
     unaccepted: u32,
 }
@@ -73,6 +101,16 @@ impl Load {
         self.total += 1;
     }
 
+    /// Counts tasks, which are counted already by role and agent, by whose they are.
+    pub fn occupy(&mut self, share: &Share, count: u32) {
+        if let Some(project) = share.project {
+            *self.by_project.entry(project).or_default() += count;
+        }
+        if let Some(person) = &share.person {
+            *self.by_person.entry(person.clone()).or_default() += count;
+        }
+    }
+
     pub const fn total(&self) -> u32 {
         self.total
     }
@@ -88,6 +126,14 @@ impl Load {
     pub fn of_agent(&self, agent: &AgentName) -> u32 {
         self.by_agent.get(agent).copied().unwrap_or(0)
     }
+
+    pub fn of_project(&self, project: ProjectId) -> u32 {
+        self.by_project.get(&project).copied().unwrap_or(0)
+    }
+
+    pub fn of_person(&self, person: &NonBlank) -> u32 {
+        self.by_person.get(person).copied().unwrap_or(0)
+    }
 }
 
 /// What keeps a ready task from starting.
@@ -96,6 +142,12 @@ impl Load {
 pub enum Held {
     #[error("{max} tasks run already, the most allowed in all; wait, or raise the total limit")]
     TotalFull { max: u32 },
+    #[error(
+        "project {project} is at its limit, {running} of {max}; wait, or raise it: baton project limit {project} NUMBER"
+    )]
+    ProjectFull { project: ProjectId, running: u32, max: u32 },
+    #[error("what {person} asked for is at its limit, {running} of {max}; wait, or raise max_per_person")]
+    PersonFull { person: NonBlank, running: u32, max: u32 },
     #[error("{max} tasks of role {role} run already; wait, or raise that role's limit")]
     RoleFull { role: Role, max: u32 },
     #[error("agent {agent} runs {max} tasks already; wait, or raise that agent's limit")]
@@ -106,17 +158,28 @@ pub enum Held {
     IntakePaused { agent: AgentName, until: Timestamp },
 }
 
+impl Held {
+    /// The same word in JSON, on the command line and on the page.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TotalFull { .. } => "total_full",
+            Self::ProjectFull { .. } => "project_full",
+            Self::PersonFull { .. } => "person_full",
+            Self::RoleFull { .. } => "role_full",
+            Self::AgentFull { .. } => "agent_full",
+            Self::TooManyUnaccepted { .. } => "too_many_unaccepted",
+            Self::IntakePaused { .. } => "intake_paused",
+        }
+    }
+}
+
 /// Whether one more may run: the widest limit is asked first, so the answer names the one worth raising.
-pub fn admit(
-    role: &Role,
-    agent: &AgentName,
-    urgency: Urgency,
-    capacity: &Capacity,
-    load: &Load,
-) -> Result<(), Held> {
+pub fn admit(candidate: &Candidate, capacity: &Capacity, load: &Load) -> Result<(), Held> {
     if load.total() >= capacity.total_max {
         return Err(Held::TotalFull { max: capacity.total_max });
     }
+    admit_share(&candidate.share, capacity, load)?;
+    let Candidate { role, agent, .. } = candidate;
     let role_max = capacity.per_role.max(role);
     if load.of_role(role) >= role_max {
         return Err(Held::RoleFull { role: role.clone(), max: role_max });
@@ -125,11 +188,28 @@ pub fn admit(
     if load.of_agent(agent) >= agent_max {
         return Err(Held::AgentFull { agent: agent.clone(), max: agent_max });
     }
-    match urgency {
+    match candidate.rank.urgency() {
         Urgency::Resumed => Ok(()),
         Urgency::Normal if load.unaccepted() < capacity.unaccepted_max => Ok(()),
         Urgency::Normal => {
             Err(Held::TooManyUnaccepted { unaccepted: load.unaccepted(), max: capacity.unaccepted_max })
         }
     }
+}
+
+/// Resumed work is held too: the limit is there for the others, who would wait all the same.
+fn admit_share(share: &Share, capacity: &Capacity, load: &Load) -> Result<(), Held> {
+    if let Some(project) = share.project {
+        let (running, max) = (load.of_project(project), capacity.per_project.max(&project));
+        if running >= max {
+            return Err(Held::ProjectFull { project, running, max });
+        }
+    }
+    if let Some(person) = &share.person {
+        let (running, max) = (load.of_person(person), capacity.per_person.max(person));
+        if running >= max {
+            return Err(Held::PersonFull { person: person.clone(), running, max });
+        }
+    }
+    Ok(())
 }

@@ -24,11 +24,15 @@ impl Default for Fit {
 
 impl Fit {
     pub fn admits(&self, task: &TaskSpec) -> bool {
-        let is_here = match task.project_id {
+        self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
+    }
+
+    /// Whether it can work on the code of this project, or of none.
+    pub fn reaches(&self, project: Option<ProjectId>) -> bool {
+        match project {
             Some(project) => !self.elsewhere.contains(&project),
             None => self.has_home,
-        };
-        is_here && task.needs.is_subset(&self.labels)
+        }
     }
 
     /// The least choosy fit that admits whatever any of these admits.

@@ -127,7 +127,7 @@ impl Step<'_> {
         self.say(EventBody::TaskRecycled { task: old.id, reason, breakdown: breakdown.id });
         self.say(EventBody::TaskCreated { spec: Box::new(breakdown.clone()), depends_on: Vec::new() });
         self.task.state = TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown.id) };
-        self.created.push(Task::create(breakdown));
+        self.created.push(Task::create(breakdown).asked_by(self.before.asked_by.clone()));
     }
 
     /// I13: from now on the subtasks stand in for the task. Once only.

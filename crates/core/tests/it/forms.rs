@@ -65,6 +65,7 @@ pub fn other_events() -> Vec<EventBody> {
     vec![
         EventBody::ProjectCreated { project, title: text("Share links") },
         EventBody::ProjectCompleted { project },
+        EventBody::ProjectLimited { project, at_once_max: Some(2) },
         EventBody::SessionOpened { session: session.clone(), project: Some(project) },
         EventBody::MessagePosted { session: session.clone(), text: text("Fix it"), task: Some(task) },
         EventBody::DependentsRewired { from: task, to: vec![part] },
@@ -171,6 +172,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TaskRevised { .. } => 41,
         EventBody::TokenCreated { .. } => 42,
         EventBody::TokenRevoked { .. } => 43,
+        EventBody::ProjectLimited { .. } => 44,
     }
 }
 
@@ -188,7 +190,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..44).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..45).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -203,6 +205,7 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"plan_submitted","plan":{"items":[{"title":"first part"}]},"task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_completed","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"project_created","project":"PROJ-0000000d","title":"Share links"}
+    {"at":"1970-01-01T00:00:01.000Z","at_once_max":2,"by":{"kind":"baton"},"event":"project_limited","project":"PROJ-0000000d"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_bound","run":"RUN-0000000c","session":"session","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_exited","reason":"no-tasks-available","run":"RUN-0000000c","session":"session"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"run_started","label":"Implement & Review","recipe":"implement-and-review","run":"RUN-0000000c","session":"session","step":"implement","step_count":1,"task":"TASK-0000000a"}
@@ -367,6 +370,17 @@ fn a_row_that_breaks_a_rule_is_refused_when_it_is_read() {
     let mut row = serde_json::to_value(in_state(StateName::Incoming).remove(0)).unwrap();
     row["state"] = serde_json::json!({ "name": "breakdown", "released": true });
     assert!(serde_json::from_value::<Task>(row).is_err());
+}
+
+/// A task from before anybody wrote down who asked for it reads as nobody's; one that has an asker keeps them.
+#[test]
+fn who_asked_for_a_task_is_kept_with_it() {
+    let task = in_state(StateName::Incoming).remove(0);
+    assert!(!serde_json::to_string(&task).unwrap().contains("asked_by"));
+    let of_mia = task.asked_by(Actor::human("mia").person());
+    let written = serde_json::to_string(&of_mia).unwrap();
+    assert!(written.contains(r#""asked_by":"mia""#), "{written}");
+    assert_eq!(serde_json::from_str::<Task>(&written).unwrap(), of_mia);
 }
 
 #[test]

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::TaskId;
+use baton_core::id::{ProjectId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::schedule::{
-    Candidate, Capacity, ClaimRank, Held, Intake, Limits, Load, Urgency, admit, may_start, pick,
+    Candidate, Capacity, ClaimRank, Held, Intake, Limits, Load, Share, Urgency, admit, may_start, pick,
 };
-use baton_core::text::{AgentName, Role};
+use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 const ROLES: [&str; 3] = ["implement", "review", "breakdown"];
 const AGENTS: [&str; 3] = ["claude", "codex", "gemini"];
+const PERSONS: [&str; 3] = ["mia", "noor", "ada"];
 
 fn role(name: &str) -> Role {
     name.parse().unwrap_or_else(|_| Role::implement())
@@ -30,11 +31,31 @@ fn candidate(task: u32, urgency: Urgency, priority: Priority, created_ms: i64) -
         created_at: Timestamp::from_ms(created_ms),
         role: role("implement"),
         agent: agent("claude"),
+        share: Share::default(),
     }
 }
 
+fn project(number: u32) -> ProjectId {
+    ProjectId::from_bits(number)
+}
+
+fn person(name: &str) -> NonBlank {
+    NonBlank::new(name).unwrap_or_else(|_| unreachable!("the names above are not blank"))
+}
+
+fn share(of_project: u32, of_person: &str) -> Share {
+    Share { project: Some(project(of_project)), person: Some(person(of_person)) }
+}
+
 fn roomy() -> Capacity {
-    Capacity { total_max: 100, per_role: Limits::all(100), per_agent: Limits::all(100), unaccepted_max: 100 }
+    Capacity {
+        total_max: 100,
+        per_role: Limits::all(100),
+        per_agent: Limits::all(100),
+        unaccepted_max: 100,
+        per_project: Limits::none(),
+        per_person: Limits::none(),
+    }
 }
 
 fn paused() -> Intake {
@@ -67,7 +88,7 @@ fn each_limit_names_itself() {
     let with = |change: fn(&mut Capacity)| {
         let mut capacity = roomy();
         change(&mut capacity);
-        admit(&role("implement"), &agent("claude"), Urgency::Normal, &capacity, &load)
+        admit(&candidate(9, Urgency::Normal, Priority::P2, 0), &capacity, &load)
     };
     assert_eq!(with(|_| ()), Ok(()));
     assert_eq!(with(|c| c.total_max = 2), Err(Held::TotalFull { max: 2 }));
@@ -79,6 +100,67 @@ fn each_limit_names_itself() {
     assert_eq!(with(|c| c.per_agent.own_max.extend([(agent("codex"), 1)])), Ok(()), "another's limit");
     assert_eq!(with(|c| c.unaccepted_max = 5), Err(Held::TooManyUnaccepted { unaccepted: 5, max: 5 }));
     assert_eq!(with(|c| c.unaccepted_max = 6), Ok(()));
+}
+
+#[test]
+fn a_share_is_full_by_its_project_or_by_its_person() {
+    let mut load = Load::default();
+    load.occupy(&share(1, "mia"), 2);
+    load.occupy(&share(2, "mia"), 1);
+    load.occupy(&Share { person: None, ..share(1, "mia") }, 1);
+    // (project, person, limit of projects, own limit of project 1, limit of people, what holds it)
+    type Row = (u32, &'static str, u32, Option<u32>, u32, Option<Held>);
+    let project_full = |max| Some(Held::ProjectFull { project: project(1), running: 3, max });
+    let mia_full = |max| Some(Held::PersonFull { person: person("mia"), running: 3, max });
+    let table: [Row; 9] = [
+        (1, "mia", u32::MAX, None, u32::MAX, None),
+        (1, "noor", 3, None, u32::MAX, project_full(3)),
+        (1, "noor", 4, None, u32::MAX, None),
+        (1, "noor", 9, Some(3), 9, project_full(3)),
+        (1, "noor", 2, Some(9), 9, None),
+        (1, "noor", 9, Some(0), 9, project_full(0)),
+        (2, "mia", 9, Some(0), 3, mia_full(3)),
+        (2, "mia", 2, None, 4, None),
+        (1, "mia", 3, None, 3, project_full(3)),
+    ];
+    for (of_project, of_person, default_max, own, person_max, held) in table {
+        let per_project =
+            Limits { default_max, own_max: own.map(|own| (project(1), own)).into_iter().collect() };
+        let capacity = Capacity { per_project, per_person: Limits::all(person_max), ..roomy() };
+        let share = share(of_project, of_person);
+        assert_eq!(share.room(&capacity, &load) > 0, held.is_none(), "{share:?}");
+        let asking = Candidate { share, ..candidate(9, Urgency::Resumed, Priority::P0, 0) };
+        assert_eq!(admit(&asking, &capacity, &load).err(), held, "{asking:?}");
+    }
+    let nobodys = candidate(9, Urgency::Normal, Priority::P2, 0);
+    let closed = Capacity { per_project: Limits::all(0), per_person: Limits::all(0), ..roomy() };
+    assert_eq!(
+        admit(&nobodys, &closed, &load),
+        Ok(()),
+        "what belongs to nobody is held by no limit of theirs"
+    );
+}
+
+#[test]
+fn it_matters_whose_a_task_is_only_where_there_is_a_limit() {
+    assert!(!roomy().is_shared());
+    assert!(Capacity { per_person: Limits::all(5), ..roomy() }.is_shared());
+    let own = Limits { own_max: [(project(1), 2)].into(), ..Limits::none() };
+    assert!(Capacity { per_project: own, ..roomy() }.is_shared());
+}
+
+#[test]
+fn a_full_project_at_the_head_does_not_hold_the_others() {
+    let of = |number, of_project| Candidate {
+        share: share(of_project, "mia"),
+        ..candidate(number, Urgency::Normal, Priority::P0, i64::from(number))
+    };
+    let candidates = [of(1, 1), of(2, 1), of(3, 1), of(4, 2), of(5, 2)];
+    let capacity = Capacity { per_project: Limits::all(2), ..roomy() };
+    let mut load = Load::default();
+    assert_eq!(numbers(&pick(&candidates, &capacity, &load, &BTreeMap::new(), NOW)), [1, 2, 4, 5]);
+    load.occupy(&share(1, "noor"), 2);
+    assert_eq!(numbers(&pick(&candidates, &capacity, &load, &BTreeMap::new(), NOW)), [4, 5]);
 }
 
 #[test]
@@ -114,7 +196,13 @@ fn what_holds_a_task_is_said_in_words_and_in_a_code() {
     insta::assert_snapshot!(held, @"2 tasks of role review run already; wait, or raise that role's limit");
     insta::assert_snapshot!(serde_json::to_string(&held).unwrap(), @r#"{"code":"role_full","role":"review","max":2}"#);
     let capacity = roomy();
-    insta::assert_snapshot!(serde_json::to_string(&capacity).unwrap(), @r#"{"total_max":100,"per_role":{"default_max":100,"own_max":{}},"per_agent":{"default_max":100,"own_max":{}},"unaccepted_max":100}"#);
+    insta::assert_snapshot!(serde_json::to_string(&capacity).unwrap(), @r#"{"total_max":100,"per_role":{"default_max":100,"own_max":{}},"per_agent":{"default_max":100,"own_max":{}},"unaccepted_max":100,"per_project":{"default_max":4294967295,"own_max":{}},"per_person":{"default_max":4294967295,"own_max":{}}}"#);
+    let full = Held::ProjectFull { project: project(0xdca2_7809), running: 2, max: 2 };
+    insta::assert_snapshot!(full, @"project PROJ-dca27809 is at its limit, 2 of 2; wait, or raise it: baton project limit PROJ-dca27809 NUMBER");
+    insta::assert_snapshot!(serde_json::to_string(&full).unwrap(), @r#"{"code":"project_full","project":"PROJ-dca27809","running":2,"max":2}"#);
+    for held in [held, full] {
+        assert_eq!(serde_json::to_value(&held).unwrap()["code"], held.code());
+    }
     assert_eq!(
         serde_json::from_str::<Capacity>(&serde_json::to_string(&capacity).unwrap()).unwrap(),
         capacity
@@ -122,14 +210,21 @@ fn what_holds_a_task_is_said_in_words_and_in_a_code() {
 }
 
 prop_compose! {
-    fn any_candidates()(raw in prop::collection::vec((any::<bool>(), 0..4_usize, 0..5_i64, 0..3_usize, 0..3_usize), 0..30))
+    fn any_share()(of_project in prop::option::of(0..3_u32), of_person in prop::option::of(0..3_usize)) -> Share {
+        Share { project: of_project.map(project), person: of_person.map(|at| person(PERSONS[at])) }
+    }
+}
+
+prop_compose! {
+    fn any_candidates()(raw in prop::collection::vec((any::<bool>(), 0..4_usize, 0..5_i64, 0..3_usize, 0..3_usize, any_share()), 0..30))
         -> Vec<Candidate>
     {
-        (0..).zip(raw).map(|(task, (resumed, priority, created_ms, role_at, agent_at))| {
+        (0..).zip(raw).map(|(task, (resumed, priority, created_ms, role_at, agent_at, share))| {
             let urgency = if resumed { Urgency::Resumed } else { Urgency::Normal };
             let mut candidate = candidate(task, urgency, Priority::ALL[priority], created_ms);
             candidate.role = role(ROLES[role_at]);
             candidate.agent = agent(AGENTS[agent_at]);
+            candidate.share = share;
             candidate
         }).collect()
     }
@@ -139,12 +234,15 @@ prop_compose! {
     fn any_capacity()(
         total_max in 0..12_u32, role_max in 0..6_u32, agent_max in 0..6_u32,
         review_max in 0..6_u32, codex_max in 0..6_u32, unaccepted_max in 0..4_u32,
+        project_max in 0..6_u32, own_max in 0..6_u32, person_max in 0..8_u32,
     ) -> Capacity {
         Capacity {
             total_max,
             per_role: Limits { default_max: role_max, own_max: BTreeMap::from([(role("review"), review_max)]) },
             per_agent: Limits { default_max: agent_max, own_max: BTreeMap::from([(agent("codex"), codex_max)]) },
             unaccepted_max,
+            per_project: Limits { default_max: project_max, own_max: BTreeMap::from([(project(1), own_max)]) },
+            per_person: Limits::all(person_max),
         }
     }
 }
@@ -154,18 +252,23 @@ proptest! {
     fn no_limit_is_exceeded_and_no_place_left_empty(
         candidates in any_candidates(),
         capacity in any_capacity(),
-        running in prop::collection::vec((0..3_usize, 0..3_usize), 0..6),
+        running in prop::collection::vec((0..3_usize, 0..3_usize, any_share()), 0..6),
         unaccepted in 0..6_u32,
         resting in prop::collection::btree_set(0..3_usize, 0..3),
     ) {
-        let running: Vec<_> =
-            running.into_iter().map(|(r, a)| (role(ROLES[r]), agent(AGENTS[a]))).collect();
-        let before = Load::of(running.clone(), unaccepted);
+        let mut before = Load::of([], unaccepted);
+        for (r, a, share) in &running {
+            before.start(&role(ROLES[*r]), &agent(AGENTS[*a]));
+            before.occupy(share, 1);
+        }
         let intakes: BTreeMap<_, _> = resting.into_iter().map(|a| (agent(AGENTS[a]), paused())).collect();
         let chosen = pick(&candidates, &capacity, &before, &intakes, NOW);
 
-        let started = chosen.iter().map(|c| (c.role.clone(), c.agent.clone()));
-        let after = Load::of(running.into_iter().chain(started), unaccepted);
+        let mut after = before.clone();
+        for started in &chosen {
+            after.start(&started.role, &started.agent);
+            after.occupy(&started.share, 1);
+        }
         prop_assert!(after.total() <= capacity.total_max.max(before.total()));
         for name in ROLES.map(role) {
             prop_assert!(after.of_role(&name) <= capacity.per_role.max(&name).max(before.of_role(&name)));
@@ -173,7 +276,15 @@ proptest! {
         for name in AGENTS.map(agent) {
             prop_assert!(after.of_agent(&name) <= capacity.per_agent.max(&name).max(before.of_agent(&name)));
         }
+        for number in 0..3 {
+            let (of, max) = (project(number), capacity.per_project.max(&project(number)));
+            prop_assert!(after.of_project(of) <= max.max(before.of_project(of)));
+        }
+        for name in PERSONS.map(person) {
+            prop_assert!(after.of_person(&name) <= capacity.per_person.max(&name).max(before.of_person(&name)));
+        }
         for candidate in &chosen {
+            prop_assert!(candidate.share.room(&capacity, &before) > 0, "beyond what a store looks at");
             prop_assert!(!intakes.contains_key(&candidate.agent), "a resting agent was given work");
             prop_assert!(candidate.rank.urgency() == Urgency::Resumed || unaccepted < capacity.unaccepted_max);
         }
@@ -184,6 +295,7 @@ proptest! {
             let mut load = before.clone();
             for earlier in chosen.iter().filter(|c| c.order() < candidate.order()) {
                 load.start(&earlier.role, &earlier.agent);
+                load.occupy(&earlier.share, 1);
             }
             prop_assert!(may_start(candidate, &capacity, &load, &intakes, NOW).is_err(), "passed over: {candidate:?}");
         }

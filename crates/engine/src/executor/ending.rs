@@ -149,7 +149,10 @@ impl<S: Store> Executor<'_, S> {
         let project = self.task.spec().project_id;
         let (next, change) = match desk.next_task(&book.recipe, project).await? {
             Some(ready) => (ready.value.id(), hold(ready)),
-            None => desk.carrier(&book.recipe, run.session(), project, None, desk.store.now().await?),
+            None => {
+                let (asker, now) = (self.task.asker().cloned(), desk.store.now().await?);
+                desk.carrier(&book.recipe, run.session(), project, None, asker, now)
+            }
         };
         let run = run.clone().bound_to(next);
         let mut events = events.to_vec();

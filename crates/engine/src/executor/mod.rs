@@ -14,18 +14,18 @@ mod outfit;
 mod progress;
 mod settlement;
 pub mod shift;
+mod unusable;
 
 use baton_agents::ended::{Ended, How};
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::AttemptId;
-use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::recipe::Step;
 use baton_core::refusal::Refusal;
 use baton_core::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
-use baton_core::text::{Blank, NonBlank};
+use baton_core::text::NonBlank;
 use baton_store::Store;
 use tokio::sync::watch;
 
@@ -219,7 +219,7 @@ impl<S: Store> Executor<'_, S> {
 
     /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.
     async fn ask_about_recipe(&self, error: &EngineError, spent: &Spent) -> Result<Executed, EngineError> {
-        let result = match about_recipe(self.task, error) {
+        let result = match unusable::question(self.task, error) {
             Ok(question) => AttemptResult::Asked { question },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
@@ -232,14 +232,4 @@ impl<S: Store> Executor<'_, S> {
             Err(error) => Err(error),
         }
     }
-}
-
-fn about_recipe(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
-    let text = format!(
-        "What should become of this task? It is to be run by a recipe that cannot be used: {error}.\n\n`baton recipe \
-         check` tells what is wrong. Mend it, then answer with anything, and the task begins; or give it up: baton \
-         task cancel {}.",
-        task.id()
-    );
-    Ok(Draft::new(QuestionKind::Clarification, NonBlank::new(text)?))
 }

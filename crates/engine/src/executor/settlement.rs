@@ -113,7 +113,7 @@ pub fn wants_code(task: &Task) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
 
     use baton_core::id::{SessionId, TaskId};
@@ -125,7 +125,8 @@ mod tests {
 
     use super::*;
 
-    fn task() -> Task {
+    /// One that is to be implemented, and no more.
+    pub fn task() -> Task {
         Task::create(TaskSpec {
             id: TaskId::from_bits(1),
             session_id: "sess_1".parse::<SessionId>().unwrap(),

@@ -154,7 +154,12 @@ impl<S: Store> Conductor<S> {
         }
         .spec();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
-        let created = Change::create(Task::create(spec), &[], Event { at: now, by: Actor::Baton, body });
+        let asker = desk.asker_of(stored.value.session()).await?;
+        let created = Change::create(
+            Task::create(spec).asked_by(asker),
+            &[],
+            Event { at: now, by: Actor::Baton, body },
+        );
         let next = stored.value.at_work(work, None);
         desk.try_write(put(&next, Some(stored.version)).and(created)).await?;
         Ok(true)

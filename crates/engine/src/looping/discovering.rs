@@ -51,6 +51,7 @@ impl<S: Store> Desk<S> {
         let open = self.open_titles().await?;
         let selection = approved.against(open.iter().map(String::as_str)).into_selection();
         let project = self.store.session(current.session()).await?.and_then(|stored| stored.value.project_id);
+        let asker = self.asker_of(current.session()).await?;
         let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         let mut counts = Counts { created: 0, skipped: count(selection.skipped.len()) };
         let mut change = Change::new();
@@ -66,7 +67,7 @@ impl<S: Store> Desk<S> {
                 project,
                 now,
             };
-            let task = Task::create(task.spec());
+            let task = Task::create(task.spec()).asked_by(asker.clone());
             let Some(receipt) = self.receipt_for(&task, now).await? else {
                 counts.skipped += 1;
                 continue;

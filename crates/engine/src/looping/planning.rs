@@ -41,6 +41,7 @@ impl<S: Store> Desk<S> {
             None => None,
         };
         let project = subject.as_ref().and_then(|stored| stored.value.spec().project_id);
+        let asker = subject.as_ref().map_or_else(|| actor.person(), |stored| stored.value.asker().cloned());
         let ids: Vec<TaskId> = work.plan.iter().flat_map(Plan::items).map(|_| self.ids.task()).collect();
         let mut change = Change::new();
         let mut subtasks = Vec::new();
@@ -49,6 +50,7 @@ impl<S: Store> Desk<S> {
             // Each a moment after the one before, so that the plan's order is theirs wherever tasks are listed or claimed.
             let created = now.plus_ms(i64::try_from(number).unwrap_or(0));
             let Some(task) = subtask(plan, number, *id, current.session(), project, created) else { break };
+            let task = task.asked_by(asker.clone());
             let named = NamedTask { id: *id, title: task.spec().title.clone() };
             subtasks.push((named, task.spec().description.clone()));
             let depends_on = of_numbers(&ids, plan.item(number).map_or(&[], |item| &item.depends_on));

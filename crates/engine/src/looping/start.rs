@@ -125,7 +125,8 @@ impl<S: Store> Desk<S> {
                 now,
             }
             .spec(),
-        );
+        )
+        .asked_by(actor.person());
         let subject = named(&task);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
         Ok((subject, Change::create(task, &[], Event { at: now, by: actor.clone(), body })))

@@ -11,6 +11,7 @@ use baton_core::state::{Mark, TaskState};
 use baton_core::subtask::{SubtaskResult, SubtaskState};
 use baton_core::task::Task;
 use baton_core::text::{Blank, NonBlank};
+use baton_core::words::counted;
 
 use crate::prompt::fenced;
 
@@ -39,7 +40,7 @@ pub fn vagueness(work: &PlanWork) -> Drafted {
 
 pub fn plan_gate(work: &PlanWork) -> Drafted {
     let items = work.plan.as_ref().map(|plan| plan.items().to_vec()).unwrap_or_default();
-    let count = counted(u32::try_from(items.len()).unwrap_or(u32::MAX), "subtask");
+    let count = counted(items.len() as u64, "subtask");
     let mut text = format!("The plan for {} has {count}:\n", subject(work));
     for (index, item) in items.iter().enumerate() {
         // Writing to a String cannot fail.
@@ -88,10 +89,6 @@ pub fn subtask(work: &ExecuteWork, ran: Option<&Task>) -> Option<Draft> {
     Some(asked)
 }
 
-fn counted(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 fn how_it_went(task: &Task) -> String {
     let mut text = format!("Its agent is through, and the task is in {}.", task.state().queue().as_str());
     if let Some(end) = &task.ledger().last_end {
@@ -99,8 +96,8 @@ fn how_it_went(task: &Task) -> String {
         let _ = write!(
             text,
             " Baton counted {} in {}, +{} −{} lines.",
-            counted(seen.commits, "commit"),
-            counted(seen.files_changed, "file"),
+            counted(u64::from(seen.commits), "commit"),
+            counted(u64::from(seen.files_changed), "file"),
             seen.insertions,
             seen.deletions
         );

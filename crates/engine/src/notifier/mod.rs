@@ -3,7 +3,7 @@
 //! Every notice goes out at least once. It carries the id of the effect that caused it, and that id is the same each
 //! time, so whoever receives it can drop a repeat.
 
-mod errand;
+mod command;
 mod notice;
 mod webhook;
 
@@ -50,7 +50,7 @@ impl Notifier {
             if self.command.is_empty() || self.has_taken(id, Way::Command) {
                 return Ok(());
             }
-            errand::run(&self.command, &self.folder, &self.program, id, notice, body.clone()).await?;
+            command::run(&self.command, &self.folder, &self.program, id, notice, body.clone()).await?;
             self.took(id, Way::Command);
             Ok(())
         };

@@ -109,7 +109,10 @@ impl<S: Store> Desk<S> {
         let bound = self.next_task(start.recipe, project).await?;
         let (task, mut change) = match bound {
             Some(ready) => (ready.value.id(), hold(ready)),
-            None => self.carrier(start.recipe, start.session, project, start.message, now),
+            None => {
+                let asker = start.actor.person();
+                self.carrier(start.recipe, start.session, project, start.message, asker, now)
+            }
         };
         if let Some(text) = start.message {
             session.message_count += 1;
@@ -172,6 +175,7 @@ impl<S: Store> Desk<S> {
         session: &SessionId,
         project: Option<ProjectId>,
         message: Option<&NonBlank>,
+        asker: Option<NonBlank>,
         now: Timestamp,
     ) -> (TaskId, Change) {
         let task = Task::create(TaskSpec {
@@ -188,7 +192,8 @@ impl<S: Store> Desk<S> {
             purpose: Purpose::Run,
             depth: Depth::Original,
             created_at: now,
-        });
+        })
+        .asked_by(asker);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };
         (task.id(), Change::create(task, &[], Event { at: now, by: Actor::Baton, body }))
     }

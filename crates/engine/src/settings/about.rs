@@ -22,6 +22,12 @@ pub const ABOUT: &[About] = &[
     ),
     about("max_agents", "number", "Agents at work at once, in all"),
     about("max_unaccepted", "number", "With this many tasks waiting to be accepted no new one is started"),
+    about(
+        "max_per_project",
+        "number",
+        "Tasks of one project at once, over all machines, where the project has no limit of its own (`baton project limit`)",
+    ),
+    about("max_per_person", "number", "Tasks that one person asked for at once, over all machines"),
     about("lease_seconds", "number", "How long an attempt counts as alive without a sign of life"),
     about(
         "recycle",

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::about::{ABOUT, About};
 use super::{ROLE, Settings, agent_settings, leaves};
 use crate::budgets::Budgets;
+use crate::kept_page::holds;
 use crate::recipes::schema;
 
 const INTRO: &str = "# Configuration\n\n\
@@ -139,7 +140,7 @@ fn reference_has_every_setting_and_no_other() {
 
 #[test]
 fn reference_of_the_configuration_is_what_the_code_says() {
-    holds("configuration.md", &page());
+    holds("reference/configuration.md", &page());
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn reference_of_recipes_is_what_the_code_says() {
         fields(),
         serde_json::to_string_pretty(&schema()).unwrap()
     );
-    holds("recipe-files.md", &text);
+    holds("reference/recipe-files.md", &text);
 }
 
 /// The fields of a recipe and of its steps, from the schema.
@@ -194,17 +195,4 @@ fn form_of(name: &str, form: &Value) -> String {
         _ => "a name".to_owned(),
     };
     form["description"].as_str().map_or_else(|| told.clone(), |said| format!("{told}. {said}"))
-}
-
-/// Compares a page with what is kept, or keeps it.
-fn holds(name: &str, page: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
-    if std::env::var_os("BATON_BLESS").is_some() {
-        std::fs::write(&path, page).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == page,
-        "docs/reference/{name} is out of date; run scripts/reference and look at the difference"
-    );
 }

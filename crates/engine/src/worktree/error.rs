@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use baton_core::git_name::BranchName;
 use baton_core::id::AttemptId;
+use baton_core::words::shell_word;
 
 use super::version::GitVersion;
 
@@ -137,7 +138,5 @@ fn hint_of_stderr(stderr: &str) -> String {
 
 /// A path for a command line a person will paste.
 fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
-    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    shell_word(&path.display().to_string())
 }

@@ -64,9 +64,19 @@ impl Worktrees {
     /// The worktree as it is now, seen from its HEAD.
     pub async fn measure(&self, checkout: &Checkout) -> Result<Measured, GitError> {
         let head = self.head(checkout).await?.unwrap_or_else(|| checkout.base.clone());
+        let uncommitted = self.uncommitted(checkout).await?;
+        self.measured(checkout, head, uncommitted).await
+    }
+
+    /// What lies between the attempt's base and a head.
+    pub(super) async fn measured(
+        &self,
+        checkout: &Checkout,
+        head: CommitId,
+        uncommitted: u32,
+    ) -> Result<Measured, GitError> {
         let commits = self.own_commits(checkout, &head).await?;
         let extent = self.repository.extent(&checkout.base, &head).await?;
-        let uncommitted = self.uncommitted(checkout).await?;
         Ok(Measured {
             base: checkout.base.clone(),
             head,

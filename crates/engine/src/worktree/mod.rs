@@ -23,6 +23,7 @@ mod explained;
 mod folder;
 mod git;
 mod hanging;
+mod head;
 mod ignored;
 mod leftovers;
 mod lock;

@@ -75,7 +75,7 @@ impl Worktrees {
 
 impl Repository {
     /// Whether the record of a worktree is the few files that are written here.
-    fn is_plain_files(&self) -> bool {
+    pub(super) fn is_plain_files(&self) -> bool {
         let elsewhere = ["reftable", "config.worktree", "info/sparse-checkout"];
         !elsewhere.iter().any(|name| self.git_dir().join(name).exists())
     }

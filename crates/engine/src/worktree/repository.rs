@@ -11,6 +11,7 @@ use baton_core::git_name::{BranchName, CommitId};
 use super::call::Call;
 use super::error::GitError;
 use super::git::{At, Git};
+use super::head::symbolic;
 use super::lookup::Lookup;
 
 #[derive(Debug, Clone)]
@@ -115,8 +116,7 @@ impl Repository {
     /// The branch the human is on, unless it is one of Baton's: whoever looks at one task's work does not mean to build
     /// the next project on it. It need not have a commit yet.
     pub async fn current_branch(&self) -> Result<Option<BranchName>, GitError> {
-        let here = self.call_at("see which branch is checked out", At::Folder(&self.folder));
-        let current = symbolic(here, "HEAD", "refs/heads/").await?;
+        let current = self.branch_checked_out(&self.folder).await?;
         Ok(current.filter(|name| !name.starts_with("baton/")).and_then(|name| name.parse().ok()))
     }
 
@@ -217,10 +217,4 @@ impl Repository {
         let reason = format!("baton: {tried}");
         self.call(tried).args(["update-ref", "-m", &reason, "--stdin"]).input(lines).run().await.map(drop)
     }
-}
-
-/// The branch a symbolic ref names, without the prefix; `None` when it names none.
-async fn symbolic(call: Call, name: &str, prefix: &str) -> Result<Option<String>, GitError> {
-    let out = call.args(["symbolic-ref", "--quiet", name]).find().await?.unwrap_or_default();
-    Ok(String::from_utf8_lossy(&out).trim().strip_prefix(prefix).map(ToOwned::to_owned))
 }

@@ -69,19 +69,9 @@ impl Worktrees {
             End::Head { head, old_tip } => self.settle_on_head(checkout, branch, head, old_tip).await?,
             End::Branch { tip, head } => self.settle_on_branch(checkout, tip, head).await?,
         };
-        let commits = self.own_commits(checkout, &head).await?;
         // After a crash there may be nothing left to commit, because an earlier settling did it.
         let uncommitted_changes = left.is_some() || earlier.is_some();
-        let extent = self.repository.extent(&checkout.base, &head).await?;
-        let measured = Measured {
-            base: checkout.base.clone(),
-            head,
-            commits,
-            files_changed: extent.files,
-            insertions: extent.insertions,
-            deletions: extent.deletions,
-            uncommitted: 0,
-        };
+        let measured = self.measured(checkout, head, 0).await?;
         Ok(Settled { measured, uncommitted_changes, aside })
     }
 
@@ -171,11 +161,7 @@ impl Worktrees {
         if !checkout.git_dir.is_dir() {
             return Ok(());
         }
-        if !stands_on(&checkout.git_dir, branch) {
-            let call =
-                self.repository.call_at("put the worktree on its branch", At::Repository(&checkout.git_dir));
-            call.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]).run().await?;
-        }
+        self.repository.put_on(&checkout.git_dir, branch).await?;
         if let Some(left) = leftovers {
             let (new, index) = (checkout.git_dir.join("index.baton"), checkout.git_dir.join("index"));
             let moved = fs::copy(left.index(), &new).and_then(|_| fs::rename(&new, &index));
@@ -183,10 +169,4 @@ impl Worktrees {
         }
         Ok(())
     }
-}
-
-/// Whether the worktree is on the branch. Where its HEAD cannot be read, git is told to put it there.
-fn stands_on(git_dir: &Path, branch: &BranchName) -> bool {
-    fs::read_to_string(git_dir.join("HEAD"))
-        .is_ok_and(|head| head.trim_end() == format!("ref: refs/heads/{branch}"))
 }

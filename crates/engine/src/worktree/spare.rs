@@ -84,9 +84,7 @@ impl Worktrees {
             fs::write(git_dir.join("gitdir"), link)
         };
         move_it().map_err(|source| GitError::File { tried: "move", path: spare.clone(), source })?;
-        let head = format!("refs/heads/{branch}");
-        let attach = self.repository.call_at("put the worktree on its branch", At::Repository(&git_dir));
-        attach.args(["symbolic-ref", "HEAD", &head]).run().await?;
+        self.repository.put_on(&git_dir, branch).await?;
         if stood_on.as_ref() != Some(start) {
             let at = At::Worktree { git_dir: &git_dir, folder };
             let renew = self.repository.call_at("bring the spare worktree up to date", at);

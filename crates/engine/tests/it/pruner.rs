@@ -51,8 +51,8 @@ async fn unmerged_and_running_work_is_never_removed_and_finished_work_only_after
     assert!(swept.events > 0 && works.desk().store.task_events(done, 0, 10).await.unwrap().is_empty());
     assert!(!works.desk().store.task_events(unmerged, 0, 10).await.unwrap().is_empty());
     let told = swept.to_string();
-    assert!(told.starts_with("Removed by [retention]: the logs of 2 attempt(s)"), "{told}");
-    assert!(told.contains("1 finished worktree(s)") && told.contains("old event(s)"), "{told}");
+    assert!(told.starts_with("Removed by [retention]: the logs of 2 attempts"), "{told}");
+    assert!(told.contains("1 finished worktree ") && told.contains("old event"), "{told}");
 }
 
 #[tokio::test]

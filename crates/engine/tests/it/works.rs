@@ -70,6 +70,7 @@ impl Works {
             base_branch: "main".parse().unwrap(),
             feature_branch: Some(BranchName::feature(id)),
             remote: None,
+            at_once_max: None,
             created_at: self.desk().store.now().await.unwrap(),
             completed_at: None,
         };

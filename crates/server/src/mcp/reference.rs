@@ -6,7 +6,7 @@ use baton_core::toolset::{Client, tools_for};
 use serde_json::Value;
 
 use super::catalog::{ToolSpec, Touches};
-use crate::reference::holds;
+use crate::kept_page::holds;
 
 const INTRO: &str = "# MCP tools\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\
@@ -97,5 +97,5 @@ fn form(of: &Value) -> String {
 
 #[test]
 fn reference_of_the_tools_is_what_the_code_says() {
-    holds("mcp.md", &page());
+    holds("reference/mcp.md", &page());
 }

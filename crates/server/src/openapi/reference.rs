@@ -7,7 +7,7 @@ use baton_store::SqliteStore;
 use serde_json::Value;
 
 use super::document;
-use crate::reference::holds;
+use crate::kept_page::holds;
 
 const INTRO: &str = "# REST\n\n\
 <!-- Written by `scripts/reference` from the routes in crates/server. Do not edit. -->\n\n\
@@ -148,5 +148,5 @@ fn answer(text: &mut String, operation: &Value) {
 
 #[test]
 fn reference_of_the_api_is_what_the_code_says() {
-    holds("rest.md", &page());
+    holds("reference/rest.md", &page());
 }

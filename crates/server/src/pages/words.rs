@@ -8,6 +8,7 @@ use baton_core::graph::Verdict;
 use baton_core::question::QuestionKind;
 use baton_core::state::{Mark, StateName, Status, TaskState};
 use baton_core::time::Timestamp;
+pub use baton_core::words::counted;
 use maud::{Markup, html};
 
 /// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
@@ -186,11 +187,6 @@ pub fn grouped(count: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// "1 commit", "2 commits".
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A piece of a text for a place with little room.

@@ -36,6 +36,10 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .gives("Makes a project of a git repository", "Project")
             .may_conflict(),
         Route::get("/api/projects/{id}", "get_project", show::<S>).gives("One project", "Project"),
+        Route::patch("/api/projects/{id}", "limit_project", limit::<S>)
+            .takes("ProjectLimit")
+            .gives("Says how many of its tasks may run at once; null for what the settings say", "Project")
+            .may_conflict(),
         Route::get("/api/projects/{id}/report", "report_project", report::<S>)
             .gives("How far a project is, what it took and who did what", "ProjectReport"),
         Route::post("/api/projects/{id}/complete", "complete_project", complete::<S>)
@@ -58,6 +62,15 @@ struct NewProject {
     base_branch: Option<BranchName>,
     #[serde(default)]
     feature: bool,
+    at_once_max: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectLimit {
+    /// Has to be said, if only as null: leaving it out is a mistake more often than a wish.
+    #[serde(deserialize_with = "Option::deserialize")]
+    at_once_max: Option<u32>,
 }
 
 async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
@@ -81,6 +94,7 @@ async fn create<S: Store>(
         description: new.description,
         base_branch: new.base_branch,
         is_feature: new.feature,
+        at_once_max: new.at_once_max,
     };
     let project = app.shop.create_project(new, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
@@ -93,6 +107,16 @@ async fn show<S: Store>(
 ) -> Answer<Json<ProjectView>> {
     query.done()?;
     Ok(Json(ProjectView::from(&project(&app, id).await?)))
+}
+
+async fn limit<S: Store>(
+    app: Visited<S>,
+    Key(id): Key<ProjectId>,
+    query: Query,
+    Body(limit): Body<ProjectLimit>,
+) -> Answer<Json<ProjectView>> {
+    query.done()?;
+    Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
 }
 
 async fn report<S: Store>(

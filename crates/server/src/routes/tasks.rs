@@ -51,7 +51,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .may_conflict(),
         Route::get("/api/tasks/ready", "list_ready_tasks", ready::<S>)
             .query("limit", "Limit", "How many at most")
-            .gives("What could be started now, in the order it would be", "TaskPage"),
+            .gives("What could be started now, in the order it would be, and what keeps it", "ReadyPage"),
         Route::get("/api/tasks/find", "find_task", find::<S>)
             .query("prefix", "IdPrefix", "The beginning of an id, with or without TASK-")
             .gives("The one task whose id begins like this", "TaskFound")
@@ -96,7 +96,7 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
 async fn ready<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let limit = query.limit()?;
     query.done()?;
-    let tasks: Vec<TaskSummary> = app.desk().ready(limit).await?.iter().map(TaskSummary::of).collect();
+    let tasks = app.shop.ready(limit).await?;
     listed("tasks", &tasks, None).map(Json)
 }
 
@@ -183,5 +183,5 @@ async fn show<S: Store>(
     query: Query,
 ) -> Answer<Json<TaskView>> {
     query.done()?;
-    Ok(Json(TaskView::load(app.desk(), id).await?))
+    Ok(Json(app.shop.task_view(id).await?))
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::incoming::{Incoming, read};
 use super::outgoing;
 use crate::error::{ApiError, Code};
-use crate::reference::holds;
+use crate::kept_page::holds;
 use crate::wire::{WireBody, message};
 
 const INTRO: &str = "# WebSocket\n\n\
@@ -196,5 +196,5 @@ fn versionless(message: &Value) -> Value {
 
 #[test]
 fn reference_of_the_socket_is_what_the_code_says() {
-    holds("websocket.md", &page());
+    holds("reference/websocket.md", &page());
 }

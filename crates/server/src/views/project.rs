@@ -16,8 +16,12 @@ pub struct ProjectView {
     pub path: String,
     pub base_branch: BranchName,
     pub feature_branch: Option<BranchName>,
+    /// Where accepted work comes together.
+    pub branch: BranchName,
     /// Where its code is shared between machines.
     pub remote: Option<RemoteUrl>,
+    /// How many of its tasks may run at once; none for what the settings say.
+    pub at_once_max: Option<u32>,
     /// The session that messages go to which name none.
     pub session_id: SessionId,
     pub created_at: Timestamp,
@@ -34,7 +38,9 @@ impl From<&Project> for ProjectView {
             path: project.path.clone(),
             base_branch: project.base_branch.clone(),
             feature_branch: project.feature_branch.clone(),
+            branch: project.branch(),
             remote: project.remote.clone(),
+            at_once_max: project.at_once_max,
             session_id: SessionId::of_project(project.id),
             created_at: project.created_at,
             completed_at: project.completed_at,

@@ -1,8 +1,11 @@
 //! What a command did to a task: where it stood, where it stands.
 
+use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
+use baton_core::remote_url::RemoteUrl;
 use baton_core::state::{Queue, Status};
 use baton_core::task::Task;
+use baton_engine::acceptor::Landing;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
@@ -17,5 +20,26 @@ impl TransitionView {
     pub fn of(old_status: Status, task: &Task) -> Self {
         let state = task.state();
         Self { task_id: task.id(), old_status, new_status: state.status(), queue: state.queue() }
+    }
+}
+
+/// The same for accepted work, and where it is now.
+#[derive(Debug, Clone, Serialize)]
+pub struct AcceptedView {
+    #[serde(flatten)]
+    transition: TransitionView,
+    /// The branch it was merged into; none where there was nothing to merge.
+    branch: Option<BranchName>,
+    /// The remote that branch is on, where machines share their code by one.
+    remote: Option<RemoteUrl>,
+}
+
+impl AcceptedView {
+    pub fn of(transition: TransitionView, landing: Option<Landing>) -> Self {
+        let (branch, remote) = match landing {
+            Some(Landing { branch, remote }) => (Some(branch), remote),
+            None => (None, None),
+        };
+        Self { transition, branch, remote }
     }
 }

@@ -180,6 +180,7 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         EventBody::QuestionWithdrawn { task: None, .. }
         | EventBody::ProjectCreated { .. }
         | EventBody::ProjectCompleted { .. }
+        | EventBody::ProjectLimited { .. }
         | EventBody::SessionOpened { .. }
         | EventBody::MessagePosted { .. }
         | EventBody::RunBound { .. }

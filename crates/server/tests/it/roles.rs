@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// Whom each call of the API is for.
-const CALLS: [(&str, &str, PersonRole); 54] = [
+const CALLS: [(&str, &str, PersonRole); 55] = [
     ("GET", "/api/projects", Viewer),
     ("POST", "/api/projects", Operator),
     ("GET", "/api/projects/{id}", Viewer),
+    ("PATCH", "/api/projects/{id}", Operator),
     ("GET", "/api/projects/{id}/report", Viewer),
     ("POST", "/api/projects/{id}/complete", Operator),
     ("POST", "/api/projects/{id}/chat", Responder),

@@ -56,7 +56,7 @@ impl Stage {
         git(&root, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
         let state_dir = root.join(".agent/state");
         std::fs::create_dir_all(&state_dir).unwrap();
-        let options = SqliteOptions { clock: Arc::new(clock), pages_max: None };
+        let options = SqliteOptions { clock: Arc::new(clock), ..SqliteOptions::default() };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
         let desk = Desk::new(store, Ids::counted());
         let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };

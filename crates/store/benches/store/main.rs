@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p baton-store` prints the table. Seconds differ from machine to machine; the ratios should not.
 //! `BATON_BENCH_TASKS` sets the size of the large store (1,000,000), `BATON_BENCH_ONLY` the one backend to measure
-//! (`sqlite`, `postgres` or `fleet`, which is many workers on one PostgreSQL). PostgreSQL is started for the measurement, or found through `BATON_TEST_POSTGRES`.
+//! (`sqlite` or `postgres`). PostgreSQL is started for the measurement, or found through `BATON_TEST_POSTGRES`. Many
+//! workers on one PostgreSQL are `--bench fleet`.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +14,6 @@
 )]
 
 mod bodies;
-mod fleet;
 mod postgres;
 mod raw_postgres;
 mod raw_sqlite;
@@ -37,8 +37,5 @@ fn main() {
     }
     if is_wanted("postgres") {
         runtime.block_on(postgres::measure());
-    }
-    if is_wanted("fleet") {
-        runtime.block_on(postgres::measure_fleet());
     }
 }

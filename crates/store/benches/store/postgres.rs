@@ -7,7 +7,7 @@ use baton_store::{PostgresOptions, PostgresStore, Store};
 
 use crate::server::Server;
 use crate::table::{head, line, p50_p99, per_second};
-use crate::{fleet, raw_postgres, work};
+use crate::{raw_postgres, work};
 
 const CLIENTS: u32 = 64;
 const CYCLES: u32 = 20_000;
@@ -26,15 +26,6 @@ fn server() -> Result<(Option<Server>, String), String> {
     let own = Server::private("bench")?;
     let address = own.address();
     Ok((Some(own), address))
-}
-
-pub async fn measure_fleet() {
-    let (_own, address) = match server() {
-        Ok(found) => found,
-        Err(reason) => return println!("\nPostgreSQL was not measured: {reason}"),
-    };
-    head("Many workers on one PostgreSQL");
-    fleet::measure(&address).await;
 }
 
 pub async fn measure() {
@@ -90,7 +81,9 @@ async fn throughput(address: &str) {
             work::fill(&store, 0, CYCLES + CLIENTS, &[]).await;
             store.close().await.unwrap();
             let schema = format!("baton_{}", namespace(&name));
-            best = best.min(raw_postgres::cycles(address, &schema, connections, CYCLES).await);
+            raw_postgres::prepare(address, &schema).await;
+            let clients = raw_postgres::connect(address, &schema, connections).await;
+            best = best.min(raw_postgres::count_down(clients, CYCLES).await);
         }
         rates.push((per_second(CYCLES, ours), per_second(CYCLES, best)));
     }

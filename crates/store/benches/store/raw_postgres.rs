@@ -1,12 +1,13 @@
 //! The same writes without a store: one statement to claim with SKIP LOCKED and one to finish, on the same
 //! tables with the same indexes, each its own transaction. Events are numbered by a sequence, which leaves gaps.
 
+use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tokio_postgres::NoTls;
+use tokio_postgres::{NoTls, Statement};
 
 const CLAIM: &str = "WITH c AS (
         SELECT id FROM ready WHERE role = 'implement' ORDER BY rank, created_ms, id LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -38,14 +39,22 @@ const FINISH: &str = "WITH t AS (
 /// About what core writes for an attempt and its end.
 const SHORT: &str = "{\"effect\":\"retire_worktree\",\"attempt\":\"ATT-0000000000000001\"}";
 
-/// How long `count` cycles take with a client on each connection.
-pub async fn cycles(address: &str, schema: &str, connections: u32, count: u32) -> Duration {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let left = Arc::new(AtomicU32::new(count));
-    let (setup, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
+/// A connection with both statements prepared.
+pub struct Client {
+    client: tokio_postgres::Client,
+    claim: Statement,
+    finish: Statement,
+}
+
+/// Once for each schema, before anybody connects.
+pub async fn prepare(address: &str, schema: &str) {
+    let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
     tokio::spawn(connection);
-    let sequences = "CREATE SEQUENCE IF NOT EXISTS raw_seq START 10000000; CREATE SEQUENCE IF NOT EXISTS raw_effect START 10000000";
-    setup.batch_execute(&format!("SET search_path = {schema}; {sequences}")).await.unwrap();
+    let sequences = "CREATE SEQUENCE raw_seq START 10000000; CREATE SEQUENCE raw_effect START 10000000";
+    client.batch_execute(&format!("SET search_path = {schema}; {sequences}")).await.unwrap();
+}
+
+pub async fn connect(address: &str, schema: &str, connections: u32) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..connections {
         let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
@@ -56,24 +65,49 @@ pub async fn cycles(address: &str, schema: &str, connections: u32, count: u32) -
             .unwrap();
         let claim = client.prepare(CLAIM).await.unwrap();
         let finish = client.prepare(FINISH).await.unwrap();
-        clients.push((client, claim, finish));
+        clients.push(Client { client, claim, finish });
     }
+    clients
+}
+
+/// How long `count` cycles take with all these clients at it.
+pub async fn count_down(clients: Vec<Client>, count: u32) -> Duration {
+    let left = Arc::new(AtomicU32::new(count));
     let started = Instant::now();
+    let is_more =
+        move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+    assert_eq!(cycles(clients, is_more).await, count);
+    started.elapsed()
+}
+
+/// Each client claims and finishes for as long as there is more to do; returns how many cycles that were.
+pub async fn cycles(clients: Vec<Client>, is_more: impl Fn() -> bool + Clone + Send + 'static) -> u32 {
     let mut running = JoinSet::new();
-    for (client, claim, finish) in clients {
-        let left = left.clone();
+    for client in clients {
+        let is_more = is_more.clone();
         running.spawn(async move {
-            let (short, medium, long) = (SHORT, SHORT.repeat(4), SHORT.repeat(10));
-            while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-            {
-                let attempt = format!("ATT-{:016x}", NEXT.fetch_add(1, Ordering::Relaxed));
-                let id: String = client.query_one(&claim, &[&attempt, &short, &medium]).await.unwrap().get(0);
-                client.query_one(&finish, &[&attempt, &id, &medium, &long]).await.unwrap();
+            let mut count = 0;
+            while is_more() && client.cycle().await {
+                count += 1;
             }
+            count
         });
     }
-    running.join_all().await;
-    started.elapsed()
+    running.join_all().await.into_iter().sum()
+}
+
+impl Client {
+    /// False when there was nothing to claim.
+    async fn cycle(&self) -> bool {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let attempt = format!("ATT-{:08x}{:08x}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let (medium, long) = (SHORT.repeat(4), SHORT.repeat(10));
+        let claimed = self.client.query_opt(&self.claim, &[&attempt, &SHORT, &medium]).await.unwrap();
+        let Some(claimed) = claimed else { return false };
+        let id: String = claimed.get(0);
+        self.client.query_one(&self.finish, &[&attempt, &id, &medium, &long]).await.unwrap();
+        true
+    }
 }
 
 /// Lets the server finish what filling a store leaves it to do, so that only what comes after is measured.

@@ -21,3 +21,8 @@ pub fn p50_p99(times: &mut [Duration]) -> (Duration, Duration) {
     times.sort_unstable();
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
+
+pub fn least_middle_most(mut figures: Vec<f64>) -> (f64, f64, f64) {
+    figures.sort_unstable_by(f64::total_cmp);
+    (figures[0], figures[figures.len() / 2], figures[figures.len() - 1])
+}

@@ -1,8 +1,9 @@
 //! What is measured, for any store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_core::actor::Actor;
@@ -66,22 +67,30 @@ pub async fn write<S: Store>(store: &S, change: Change) {
 }
 
 pub fn request(count: u32) -> ClaimRequest {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
     ClaimRequest {
         agents: BTreeMap::from([(Role::implement(), "claude".parse().unwrap())]),
         worker: "worker".to_owned(),
-        attempt_ids: (0..count).map(|_| AttemptId::from_bits(NEXT.fetch_add(1, Ordering::Relaxed))).collect(),
+        attempt_ids: (0..count).map(|_| attempt_id()).collect(),
         lease_ms: 60_000,
         capacity: Capacity {
             total_max: u32::MAX,
             per_role: Limits::all(u32::MAX),
             per_agent: Limits::all(u32::MAX),
             unaccepted_max: u32::MAX,
+            per_project: Limits::none(),
+            per_person: Limits::none(),
         },
         intakes: BTreeMap::new(),
         fit: Fit::default(),
         actor: Actor::Baton,
     }
+}
+
+/// One that no other process makes either.
+fn attempt_id() -> AttemptId {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
+    AttemptId::from_bits(u64::from(process::id()) << 32 | number)
 }
 
 pub fn settled(claimed: &Claimed) -> Change {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use baton_core::change::Stored;
-use baton_core::id::TaskId;
-use baton_core::schedule::{Fit, Load};
+use baton_core::id::{ProjectId, TaskId};
+use baton_core::schedule::{Capacity, Fit, Load};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
@@ -19,9 +19,14 @@ use crate::claim::ClaimRequest;
 use crate::error::StoreError;
 
 pub(super) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-const RUNNING: &str = "SELECT role, agent, count(*) FROM leases GROUP BY role, agent";
+/// The time, and whether any project has a limit of its own.
+const BEGINNING: &str =
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, EXISTS (SELECT FROM project_limits)";
+/// Counted only where a limit depends on it: a large fleet has as many leases as agents, and sets none.
+const RUNNING: &str = "SELECT role, agent, count(*) FROM leases WHERE $1 GROUP BY role, agent";
 /// Counted no further than the highest limit: beyond it the number makes no difference.
-const UNACCEPTED: &str = "SELECT count(*) FROM (SELECT FROM tasks WHERE is_provisional LIMIT $1) AS t";
+pub(super) const UNACCEPTED: &str =
+    "SELECT count(*) FROM (SELECT FROM tasks WHERE is_provisional LIMIT $1) AS t";
 /// The conditions on `t` are looked at again when its row moved on while we came to it.
 const CANDIDATES: &str = "SELECT c.* FROM unnest($1::text[], $2::bigint[]) AS u (role, wanted)
     CROSS JOIN LATERAL (
@@ -52,14 +57,24 @@ pub(super) struct Seen {
     pub(super) found: BTreeMap<TaskId, Found>,
     /// The first candidate that does not read back.
     pub(super) bad: Option<StoreError>,
+    /// The limits that projects have of their own, once somebody looked at them.
+    pub(super) own_limits: BTreeMap<ProjectId, u32>,
+    /// Whether there are any.
+    pub(super) has_own_limits: bool,
     unaccepted_max: i64,
 }
 
 impl Seen {
+    pub(super) fn new(now: Timestamp, load: Load, own_limits: BTreeMap<ProjectId, u32>) -> Self {
+        let has_own_limits = !own_limits.is_empty();
+        Self { now, load, found: BTreeMap::new(), bad: None, own_limits, has_own_limits, unaccepted_max: 0 }
+    }
+
     /// Begins the transaction and reads it all in one round trip.
     pub(super) async fn read(
         link: &Link,
         wanted: &BTreeMap<Role, usize>,
+        is_limited: bool,
         unaccepted_max: u32,
         fit: &Fit,
     ) -> Result<Self, Fault> {
@@ -69,8 +84,8 @@ impl Seen {
         let unaccepted_max = i64::from(unaccepted_max);
         let mut pipeline = Pipeline::new(link, DOING);
         pipeline.run("BEGIN");
-        let now = pipeline.add(NOW, params![]).await?;
-        let running = pipeline.add(RUNNING, params![]).await?;
+        let beginning = pipeline.add(BEGINNING, params![]).await?;
+        let running = pipeline.add(RUNNING, params![is_limited]).await?;
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;
         let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
         let elsewhere: Vec<String> = fit.elsewhere.iter().map(ToString::to_string).collect();
@@ -78,9 +93,11 @@ impl Seen {
         let candidates = pipeline.add(CANDIDATES, fitting).await?;
         let mut answers = pipeline.flush().await?;
         let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();
-        let now = take(now).first().map_or(Timestamp::from_ms(0), |row| moment(row, 0));
+        let beginning = take(beginning);
+        let now = beginning.first().map_or(Timestamp::from_ms(0), |row| moment(row, 0));
+        let has_own_limits = beginning.first().is_some_and(|row| row.get(1));
         let load = load(&take(running), &take(unaccepted))?;
-        let mut seen = Self { now, load, found: BTreeMap::new(), bad: None, unaccepted_max };
+        let mut seen = Self { has_own_limits, unaccepted_max, ..Self::new(now, load, BTreeMap::new()) };
         for row in take(candidates) {
             seen.learn(&row);
         }
@@ -89,13 +106,13 @@ impl Seen {
 
     /// Counts what runs once more, now that nobody else may change it.
     pub(super) async fn read_load_again(&mut self, link: &Link) -> Result<(), Fault> {
-        let running = link.query(DOING, RUNNING, &[]).await?;
+        let running = link.query(DOING, RUNNING, &[&true]).await?;
         let unaccepted = link.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
         self.load = load(&running, &unaccepted)?;
         Ok(())
     }
 
-    fn learn(&mut self, row: &Row) {
+    pub(super) fn learn(&mut self, row: &Row) {
         match serde_json::from_str::<Task>(row.get(2)) {
             Ok(value) => {
                 let open_blockers = u32::try_from(row.get::<_, i64>(3)).unwrap_or(u32::MAX);
@@ -133,6 +150,17 @@ pub(super) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
         }
     }
     wanted
+}
+
+/// Whether it matters to any of these how many run.
+pub(super) fn is_limited(requests: &[ClaimRequest]) -> bool {
+    requests.iter().any(|request| {
+        let Capacity { total_max, per_role, per_agent, .. } = &request.capacity;
+        let is_set = |default_max: u32, is_any: bool| default_max < u32::MAX || is_any;
+        *total_max < u32::MAX
+            || is_set(per_role.default_max, !per_role.own_max.is_empty())
+            || is_set(per_agent.default_max, !per_agent.own_max.is_empty())
+    })
 }
 
 pub(super) fn unaccepted_max(requests: &[ClaimRequest]) -> u32 {

@@ -14,12 +14,13 @@ use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{Batch, Known, TaskFacts};
-use super::candidates::{Found, Seen, is_near, unaccepted_max, wanted};
+use super::candidates::{Found, Seen, is_limited, is_near, unaccepted_max, wanted};
 use super::connect::{Connector, Link};
 use super::line::Line;
 use super::lock::TAKE_TURN;
 use super::news::News;
 use super::pipeline::Pipeline;
+use super::sharing;
 use super::upkeep::Upkeep;
 use super::write::{self, Failed};
 use crate::claim::{ClaimRequest, Claimed};
@@ -42,11 +43,13 @@ pub(super) struct Claimer {
     line: Line,
     news: News,
     upkeep: Upkeep,
+    /// Whether some project had a limit of its own when we last looked; then the next look is by share at once.
+    has_own_limits: bool,
 }
 
 impl Claimer {
     pub(super) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
-        Self { line: Line::new(connector, DOING), news, upkeep }
+        Self { line: Line::new(connector, DOING), news, upkeep, has_own_limits: false }
     }
 
     pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
@@ -59,6 +62,28 @@ impl Claimer {
                 let _ = answer.send(claimed);
             }
         }
+    }
+
+    /// Begins the transaction. Mostly it does not matter whose a task is, and the first of each role will do.
+    async fn look(&mut self, link: &Link, requests: &[ClaimRequest]) -> Result<Seen, Failed> {
+        let fit = Fit::union(requests.iter().map(|request| &request.fit));
+        let turn = format!("{}:claims", self.line.schema());
+        if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
+            let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
+            let mut seen = Seen::read(link, &wanted(requests), is_limited, unaccepted_max, &fit).await?;
+            if !seen.has_own_limits {
+                if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
+                    link.query(DOING, TAKE_TURN, &[&turn]).await?;
+                    seen.read_load_again(link).await?;
+                }
+                return Ok(seen);
+            }
+            // The turn is taken with no row in hand.
+            link.run(DOING, "ROLLBACK").await?;
+        }
+        let seen = sharing::read(link, turn, requests, &fit).await?;
+        self.has_own_limits = seen.has_own_limits;
+        Ok(seen)
     }
 
     async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Answer> {
@@ -92,13 +117,8 @@ impl Claimer {
         }
     }
 
-    async fn attempt(&self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
-        let fit = Fit::union(requests.iter().map(|request| &request.fit));
-        let mut seen = Seen::read(link, &wanted(requests), unaccepted_max(requests), &fit).await?;
-        if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
-            link.query(DOING, TAKE_TURN, &[&format!("{}:claims", self.line.schema())]).await?;
-            seen.read_load_again(link).await?;
-        }
+    async fn attempt(&mut self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
+        let seen = self.look(link, requests).await?;
         let mut batch = Batch::new(known(&seen.found));
         let answers = hand_out(seen, requests, &mut batch);
         if batch.writes.leases.is_empty() {
@@ -132,12 +152,14 @@ fn hand_out(mut seen: Seen, requests: &[ClaimRequest], batch: &mut Batch) -> Vec
             let Some(attempt) = request.attempt_ids.get(claimed.len()) else { break };
             let Some(found) = seen.found.remove(&candidate.task) else { continue };
             seen.load.start(&candidate.role, &candidate.agent);
+            seen.load.occupy(&candidate.share, 1);
             let lease = Lease {
                 attempt: *attempt,
                 task: candidate.task,
                 worker: request.worker.clone(),
                 role: candidate.role,
                 agent: candidate.agent,
+                share: candidate.share,
                 expires_at: seen.now.plus_ms(request.lease_ms),
             };
             claimed.extend(claim(&found, lease, request, seen.now, batch));
@@ -168,13 +190,12 @@ fn chosen(seen: &Seen, request: &ClaimRequest) -> Vec<Candidate> {
                 created_at: task.spec().created_at,
                 role: role.clone(),
                 agent: agent.clone(),
+                share: task.share(),
             })
         })
         .collect();
-    pick(&candidates, &request.capacity, &seen.load, &request.intakes, seen.now)
-        .into_iter()
-        .cloned()
-        .collect()
+    let capacity = sharing::capacity(request, &seen.own_limits);
+    pick(&candidates, &capacity, &seen.load, &request.intakes, seen.now).into_iter().cloned().collect()
 }
 
 /// Core's claim of one task, taken into the batch. A task that core refuses stays where it is.

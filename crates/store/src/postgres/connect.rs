@@ -12,8 +12,10 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Connection, Row, Socket, Statement};
 
 use super::fault::{Fault, describe};
+use super::password;
 use super::tls::{Encrypted, Tls, TlsOptions};
 use crate::error::StoreError;
+use crate::onlooker::Onlooker;
 
 /// Any statement of ours that runs this long has gone wrong.
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
@@ -35,13 +37,16 @@ const NAMESPACE_LEN_MAX: usize = 40;
 /// Where the rows are, and how patient to be with the server.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user@host/database`, or the `key=value` form; with `sslmode`, `sslrootcert`, `sslcert` and
-    /// `sslkey` as PostgreSQL's own clients take them.
+    /// `postgres://user@host/database`, or the `key=value` form; with `sslmode`, `sslrootcert`, `sslcert`,
+    /// `sslkey` and `passfile` as PostgreSQL's own clients take them. A password that is not in it is looked for where
+    /// they look.
     pub url: String,
     /// Stores side by side in one database; each has a schema of its own, `baton_<namespace>`.
     pub namespace: String,
     /// How long a call waits for a server that does not answer before it says so.
     pub patience: Duration,
+    /// Told while bringing the schema up to date takes long.
+    pub onlooker: Onlooker,
 }
 
 impl PostgresOptions {
@@ -49,7 +54,8 @@ impl PostgresOptions {
     const PATIENCE: Duration = Duration::from_secs(10);
 
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self { url: url.into(), namespace: namespace.into(), patience: Self::PATIENCE }
+        let (url, namespace) = (url.into(), namespace.into());
+        Self { url, namespace, patience: Self::PATIENCE, onlooker: Onlooker::default() }
     }
 }
 
@@ -66,11 +72,12 @@ impl Connector {
     pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
         let schema = schema_name(&options.namespace)?;
         let unreachable = |detail| StoreError::Unreachable { detail };
-        let (tls, address) = TlsOptions::take(&options.url).map_err(unreachable)?;
-        let tls = Tls::new(&tls).map_err(unreachable)?;
+        let (words, address) = TlsOptions::take(&options.url).map_err(unreachable)?;
+        let tls = Tls::new(&words).map_err(unreachable)?;
         let mut config = Config::from_str(&address).map_err(|error| StoreError::Unreachable {
             detail: format!("the address does not read as one of PostgreSQL's: {}", describe(&error)),
         })?;
+        password::find(&mut config, words.passfile, |name| std::env::var(name).ok()).map_err(unreachable)?;
         // A socket of this machine's needs no encryption, and PostgreSQL knows none on it.
         let is_local = !config.get_hosts().is_empty()
             && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));

@@ -8,7 +8,7 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::connect::Connector;
-use super::log_line::LOGS;
+use super::log_line::{LOGS, LogNews, PIECE};
 use super::news::News;
 use super::unblock::FREED;
 
@@ -21,7 +21,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(2);
 pub(super) async fn listen(
     connector: Connector,
     news: News,
-    logs: watch::Sender<u64>,
+    logs: LogNews,
     mut closing: watch::Receiver<bool>,
 ) {
     let mut backoff = BACKOFF_FIRST;
@@ -42,7 +42,7 @@ pub(super) async fn listen(
 }
 
 /// Hears until the connection breaks. True when there was one.
-async fn hear(connector: &Connector, news: &News, logs: &watch::Sender<u64>) -> bool {
+async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
     let Ok((client, mut connection)) = connector.connect().await else { return false };
     let (heard, mut hearing) = mpsc::unbounded_channel();
     let driver = tokio::spawn(async move {
@@ -66,7 +66,8 @@ async fn hear(connector: &Connector, news: &News, logs: &watch::Sender<u64>) -> 
             match payload.parse() {
                 Ok(seq) => news.reached(seq),
                 Err(_) if payload == FREED => news.stir(),
-                Err(_) if payload == LOGS => logs.send_modify(|count| *count += 1),
+                Err(_) if payload == LOGS => logs.watched(),
+                Err(_) if payload == PIECE => logs.given(),
                 Err(_) => {}
             }
         }

@@ -13,8 +13,10 @@ use tokio_postgres::Row;
 use super::pool::Pool;
 use crate::error::StoreError;
 
-/// What the server says when a watch or a piece was written.
+/// What the server says when a watch was written, which every machine wants to know, and when a piece was, which is
+/// news only to those who watch.
 pub(super) const LOGS: &str = "logs";
+pub(super) const PIECE: &str = "piece";
 /// The most of a log that travels at once.
 pub const PIECE_BYTES_MAX: usize = 256 * 1024;
 /// Watches at once; more are of no use to anybody, and a loop that makes them must not fill the table.
@@ -40,18 +42,40 @@ pub struct LogPiece {
     pub bytes: Vec<u8>,
 }
 
+/// Counts up with every watch, and with every piece of a log, that somebody wrote.
+#[derive(Clone, Default)]
+pub(super) struct LogNews {
+    watches: watch::Sender<u64>,
+    pieces: watch::Sender<u64>,
+}
+
+impl LogNews {
+    pub(super) fn watched(&self) {
+        self.watches.send_modify(|count| *count += 1);
+    }
+
+    pub(super) fn given(&self) {
+        self.pieces.send_modify(|count| *count += 1);
+    }
+}
+
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct LogLine {
     pub(super) pool: Arc<Pool>,
-    pub(super) news: watch::Sender<u64>,
+    pub(super) news: LogNews,
     pub(super) channel: String,
 }
 
 impl LogLine {
-    /// Changes whenever a watch or a piece was written, here or elsewhere.
-    pub fn news(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
+    /// Changes whenever a watch was written, here or elsewhere.
+    pub fn watched(&self) -> watch::Receiver<u64> {
+        self.news.watches.subscribe()
+    }
+
+    /// Changes whenever a piece was written, here or elsewhere.
+    pub fn given(&self) -> watch::Receiver<u64> {
+        self.news.pieces.subscribe()
     }
 
     /// Watches, or goes on watching, for `lasts_ms` more.
@@ -77,11 +101,15 @@ impl LogLine {
 
     /// Everything that is watched now. What is over is cleared away on the way.
     pub async fn watches(&self) -> Result<Vec<LogWatch>, StoreError> {
-        let clear = format!("DELETE FROM log_watches WHERE expires_ms <= {NOW_MS}");
-        self.pool.query("clearing watches", &clear, &[]).await?;
-        let sql = "SELECT id, attempt, wanted_from FROM log_watches ORDER BY id";
-        let rows = self.pool.query("reading watches", sql, &[]).await?;
-        Ok(rows.iter().filter_map(watch_of).collect())
+        let sql =
+            format!("SELECT id, attempt, wanted_from, expires_ms <= {NOW_MS} FROM log_watches ORDER BY id");
+        let rows = self.pool.query("reading watches", &sql, &[]).await?;
+        let (over, lasting): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.get(3));
+        if !over.is_empty() {
+            let clear = format!("DELETE FROM log_watches WHERE expires_ms <= {NOW_MS}");
+            self.pool.query("clearing watches", &clear, &[]).await?;
+        }
+        Ok(lasting.into_iter().filter_map(watch_of).collect())
     }
 
     /// The machine that has the log answers; a watch that is over takes no answer.
@@ -90,7 +118,7 @@ impl LogLine {
             "WITH w AS (
                 UPDATE log_watches SET machine = $2, piece_from = $3, log_len = $4, piece = $5
                 WHERE id = $1 AND expires_ms > {NOW_MS} RETURNING id
-            ) SELECT pg_notify($6, '{LOGS}')::text FROM w"
+            ) SELECT pg_notify($6, '{PIECE}')::text FROM w"
         );
         let (from, len) = (signed(piece.from), signed(piece.log_len));
         let bytes = &piece.bytes[..piece.bytes.len().min(PIECE_BYTES_MAX)];

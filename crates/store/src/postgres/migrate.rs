@@ -3,12 +3,14 @@
 use super::connect::{Connector, Link};
 use super::fault::Fault;
 use crate::error::StoreError;
+use crate::onlooker::{Onlooker, Stage};
 
 /// Each file takes the schema from the number before to its own. A file that was released is never edited.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
+    include_str!("migrations/004.sql"),
 ];
 
 /// The server's code for a thing that this role may not do.
@@ -17,9 +19,9 @@ const MAY_NOT: &str = "(42501)";
 const DOING: &str = "bringing the schema up to date";
 
 /// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
-pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
+pub(super) async fn migrate(connector: &Connector, onlooker: &Onlooker) -> Result<(), StoreError> {
     let link = connector.link().await?;
-    run(connector, &link).await.map_err(|fault| match fault.unwritten(DOING) {
+    run(connector, &link, onlooker).await.map_err(|fault| match fault.unwritten(DOING) {
         StoreError::Backend { doing, detail } if detail.ends_with(MAY_NOT) => {
             let detail = format!(
                 "{detail}; this role works with the tables and does not own them. Let their owner do it: \
@@ -32,7 +34,7 @@ pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
     })
 }
 
-async fn run(connector: &Connector, link: &Link) -> Result<(), Fault> {
+async fn run(connector: &Connector, link: &Link, onlooker: &Onlooker) -> Result<(), Fault> {
     let schema = connector.schema();
     link.run(DOING, "BEGIN").await?;
     // Looking before creating lets a role without CREATE on the database use a schema made for it.
@@ -54,6 +56,9 @@ async fn run(connector: &Connector, link: &Link) -> Result<(), Fault> {
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if found > known {
         return Err(Fault::Final(StoreError::Newer { place: connector.place(), found, known }));
+    }
+    if found < known {
+        onlooker.tell(Stage::Upgrading { from: found, to: known });
     }
     for (version, sql) in (1_i64..).zip(MIGRATIONS) {
         if version > found {

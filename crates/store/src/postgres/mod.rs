@@ -19,6 +19,7 @@ mod lock;
 mod log_line;
 mod migrate;
 mod news;
+mod password;
 mod pipeline;
 mod pool;
 mod put;
@@ -27,6 +28,7 @@ mod read;
 mod retention;
 mod row;
 mod setup;
+mod sharing;
 mod tls;
 mod unblock;
 mod upkeep;
@@ -45,6 +47,7 @@ use crate::error::StoreError;
 use claim::Claimer;
 use committer::Committer;
 use connect::Connector;
+use log_line::LogNews;
 use news::News;
 use pool::Pool;
 use upkeep::Upkeep;
@@ -64,8 +67,7 @@ struct Inner {
     connector: Connector,
     pool: Arc<Pool>,
     news: News,
-    /// Changes when somebody watches a log, or was given a piece of one.
-    logs: watch::Sender<u64>,
+    logs: LogNews,
     /// Taken away by `close`; the tasks end when the last sender is gone.
     lanes: std::sync::Mutex<Option<Lanes>>,
     closing: watch::Sender<bool>,
@@ -82,13 +84,13 @@ impl PostgresStore {
     /// Connects, brings the schema up to date, and starts what works in the background.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
-        migrate::migrate(&connector).await?;
+        migrate::migrate(&connector, &options.onlooker).await?;
         let pool = Arc::new(Pool::new(connector.clone()));
         let rows = pool.query("opening", "SELECT seq FROM counter", &[]).await?;
         let news = News::new(read::count(rows.first()));
         let unblocking = Arc::new(Notify::new());
         let upkeep = Upkeep::default();
-        let (closing, logs) = (watch::Sender::new(false), watch::Sender::new(0));
+        let (closing, logs) = (watch::Sender::new(false), LogNews::default());
         let (commits, commit_jobs) = mpsc::channel(WAITING_MAX);
         let (claims, claim_jobs) = mpsc::channel(WAITING_MAX);
 
@@ -100,7 +102,7 @@ impl PostgresStore {
         }
         tasks.spawn(Claimer::new(connector.clone(), news.clone(), upkeep.clone()).run(claim_jobs));
         tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
-        tasks.spawn(upkeep::free(connector.clone(), unblocking, closing.subscribe()));
+        tasks.spawn(upkeep::free(connector.clone(), pool.clone(), unblocking, closing.subscribe()));
         tasks.spawn(listen::listen(connector.clone(), news.clone(), logs.clone(), closing.subscribe()));
 
         let lanes = std::sync::Mutex::new(Some(Lanes { commits, claims }));

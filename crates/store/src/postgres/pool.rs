@@ -13,12 +13,16 @@ use crate::error::StoreError;
 
 /// Reads at the same time; more wait for their turn. Small, because every process that uses the store has its own.
 const LINKS_MAX: usize = 4;
+/// A connection nobody needed for this long is given back: the server has only so many, and every process of a fleet wants
+/// some. The one used last is used first, so that the others get the chance.
+const KEPT_FOR: Duration = Duration::from_secs(30);
 /// Between tries after the line was cut or the server asked for another.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub(super) struct Pool {
     connector: Connector,
-    idle: Mutex<Vec<Link>>,
+    /// With the moment each was last used.
+    idle: Mutex<Vec<(Instant, Link)>>,
     turns: Semaphore,
 }
 
@@ -76,18 +80,18 @@ impl Pool {
         let idle = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             // When one is cut the others mostly are too.
-            idle.retain(|link| !link.is_closed());
+            idle.retain(|(used_at, link)| !link.is_closed() && used_at.elapsed() < KEPT_FOR);
             idle.pop()
         };
         match idle {
-            Some(link) => Ok(link),
+            Some((_, link)) => Ok(link),
             None => self.connector.link().await,
         }
     }
 
     fn put_back(&self, link: Link) {
         if !link.is_closed() && !self.turns.is_closed() {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), link));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Rows as columns: what a batch puts, turned into one array for each column of a table.
 
+use baton_core::change::Record;
+
 use super::batch::Writes;
 use super::fault::Fault;
 use super::lock::texts;
@@ -10,10 +12,10 @@ use crate::error::StoreError;
 
 const INSERT_TASKS: &str = "INSERT INTO tasks (id, version, body, session, project, queue, status, title, role, rank,
         created_ms, updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by, open_blockers,
-        needs)
+        needs, person)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::boolean[], $14::boolean[], $15::boolean[],
-        $16::boolean[], $17::text[], $18::bigint[], $19::text[])";
+        $16::boolean[], $17::text[], $18::bigint[], $19::text[], $20::text[])";
 /// Of what a task was asked to be a revision changes the title and the rank, and its open blockers are counted where its edges are written.
 const UPDATE_TASKS: &str = "UPDATE tasks t SET version = u.version, body = u.body, queue = u.queue, status = u.status,
         rank = u.rank, updated_ms = u.updated_ms, is_claimable = u.is_claimable, is_done = u.is_done,
@@ -32,8 +34,11 @@ pub(super) const UPDATE_RECORDS: &str = "UPDATE records r SET version = u.versio
     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[])
         AS u (kind, key, version, body, session, task, place, is_open)
     WHERE r.kind = u.kind AND r.key = u.key";
-const INSERT_LEASES: &str = "INSERT INTO leases (attempt, task, worker, role, agent, expires_ms)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])";
+const INSERT_LEASES: &str = "INSERT INTO leases (attempt, task, worker, role, agent, expires_ms, project, person)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[])";
+const LIMIT_PROJECTS: &str = "INSERT INTO project_limits (project, at_once)
+    SELECT * FROM unnest($1::text[], $2::bigint[]) ON CONFLICT (project) DO UPDATE SET at_once = excluded.at_once";
+const UNLIMIT_PROJECTS: &str = "DELETE FROM project_limits WHERE project = ANY($1)";
 
 pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWrite]) -> Result<(), Fault> {
     let all: Vec<TaskColumns> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
@@ -59,6 +64,7 @@ pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| texts(&columns.replaced_by).join(" ")).collect::<Vec<_>>(),
         writes.iter().map(|write| i64::from(write.open_blockers)).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.needs.clone()).collect::<Vec<_>>(),
+        all.iter().map(|columns| columns.person.clone().unwrap_or_default()).collect::<Vec<_>>(),
     ];
     pipeline.add(INSERT_TASKS, params).await?;
     pipeline.add(INSERT_GROUPS, params![sessions, created]).await?;
@@ -137,8 +143,39 @@ pub(super) async fn insert_leases(pipeline: &mut Pipeline<'_>, writes: &Writes) 
         leases.iter().map(|lease| lease.role.to_string()).collect::<Vec<_>>(),
         leases.iter().map(|lease| lease.agent.to_string()).collect::<Vec<_>>(),
         leases.iter().map(|lease| lease.expires_at.ms()).collect::<Vec<_>>(),
+        leases.iter().map(|lease| text_of(lease.share.project.as_ref())).collect::<Vec<_>>(),
+        leases.iter().map(|lease| text_of(lease.share.person.as_ref())).collect::<Vec<_>>(),
     ];
     pipeline.add(INSERT_LEASES, params).await.map(|_| ())
+}
+
+/// None is an empty text where a share is written down.
+fn text_of(part: Option<&impl ToString>) -> String {
+    part.map(ToString::to_string).unwrap_or_default()
+}
+
+/// What the projects of a batch say of how many of their tasks may run at once.
+pub(super) async fn put_limits(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result<(), Fault> {
+    let (mut limited, mut maxima, mut unlimited) = (Vec::new(), Vec::new(), Vec::new());
+    for write in writes.records.values() {
+        let Record::Project(project) = &write.record else { continue };
+        match project.at_once_max {
+            Some(max) => {
+                limited.push(project.id.to_string());
+                maxima.push(i64::from(max));
+            }
+            // A project that is just made never had one.
+            None if write.is_new => {}
+            None => unlimited.push(project.id.to_string()),
+        }
+    }
+    if !limited.is_empty() {
+        pipeline.add(LIMIT_PROJECTS, params![limited, maxima]).await?;
+    }
+    if !unlimited.is_empty() {
+        pipeline.add(UNLIMIT_PROJECTS, params![unlimited]).await?;
+    }
+    Ok(())
 }
 
 fn signed(version: u64) -> i64 {

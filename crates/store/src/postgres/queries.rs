@@ -1,5 +1,6 @@
 //! The trait, statement by statement. Everything longer than a statement has a file of its own.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_core::access_token::AccessToken;
@@ -42,7 +43,8 @@ use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
-const LEASE_COLUMNS: &str = "SELECT attempt, task, worker, role, agent, expires_ms FROM leases";
+const LEASE_COLUMNS: &str =
+    "SELECT attempt, task, worker, role, agent, expires_ms, project, person FROM leases";
 const RENEW: &str =
     "UPDATE leases SET expires_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3
     WHERE attempt = ANY($2) AND worker = $1 RETURNING attempt";
@@ -246,6 +248,15 @@ impl Store for PostgresStore {
 
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
         Ok(self.record("attempt", &id.to_string()).await?.map(|stored| stored.value))
+    }
+
+    async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
+        let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
+        let sql = "SELECT key, version, body FROM records WHERE kind = 'attempt' AND key = ANY($1)";
+        let rows = self.query("reading attempts", sql, &[&ids]).await?;
+        let records: Vec<Stored<AttemptRecord>> = all_stored("attempt", &rows)?;
+        let named = records.into_iter().map(|stored| stored.value.attempt);
+        Ok(named.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {

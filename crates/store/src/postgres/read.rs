@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use baton_core::change::Stored;
 use baton_core::event::Event;
+use baton_core::schedule::Share;
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
@@ -65,8 +67,16 @@ pub(super) fn lease(row: &Row) -> Result<Lease, StoreError> {
         worker: row.get(2),
         role: key("lease", row.get(3))?,
         agent: key("lease", row.get(4))?,
+        share: share(row, 6)?,
         expires_at: moment(row, 5),
     })
+}
+
+/// Two columns, a project and a person, each empty for none.
+pub(super) fn share(row: &Row, column: usize) -> Result<Share, StoreError> {
+    let (project, person): (&str, &str) = (row.get(column), row.get(column + 1));
+    let project = if project.is_empty() { None } else { Some(key("project", project)?) };
+    Ok(Share { project, person: NonBlank::new(person).ok() })
 }
 
 pub(super) fn dependency(row: &Row) -> Result<TaskDependency, StoreError> {

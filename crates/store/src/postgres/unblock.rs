@@ -42,10 +42,10 @@ const FREE: &str = "WITH d AS MATERIALIZED (
     ), freed AS (
         UPDATE tasks t SET open_blockers = t.open_blockers - n.n
         FROM (SELECT count(*) FROM locked) AS all_locked, n WHERE t.id = n.task
-        RETURNING t.id, t.role, t.rank, t.created_ms, t.is_claimable, t.open_blockers
+        RETURNING t.id, t.role, t.rank, t.created_ms, t.project, t.person, t.is_claimable, t.open_blockers
     )
-    INSERT INTO ready (id, role, rank, created_ms)
-    SELECT id, role, rank, created_ms FROM freed WHERE is_claimable AND open_blockers = 0
+    INSERT INTO ready (id, role, rank, created_ms, project, person)
+    SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM freed WHERE is_claimable AND open_blockers = 0
     ON CONFLICT (id) DO NOTHING";
 const REMEMBER: &str = "INSERT INTO unblocking (blocker)
     SELECT b.id FROM unnest($1::text[]) AS b (id)

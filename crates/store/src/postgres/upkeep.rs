@@ -25,6 +25,9 @@ const SWEEP: &[&str] = &[
     "VACUUM (SKIP_LOCKED, TRUNCATE false) counter",
 ];
 
+/// Whether dependents are written down to be freed.
+const LEFT: &str = "SELECT blocker FROM unblocking LIMIT 1";
+
 #[derive(Clone, Default)]
 pub(super) struct Upkeep {
     claims: Arc<AtomicUsize>,
@@ -57,10 +60,20 @@ impl Upkeep {
 }
 
 /// Frees dependents whenever a commit left some, and looks every now and then for what others left.
-pub(super) async fn free(connector: Connector, unblocking: Arc<Notify>, mut closing: watch::Receiver<bool>) {
+pub(super) async fn free(
+    connector: Connector,
+    pool: Arc<Pool>,
+    unblocking: Arc<Notify>,
+    mut closing: watch::Receiver<bool>,
+) {
     loop {
-        // An error leaves the rest written down; it is tried again at the next look.
-        let _ = unblock::run(&connector, &closing).await;
+        // Most looks find nothing, and are not worth a connection of their own: of a hundred processes the server would
+        // have to make twenty in every second.
+        let is_left = pool.query("looking for dependents to free", LEFT, &[]).await;
+        if is_left.is_ok_and(|left| !left.is_empty()) {
+            // An error leaves the rest written down; it is tried again at the next look.
+            let _ = unblock::run(&connector, &closing).await;
+        }
         tokio::select! {
             _ = closing.changed() => return,
             _ = timeout(LOOK_EVERY, unblocking.notified()) => {}

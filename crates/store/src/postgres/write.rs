@@ -15,8 +15,8 @@ const INSERT_EDGES: &str =
     "INSERT INTO edges (task, blocker, is_met) SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[])";
 const DELETE_LEASES: &str = "DELETE FROM leases WHERE attempt = ANY($1)";
 const LEAVE_READY: &str = "DELETE FROM ready WHERE id = ANY($1)";
-const ENTER_READY: &str = "INSERT INTO ready (id, role, rank, created_ms)
-    SELECT id, role, rank, created_ms FROM tasks WHERE id = ANY($1) AND is_claimable AND open_blockers = 0
+const ENTER_READY: &str = "INSERT INTO ready (id, role, rank, created_ms, project, person)
+    SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM tasks WHERE id = ANY($1) AND is_claimable AND open_blockers = 0
     ON CONFLICT (id) DO UPDATE SET rank = excluded.rank WHERE ready.rank <> excluded.rank";
 /// The counter is locked from here to the commit, so this comes last.
 const RECORD: &str = "WITH c AS (
@@ -30,6 +30,8 @@ const RECORD: &str = "WITH c AS (
         FROM c, unnest($6::text[]) WITH ORDINALITY AS u (body, n)
     )
     SELECT seq, pg_notify($7, (seq + $1::bigint)::text)::text FROM c";
+
+const LAST: &str = "SELECT seq FROM counter";
 
 /// What a written batch leaves to do and to tell.
 pub(super) struct Written {
@@ -53,6 +55,7 @@ pub(super) async fn rows(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result
         writes.records.values().partition(|write| write.is_new);
     put::put_records(pipeline, put::INSERT_RECORDS, &new).await?;
     put::put_records(pipeline, put::UPDATE_RECORDS, &old).await?;
+    put::put_limits(pipeline, writes).await?;
     if !writes.edges.is_empty() {
         let edges = &writes.edges;
         let tasks = texts(edges.keys().map(|(task, _)| task));
@@ -101,7 +104,16 @@ pub(super) async fn finish(
     if !entering.is_empty() {
         pipeline.add(ENTER_READY, params![texts(entering)]).await?;
     }
-    let recorded = record(&mut pipeline, writes, channel).await?;
+    // Whoever hears of it would find nothing new, and the numbers stay as they are.
+    let is_news = !(writes.events.is_empty()
+        && writes.effects.is_empty()
+        && writes.maybe_ready.is_empty()
+        && writes.done.is_empty());
+    let recorded = if is_news {
+        record(&mut pipeline, writes, channel).await?
+    } else {
+        pipeline.add(LAST, params![]).await?
+    };
     pipeline.run("COMMIT");
     let answers = pipeline.flush().await.map_err(Failed::Sent)?;
     let row = answers.get(recorded).and_then(|rows: &Vec<Row>| rows.first());

@@ -12,7 +12,7 @@ use super::put_task::{self, Before, Written};
 use super::rendered::{Rendered, RenderedEvent, RenderedPut};
 use super::rows::{of_attempt, of_task};
 use super::unblock;
-use super::{edges, leases};
+use super::{edges, leases, sharing};
 use crate::columns::{is_pending, kind_and_key};
 use crate::commit::Conflict;
 
@@ -66,6 +66,7 @@ fn put_one(
             let sql = "INSERT INTO projects (id, version, created_ms, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, created_ms = ?3, body = ?4";
             batch.run(sql, params![id, next, project.created_at.ms(), put.body])?;
+            sharing::limit(batch, project.id, project.at_once_max)?;
         }
         Record::Session(session) => {
             let id = session.id.as_str();

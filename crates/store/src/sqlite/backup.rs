@@ -9,33 +9,39 @@ use rusqlite::backup::{Backup, StepResult};
 use super::fault::{Fault, io_error};
 use super::hold::{beside, folder_of};
 use super::open::put_in_place;
+use crate::onlooker::{Onlooker, Stage};
 
 /// Pages copied between two looks at whether anything went wrong (4 MiB).
 const STEP_PAGES: i32 = 1_000;
 
 /// `conn` is inside a read transaction: every step copies the same moment, however much is written meanwhile.
 /// The copy has its name only once it is whole and on the disk.
-pub fn backup(conn: &Connection, to: &Path) -> Result<(), Fault> {
+pub fn backup(conn: &Connection, to: &Path, onlooker: &Onlooker) -> Result<(), Fault> {
     if let Some(folder) = folder_of(to) {
         fs::create_dir_all(folder).map_err(|error| io_error(&error, folder, "making the backup's folder"))?;
     }
     let making = beside(to, ".making");
     // An earlier backup that was cut off.
     let _ = fs::remove_file(&making);
-    let copied = copy(conn, &making).and_then(|()| Ok(put_in_place(&making, to)?));
+    let copied = copy(conn, &making, onlooker).and_then(|()| Ok(put_in_place(&making, to)?));
     if copied.is_err() {
         let _ = fs::remove_file(&making);
     }
     copied
 }
 
-fn copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
+fn copy(conn: &Connection, to: &Path, onlooker: &Onlooker) -> Result<(), Fault> {
     // The transaction has no view of the file before it has read something.
     conn.query_row("SELECT one FROM counters", [], |_| Ok(()))?;
     let mut copy = Connection::open(to)?;
     let backup = Backup::new(conn, &mut copy)?;
     // Anything else means that there is more to copy.
-    while backup.step(STEP_PAGES)? != StepResult::Done {}
+    while backup.step(STEP_PAGES)? != StepResult::Done {
+        let progress = backup.progress();
+        let count = |pages: i32| u64::try_from(pages).unwrap_or_default();
+        let (left, total) = (count(progress.remaining), count(progress.pagecount));
+        onlooker.tell(Stage::Copying { pages: total.saturating_sub(left), total });
+    }
     drop(backup);
     copy.close().map_err(|(_, error)| error)?;
     Ok(())

@@ -1,10 +1,14 @@
 //! The writer's transaction: the connection, the moment it began, and the numbers it counts with.
 
+use std::collections::BTreeMap;
+
+use baton_core::id::ProjectId;
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params, Statement};
 
 use super::fault::Fault;
 use super::running::Running;
+use super::sharing;
 use super::statements::Statements;
 
 /// Read when the transaction begins and written when it ends, so that every change in between counts in memory.
@@ -14,6 +18,8 @@ pub struct Counters {
     pub last_effect: i64,
     pub ready: i64,
     pub unaccepted: i64,
+    /// Whether `ready_shares` is kept, which it is once there were limits on whose work runs.
+    pub keeps_shares: bool,
 }
 
 /// Begun and committed again and again, for the sake of its statements. Nothing else of it outlives a transaction:
@@ -27,6 +33,8 @@ pub struct Batch<'c> {
     stored: Counters,
     /// Read when the first lease begins or ends.
     running: Option<Running>,
+    /// Read when the first work is claimed.
+    own_limits: Option<BTreeMap<ProjectId, u32>>,
 }
 
 /// What is undone when a piece of work is not to be kept.
@@ -56,6 +64,7 @@ impl<'c> Batch<'c> {
             counters: Counters::default(),
             stored: Counters::default(),
             running: None,
+            own_limits: None,
         }
     }
 
@@ -65,6 +74,7 @@ impl<'c> Batch<'c> {
         self.counters = self.read_counters()?;
         self.stored = self.counters;
         self.running = None;
+        self.own_limits = None;
         Ok(())
     }
 
@@ -73,9 +83,10 @@ impl<'c> Batch<'c> {
             running.write(self.conn)?;
         }
         if self.stored != self.counters {
-            let sql = "UPDATE counters SET last_seq = ?1, last_effect = ?2, ready = ?3, unaccepted = ?4";
-            let Counters { last_seq, last_effect, ready, unaccepted } = self.counters;
-            self.run(sql, (last_seq, last_effect, ready, unaccepted))?;
+            let sql = "UPDATE counters SET last_seq = ?1, last_effect = ?2, ready = ?3, unaccepted = ?4,
+                keeps_shares = ?5";
+            let Counters { last_seq, last_effect, ready, unaccepted, keeps_shares } = self.counters;
+            self.run(sql, (last_seq, last_effect, ready, unaccepted, keeps_shares))?;
         }
         self.run("COMMIT", [])?;
         Ok(self.counters)
@@ -121,6 +132,7 @@ impl<'c> Batch<'c> {
         if !is_kept {
             self.run("ROLLBACK TO one", [])?;
             (self.counters, self.running) = before;
+            self.own_limits = None;
         }
         self.run("RELEASE one", [])?;
         Ok(())
@@ -136,7 +148,32 @@ impl<'c> Batch<'c> {
             let sql = "DELETE FROM ready WHERE role = ?1 AND rank = ?2 AND created_ms = ?3 AND task = ?4";
             self.counters.ready -= i64::try_from(self.run(sql, values)?).unwrap_or(0);
         }
+        if self.counters.keeps_shares { self.set_ready_share(key, is_ready) } else { Ok(()) }
+    }
+
+    fn set_ready_share(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), Fault> {
+        if is_ready {
+            let sql = "INSERT OR REPLACE INTO ready_shares (task, role, project, person, rank, created_ms)
+                SELECT id, role, coalesce(project, -1), coalesce(person, ''), ?2, created_ms FROM tasks WHERE id = ?1";
+            self.run(sql, (key.task, key.rank))?;
+        } else {
+            self.run("DELETE FROM ready_shares WHERE task = ?1", [key.task])?;
+        }
         Ok(())
+    }
+
+    /// The limits that projects have of their own.
+    pub fn own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, Fault> {
+        let limits = match self.own_limits.take() {
+            Some(limits) => limits,
+            None => sharing::own_limits(self)?,
+        };
+        Ok(self.own_limits.insert(limits).clone())
+    }
+
+    /// One of them changed.
+    pub fn forget_limits(&mut self) {
+        self.own_limits = None;
     }
 
     pub fn running(&mut self) -> Result<&mut Running, Fault> {
@@ -148,13 +185,14 @@ impl<'c> Batch<'c> {
     }
 
     fn read_counters(&mut self) -> rusqlite::Result<Counters> {
-        let sql = "SELECT last_seq, last_effect, ready, unaccepted FROM counters";
+        let sql = "SELECT last_seq, last_effect, ready, unaccepted, keeps_shares FROM counters";
         self.statement(sql)?.query_row([], |row| {
             Ok(Counters {
                 last_seq: row.get(0)?,
                 last_effect: row.get(1)?,
                 ready: row.get(2)?,
                 unaccepted: row.get(3)?,
+                keeps_shares: row.get(4)?,
             })
         })
     }

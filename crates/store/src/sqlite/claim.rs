@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::schedule::{Candidate, ClaimRank, pick};
+use baton_core::schedule::{Candidate, Capacity, ClaimRank, Load, Share, Took, pick_each};
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
 use super::apply::apply_to;
 use super::batch::Batch;
 use super::fault::Fault;
-use super::leases;
 use super::put_task::Before;
 use super::rendered::Rendered;
 use super::rows::{self, bad_row, of_task, task_id};
+use super::{leases, sharing};
 use crate::claim::{ClaimRequest, Claimed};
 use crate::lease::Lease;
 
@@ -23,44 +23,84 @@ use crate::lease::Lease;
 const FURTHER: usize = 4;
 
 pub fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Claimed>, Fault> {
+    let shared = sharing::capacity(batch, request)?;
     let mut claimed = Vec::new();
     let mut unfit = BTreeSet::new();
     let mut limit = request.attempt_ids.len();
     loop {
-        let mut candidates = candidates(batch, request, limit)?;
-        let was_cut = candidates.len() >= limit;
-        candidates.retain(|candidate| !unfit.contains(&candidate.task));
-        let known_unfit = unfit.len();
-        hand_out(batch, request, &candidates, &mut claimed, &mut unfit)?;
+        let was_cut = match &shared {
+            None => look(batch, request, limit, &mut claimed, &mut unfit)?,
+            Some(capacity) => look_by_share(batch, request, capacity, limit, &mut claimed, &mut unfit)?,
+        };
         // Nearly always everything fits, and one look is all.
-        let is_done = unfit.len() == known_unfit && (unfit.is_empty() || !was_cut);
-        if is_done || !was_cut || claimed.len() >= request.attempt_ids.len() {
+        if unfit.is_empty() || !was_cut || claimed.len() >= request.attempt_ids.len() {
             return Ok(claimed);
         }
         limit = limit.saturating_mul(FURTHER);
     }
 }
 
+/// Returns whether there was more to look at.
+fn look(
+    batch: &mut Batch<'_>,
+    request: &ClaimRequest,
+    limit: usize,
+    claimed: &mut Vec<Claimed>,
+    unfit: &mut BTreeSet<TaskId>,
+) -> Result<bool, Fault> {
+    let candidates = candidates(batch, request, limit)?;
+    if !candidates.is_empty() {
+        let load = load(batch)?.clone();
+        hand_out(batch, request, &request.capacity, load, &candidates, claimed, unfit)?;
+    }
+    Ok(candidates.len() >= limit)
+}
+
+/// The same where it matters whose a task is.
+fn look_by_share(
+    batch: &mut Batch<'_>,
+    request: &ClaimRequest,
+    capacity: &Capacity,
+    limit: usize,
+    claimed: &mut Vec<Claimed>,
+    unfit: &mut BTreeSet<TaskId>,
+) -> Result<bool, Fault> {
+    let mut load = load(batch)?.clone();
+    sharing::count(batch, &mut load)?;
+    // Where some did not fit, nobody knows how many it takes to fill a share's room.
+    let is_by_room = unfit.is_empty();
+    let (candidates, was_cut) = sharing::candidates(batch, request, capacity, &load, limit, is_by_room)?;
+    hand_out(batch, request, capacity, load, &candidates, claimed, unfit)?;
+    Ok(was_cut)
+}
+
+fn load<'b>(batch: &'b mut Batch<'_>) -> Result<&'b Load, Fault> {
+    let unaccepted = u32::try_from(batch.counters.unaccepted).unwrap_or(u32::MAX);
+    Ok(batch.running()?.load(unaccepted))
+}
+
 fn hand_out(
     batch: &mut Batch<'_>,
     request: &ClaimRequest,
+    capacity: &Capacity,
+    load: Load,
     candidates: &[Candidate],
     claimed: &mut Vec<Claimed>,
     unfit: &mut BTreeSet<TaskId>,
 ) -> Result<(), Fault> {
-    if candidates.is_empty() {
-        return Ok(());
-    }
-    let (now, unaccepted) = (batch.now, batch.counters.unaccepted);
-    let load = batch.running()?.load(u32::try_from(unaccepted).unwrap_or(u32::MAX));
-    for candidate in pick(candidates, &request.capacity, load, &request.intakes, now) {
-        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(()) };
-        match take(batch, request, candidate, *attempt)? {
-            Some(taken) => claimed.push(taken),
-            None => _ = unfit.insert(candidate.task),
+    let now = batch.now;
+    pick_each(candidates, capacity, load, &request.intakes, now, |candidate| {
+        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(Took::Last) };
+        if unfit.contains(&candidate.task) {
+            return Ok(Took::Nothing);
         }
-    }
-    Ok(())
+        let Some(taken) = take(batch, request, candidate, *attempt)? else {
+            unfit.insert(candidate.task);
+            return Ok(Took::Nothing);
+        };
+        claimed.push(taken);
+        Ok(Took::Place)
+    })
 }
 
 /// The first of each role. As many as were asked for are far enough to look where all of them fit: all of one role
@@ -80,7 +120,7 @@ fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest, limit: usize) -> Re
     Ok(candidates)
 }
 
-fn candidate(
+pub fn candidate(
     role: &Role,
     agent: &AgentName,
     rank: i64,
@@ -89,7 +129,8 @@ fn candidate(
 ) -> Result<Candidate, Fault> {
     let rank = ClaimRank::try_from(rank).map_err(|error| bad_row("ready task", task, error))?;
     let created_at = Timestamp::from_ms(created_ms);
-    Ok(Candidate { task: task_id(task)?, rank, created_at, role: role.clone(), agent: agent.clone() })
+    let (role, agent) = (role.clone(), agent.clone());
+    Ok(Candidate { task: task_id(task)?, rank, created_at, role, agent, share: Share::default() })
 }
 
 /// None where the task does not fit the worker that asks.
@@ -120,6 +161,7 @@ fn take(
         worker: request.worker.clone(),
         role: candidate.role.clone(),
         agent: candidate.agent.clone(),
+        share: claimed.value.share(),
         expires_at: batch.now.plus_ms(request.lease_ms),
     };
     leases::begin(batch, &lease)?;

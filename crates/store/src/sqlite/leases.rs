@@ -1,18 +1,19 @@
 //! Leases: renewed by their workers, read by whoever looks after lost ones.
 
 use baton_core::id::AttemptId;
-use baton_core::text::{AgentName, Role};
+use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params};
 
 use super::batch::Batch;
 use super::fault::Fault;
 use super::rows::{attempt_id, name, of_attempt, of_task, task_id};
+use super::sharing;
 use crate::lease::Lease;
 
 pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
-    let sql =
-        "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent, project, person)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let values = (
         of_attempt(lease.attempt),
         of_task(lease.task),
@@ -20,6 +21,8 @@ pub fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
         &lease.worker,
         lease.role.as_str(),
         lease.agent.as_str(),
+        lease.share.project.map(|project| i64::from(project.bits())),
+        lease.share.person.as_ref().map(NonBlank::as_str),
     );
     batch.run(sql, values)?;
     batch.running()?.one_more(&lease.role, &lease.agent);
@@ -65,14 +68,15 @@ pub fn renew(
 pub fn all(conn: &Connection) -> Result<Vec<Lease>, Fault> {
     list(
         conn,
-        "SELECT attempt, task, worker, role, agent, expires_ms FROM leases ORDER BY expires_ms, attempt",
+        "SELECT attempt, task, worker, role, agent, expires_ms, project, person FROM leases
+            ORDER BY expires_ms, attempt",
         [],
     )
 }
 
 /// There are only ever as many leases as there are agents at work, so they are looked at one by one.
 pub fn expired(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<Lease>, Fault> {
-    let sql = "SELECT attempt, task, worker, role, agent, expires_ms FROM leases
+    let sql = "SELECT attempt, task, worker, role, agent, expires_ms, project, person FROM leases
         WHERE expires_ms <= ?1 ORDER BY expires_ms, attempt LIMIT ?2";
     list(conn, sql, (now.ms(), limit))
 }
@@ -82,12 +86,14 @@ fn list(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Lease>,
     let mut rows = statement.query(params)?;
     let mut leases = Vec::new();
     while let Some(row) = rows.next()? {
+        let person: Option<String> = row.get(7)?;
         leases.push(Lease {
             attempt: attempt_id(row.get(0)?),
             task: task_id(row.get(1)?)?,
             worker: row.get(2)?,
             role: name(row.get_ref(3)?.as_str(), "lease")?,
             agent: name(row.get_ref(4)?.as_str(), "lease")?,
+            share: sharing::share(row.get(6)?, person.as_deref())?,
             expires_at: Timestamp::from_ms(row.get(5)?),
         });
     }

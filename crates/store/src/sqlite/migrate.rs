@@ -9,12 +9,13 @@ use crate::error::StoreError;
 pub const APPLICATION_ID: u32 = 0x4261_746e;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. A step that has shipped is never edited.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
     include_str!("schema/004.sql"),
     include_str!("schema/005.sql"),
+    include_str!("schema/006.sql"),
 ];
 
 /// The newest schema this program knows.

@@ -27,6 +27,7 @@ mod rendered;
 mod restore;
 mod rows;
 mod running;
+mod sharing;
 mod statements;
 mod store;
 mod unblock;
@@ -50,6 +51,7 @@ use self::readers::Readers;
 use self::waiting::Message;
 use self::writer::{Writer, WriterHandle};
 use crate::error::StoreError;
+use crate::onlooker::Onlooker;
 
 /// Where the store gets its time from.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -61,11 +63,13 @@ pub struct SqliteOptions {
     pub clock: Clock,
     /// The file grows to this many pages of 4 KiB and no further; what does not fit is refused as on a full disk.
     pub pages_max: Option<u32>,
+    /// Told while opening it, or copying it, takes long.
+    pub onlooker: Onlooker,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(system_clock), pages_max: None }
+        Self { clock: Arc::new(system_clock), pages_max: None, onlooker: Onlooker::default() }
     }
 }
 
@@ -87,6 +91,7 @@ struct Inner {
     newest: Arc<watch::Sender<u64>>,
     keeper: Mutex<Option<KeeperHandle>>,
     alive: Alive,
+    onlooker: Onlooker,
 }
 
 impl SqliteStore {
@@ -96,10 +101,11 @@ impl SqliteStore {
     /// It reads and may write files before it returns. After an unclean stop it looks the whole file over,
     /// which takes seconds for a large one.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let hold = open::prepare(path)?;
+        let SqliteOptions { clock, pages_max, onlooker } = options;
+        let hold = open::prepare(path, &onlooker)?;
         let conn = open::connect(path)?;
         let failed = |error: rusqlite::Error| Fault::from(error).into_error(path, "opening the store");
-        if let Some(pages) = options.pages_max {
+        if let Some(pages) = pages_max {
             conn.pragma_update(None, "max_page_count", pages).map_err(failed)?;
         }
         let last_seq = history::last_seq(&conn).map_err(failed)?;
@@ -107,7 +113,7 @@ impl SqliteStore {
         let newest = Arc::new(watch::Sender::new(last_seq));
         let writer = Writer {
             path: Arc::clone(&path),
-            clock: Arc::clone(&options.clock),
+            clock: Arc::clone(&clock),
             newest: Arc::clone(&newest),
             hold,
             here: alive.one_more(),
@@ -121,7 +127,7 @@ impl SqliteStore {
         };
         let keeper = Mutex::new(Some(keeper.start()?));
         let readers = Readers::new(&path, alive.clone());
-        Ok(Self(Arc::new(Inner { path, clock: options.clock, writer, readers, newest, keeper, alive })))
+        Ok(Self(Arc::new(Inner { path, clock, writer, readers, newest, keeper, alive, onlooker })))
     }
 
     /// The file it is in.

@@ -13,6 +13,7 @@ use super::fault::{BUSY_MS_MAX, Fault, io_error, sqlite_error};
 use super::hold::{Hold, beside, folder_of};
 use super::migrate::{self, APPLICATION_ID};
 use crate::error::StoreError;
+use crate::onlooker::{Onlooker, Stage};
 
 /// SQLite's own header: the first 100 bytes of every file of its.
 const HEADER_BYTES: usize = 100;
@@ -34,7 +35,7 @@ const STATEMENTS_MAX: usize = 128;
 const LOG_PAGES_MAX: u32 = 4_000;
 
 /// Finds or makes the store at `path` and leaves it ready for connections.
-pub fn prepare(path: &Path) -> Result<Hold, StoreError> {
+pub fn prepare(path: &Path, onlooker: &Onlooker) -> Result<Hold, StoreError> {
     refuse_read_only(path)?;
     let hold = Hold::take(path)?;
     match fs::exists(path) {
@@ -57,7 +58,11 @@ pub fn prepare(path: &Path) -> Result<Hold, StoreError> {
         return Err(StoreError::Newer { place, found, known: migrate::known() });
     }
     if was_unclean {
+        onlooker.tell(Stage::Checking);
         check_pages(&conn, path)?;
+    }
+    if found < migrate::known() {
+        onlooker.tell(Stage::Upgrading { from: found, to: migrate::known() });
     }
     migrate::migrate(&mut conn, &place).map_err(failed)?;
     if hold.is_first {

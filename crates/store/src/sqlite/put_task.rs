@@ -99,8 +99,8 @@ fn insert(
     written: &mut Written,
 ) -> Result<(), Fault> {
     let sql = "INSERT INTO tasks (id, version, is_claimable, is_done, is_finished, is_provisional, is_replaced, rank,
-            updated_ms, queue, status, body, open_blockers, created_ms, project, role, session, title)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16, ?17)";
+            updated_ms, queue, status, body, open_blockers, created_ms, project, role, session, title, person)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16, ?17, ?18)";
     let statement = batch.statement(sql)?;
     bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.created_ms)?;
@@ -108,6 +108,7 @@ fn insert(
     statement.raw_bind_parameter(15, columns.role.as_str())?;
     statement.raw_bind_parameter(16, columns.session.as_str())?;
     statement.raw_bind_parameter(17, columns.title.as_str())?;
+    statement.raw_bind_parameter(18, columns.person.as_deref())?;
     statement.raw_execute()?;
     join_group(batch, columns)?;
     if columns.is_claimable {

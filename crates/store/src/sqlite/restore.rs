@@ -8,9 +8,10 @@ use super::fault::io_error;
 use super::hold::{Hold, beside};
 use super::open;
 use crate::error::StoreError;
+use crate::onlooker::{Onlooker, Stage};
 
 /// Puts `copy` at `path`, and says where the store that was there has gone. Refused while anybody has it open.
-pub fn restore(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
+pub fn restore(copy: &Path, path: &Path, onlooker: &Onlooker) -> Result<Option<PathBuf>, StoreError> {
     let hold = Hold::take(path)?;
     if !hold.is_first {
         return Err(StoreError::InUse { path: path.to_owned() });
@@ -18,7 +19,10 @@ pub fn restore(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
     let making = beside(path, ".making");
     // Left by an earlier one that was cut off.
     let _ = fs::remove_file(&making);
+    // The system copies faster than we could, and does not say how far it is.
+    onlooker.tell(Stage::Copying { pages: 0, total: 0 });
     fs::copy(copy, &making).map_err(|error| io_error(&error, copy, "reading the copy"))?;
+    onlooker.tell(Stage::Checking);
     let looked_over = open::check_whole(&making, copy);
     for leftover in ["-wal", "-shm"] {
         // Looking it over may have left them; the copy itself has neither.
@@ -54,18 +58,22 @@ mod tests {
     use super::*;
     use crate::Store;
 
+    fn put_back(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
+        restore(copy, path, &Onlooker::default())
+    }
+
     #[tokio::test]
     async fn a_copy_is_put_back_and_what_was_there_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
         store.backup(&copy).await.unwrap();
-        let refused = restore(&copy, &path).unwrap_err();
+        let refused = put_back(&copy, &path).unwrap_err();
         assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
         store.close().await.unwrap();
         drop(store);
-        assert_eq!(restore(&copy, &path).unwrap(), Some(folder.path().join("a.db.before")));
-        assert_eq!(restore(&copy, &path).unwrap(), Some(folder.path().join("a.db.before-2")));
+        assert_eq!(put_back(&copy, &path).unwrap(), Some(folder.path().join("a.db.before")));
+        assert_eq!(put_back(&copy, &path).unwrap(), Some(folder.path().join("a.db.before-2")));
         let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
         assert_eq!(store.events_after(0, 1).await.unwrap(), []);
     }
@@ -76,9 +84,9 @@ mod tests {
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         fs::write(&path, "precious").unwrap();
         fs::write(&copy, "a text that is no database at all").unwrap();
-        let refused = restore(&copy, &path).unwrap_err();
+        let refused = put_back(&copy, &path).unwrap_err();
         assert!(refused.to_string().contains("copy.db"), "{refused}");
-        assert!(restore(&folder.path().join("none.db"), &path).is_err());
+        assert!(put_back(&folder.path().join("none.db"), &path).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     }
 }

@@ -1,5 +1,6 @@
 //! The trait, in terms of the writer and the readers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_core::access_token::AccessToken;
@@ -209,6 +210,15 @@ impl Store for SqliteStore {
         Ok(found.map(|stored| stored.value))
     }
 
+    async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
+        let mut workers = BTreeMap::new();
+        for attempt in attempts {
+            let worker = self.attempt(*attempt).await?.and_then(|record| record.attempt.worker);
+            workers.extend(worker.map(|worker| (*attempt, worker)));
+        }
+        Ok(workers)
+    }
+
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
         let sql = "SELECT version, body FROM questions WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "question", id);
@@ -348,8 +358,8 @@ impl Store for SqliteStore {
     }
 
     async fn backup(&self, to: &Path) -> Answer<()> {
-        let to = to.to_owned();
-        self.0.readers.read("backing up", move |conn| backup::backup(conn, &to)).await
+        let (to, onlooker) = (to.to_owned(), self.0.onlooker.clone());
+        self.0.readers.read("backing up", move |conn| backup::backup(conn, &to, &onlooker)).await
     }
 
     async fn close(&self) -> Answer<()> {

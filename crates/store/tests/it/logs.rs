@@ -29,7 +29,7 @@ fn a_watch_is_heard_of_answered_and_gone() {
         let place = Postgres::new();
         let (here, there) = (place.open().await, place.open().await);
         let (looking, having) = (here.log_line().unwrap(), there.log_line().unwrap());
-        let (mut seen, mut heard) = (looking.news(), having.news());
+        let (mut seen, mut heard) = (looking.given(), having.watched());
         let watch = LogWatch { id: "w1".to_owned(), attempt: AttemptId::from_bits(7), wanted_from: Some(3) };
         assert_eq!(having.watches().await.unwrap(), []);
         looking.watch(&watch, 60_000).await.unwrap();

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 
 use super::Listed;
+use crate::escape::push_json;
 
 /// How the JSON is laid out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -103,25 +104,7 @@ fn list(items: &[String], depth: usize) -> String {
 
 /// A text in quotes, escaped as Go escapes it.
 fn string(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c if (c as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+    let mut out = String::new();
+    push_json(&mut out, text, true);
     out
 }

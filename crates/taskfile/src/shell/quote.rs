@@ -1,10 +1,11 @@
 //! Words quoted for a shell, and a line split into words.
 
+use crate::escape::{self, is_print};
+
 /// Words with a meaning of their own as the first of a command.
-const KEYWORDS: &[&str] = &[
-    "!", "[[", "]]", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "eval", "export",
-    "fi", "for", "function", "if", "in", "let", "local", "nameref", "readonly", "select", "then", "time",
-    "typeset", "until", "while", "{", "}",
+const KEYWORDS: [&str; 22] = [
+    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
 /// A word as bash reads it back: bare if it can be, else in `'…'`, in `"…"` when it holds a `'`, and in
@@ -13,12 +14,11 @@ pub fn quote(word: &str) -> String {
     if word.is_empty() {
         return "''".to_owned();
     }
-    let hidden = word.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER);
-    let special = word.chars().any(|c| ";\"'()$|&><` \t\r\n\\#{~*?[=".contains(c));
-    if hidden {
+    if !word.chars().all(is_print) {
         return quote_hidden(word);
     }
-    if !special && !KEYWORDS.contains(&word) {
+    let is_special = |c: char| "\\\"'$`&|;()<>*?[#~{= ".contains(c);
+    if !word.contains(is_special) && !KEYWORDS.contains(&word) {
         return word.to_owned();
     }
     if !word.contains('\'') {
@@ -39,17 +39,9 @@ fn quote_hidden(word: &str) -> String {
     let mut out = String::from("$'");
     for c in word.chars() {
         match c {
-            '\x07' => out.push_str("\\a"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x0b' => out.push_str("\\v"),
             '\\' | '\'' => out.extend(['\\', c]),
-            c if (c as u32) < 0x80 && c.is_control() => out.extend(["\\x", &format!("{:02x}", c as u32)]),
-            c if c.is_control() => out.extend(["\\u", &format!("{:04x}", c as u32)]),
-            c => out.push(c),
+            c if is_print(c) => out.push(c),
+            c => escape::push(&mut out, c),
         }
     }
     out.push('\'');

@@ -1,8 +1,7 @@
 //! Strings, characters and numbers as Go writes them in source text.
 
-use std::fmt::Write as _;
-
 use super::float;
+use crate::escape::{self, is_print};
 
 /// Go's `%q`.
 pub(crate) fn quote(text: &str) -> String {
@@ -24,37 +23,17 @@ fn quote_with(text: &str, mark: char, shows: fn(char) -> bool) -> String {
     out.push(mark);
     for c in text.chars() {
         match c {
-            '\x07' => out.push_str("\\a"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x0b' => out.push_str("\\v"),
             '\\' => out.push_str("\\\\"),
             c if c == mark => {
                 out.push('\\');
                 out.push(c);
             }
             c if shows(c) => out.push(c),
-            c if u32::from(c) < 0x80 => _ = write!(out, "\\x{:02x}", u32::from(c)),
-            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            c => _ = write!(out, "\\U{:08x}", u32::from(c)),
+            c => escape::push(&mut out, c),
         }
     }
     out.push(mark);
     out
-}
-
-/// Whether a character shows as itself: letters, marks, numbers, signs and the plain space.
-pub(crate) fn is_print(c: char) -> bool {
-    if c.is_ascii() {
-        return c == ' ' || c.is_ascii_graphic();
-    }
-    let code = u32::from(c);
-    let private = (0xE000..=0xF8FF).contains(&code) || code >= 0xF_0000;
-    let invisible = matches!(code, 0xAD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF0..=0xFFFB | 0xFFFE..=0xFFFF);
-    !(c.is_control() || c.is_whitespace() || private || invisible)
 }
 
 /// Go's `%#U`: `U+0041 'A'`.

@@ -1,20 +1,57 @@
-//! Each real agent, and how it is sent to the scripted model instead of its provider.
+//! Each real agent, and how it is sent to the scripted model instead of its provider. For the tests of their drivers and
+//! for those of the whole program.
 
-use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Real, Stage};
+/// One real agent, and how it is told of the scripted model.
+pub struct Real {
+    /// Its name in the settings, where it is known.
+    pub preset: &'static str,
+    /// The folder it is installed in, its program there, and the words behind that.
+    pub folder: &'static str,
+    pub program: &'static str,
+    pub arguments: &'static [&'static str],
+    /// Variables and files that send it to the model; the last is whether it shall ask before it does anything.
+    pub point: fn(&Home, bool) -> Vec<(&'static str, String)>,
+}
+
+/// Where an agent keeps its things, and its model.
+pub struct Home {
+    pub folder: PathBuf,
+    pub model: String,
+}
+
+impl Real {
+    /// None, with a line that says so, when it is not installed.
+    pub fn installed_program(&self) -> Option<PathBuf> {
+        let program = installed().join(self.folder).join(self.program);
+        if program.exists() {
+            return Some(program);
+        }
+        let (path, folder) = (program.display(), self.folder);
+        eprintln!("SKIPPED: {path} is not there; `scripts/real-agents {folder}` installs it");
+        None
+    }
+}
+
+/// Where `scripts/real-agents` puts them.
+pub fn installed() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real-agents");
+    std::env::var_os("BATON_REAL_AGENTS").map_or(here, PathBuf::from)
+}
 
 pub const GOOSE: Real = Real {
     preset: "goose",
     folder: "goose",
     program: "node_modules/@aaif/goose-binary-linux-x64/bin/goose",
-    point: |stage, asks| {
+    arguments: &["acp"],
+    point: |home, asks| {
         vec![
             ("GOOSE_PROVIDER", "openai".to_owned()),
             ("GOOSE_MODEL", "gpt-4o".to_owned()),
-            ("OPENAI_HOST", stage.model.url()),
+            ("OPENAI_HOST", home.model.clone()),
             ("OPENAI_API_KEY", "none".to_owned()),
             ("GOOSE_MODE", if asks { "approve" } else { "auto" }.to_owned()),
         ]
@@ -25,11 +62,12 @@ pub const OPENCODE: Real = Real {
     preset: "opencode",
     folder: "opencode",
     program: "node_modules/.bin/opencode",
-    point: |stage, asks| {
+    arguments: &["acp"],
+    point: |home, asks| {
         let provider = json!({
             "npm": "@ai-sdk/openai-compatible",
             "name": "scripted",
-            "options": {"baseURL": format!("{}/v1", stage.model.url()), "apiKey": "none"},
+            "options": {"baseURL": format!("{}/v1", home.model), "apiKey": "none"},
             "models": {"one": {"name": "one", "limit": {"context": 100_000, "output": 10_000}}},
         });
         let permission = if asks { "ask" } else { "allow" };
@@ -46,56 +84,80 @@ pub const OPENCODE: Real = Real {
             "OPENCODE_DISABLE_DEFAULT_PLUGINS",
         ];
         let off = off.map(|name| (name, "1".to_owned()));
-        off.into_iter().chain([("OPENCODE_CONFIG_CONTENT", config.to_string())]).collect()
+        // It installs a package into its settings' folder when that is not there, for minutes.
+        let settings = installed().join("opencode-config").display().to_string();
+        let more = [("OPENCODE_CONFIG_CONTENT", config.to_string()), ("XDG_CONFIG_HOME", settings)];
+        off.into_iter().chain(more).collect()
     },
 };
 
-pub const CLAUDE: Real =
-    Real { preset: "claude", folder: "claude", program: "node_modules/.bin/claude-agent-acp", point: claude };
+pub const CLAUDE: Real = Real {
+    preset: "claude",
+    folder: "claude",
+    program: "node_modules/.bin/claude-agent-acp",
+    arguments: &[],
+    point: claude,
+};
 
-pub const CLAUDE_NATIVE: Real =
-    Real { preset: "claude-native", folder: "claude", program: "node_modules/.bin/claude", point: claude };
+pub const CLAUDE_NATIVE: Real = Real {
+    preset: "claude-native",
+    folder: "claude",
+    program: "node_modules/.bin/claude",
+    arguments: &[],
+    point: claude,
+};
 
-fn claude(stage: &Stage, _: bool) -> Vec<(&'static str, String)> {
+fn claude(home: &Home, _: bool) -> Vec<(&'static str, String)> {
     vec![
-        ("ANTHROPIC_BASE_URL", stage.model.url()),
+        ("ANTHROPIC_BASE_URL", home.model.clone()),
         ("ANTHROPIC_API_KEY", "none".to_owned()),
         ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
         ("IS_SANDBOX", "1".to_owned()),
     ]
 }
 
-pub const CODEX: Real =
-    Real { preset: "codex", folder: "codex", program: "node_modules/.bin/codex-acp", point: codex };
+pub const CODEX: Real = Real {
+    preset: "codex",
+    folder: "codex",
+    program: "node_modules/.bin/codex-acp",
+    arguments: &[],
+    point: codex,
+};
 
-pub const CODEX_NATIVE: Real =
-    Real { preset: "codex-native", folder: "codex", program: "node_modules/.bin/codex", point: codex };
+pub const CODEX_NATIVE: Real = Real {
+    preset: "codex-native",
+    folder: "codex",
+    program: "node_modules/.bin/codex",
+    arguments: &[],
+    point: codex,
+};
 
-fn codex(stage: &Stage, _: bool) -> Vec<(&'static str, String)> {
-    let home = stage.home.join("codex");
-    fs::create_dir_all(&home).unwrap();
-    let url = stage.model.url();
+fn codex(home: &Home, _: bool) -> Vec<(&'static str, String)> {
+    let folder = home.folder.join("codex");
+    std::fs::create_dir_all(&folder).unwrap();
     let config = format!(
         "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
-         base_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"CODEX_API_KEY\"\nrequest_max_retries = 1\n\
-         stream_max_retries = 1\n"
+         base_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"CODEX_API_KEY\"\nrequest_max_retries = 1\n\
+         stream_max_retries = 1\n",
+        home.model
     );
-    fs::write(home.join("config.toml"), config).unwrap();
-    vec![("CODEX_HOME", home.to_str().unwrap().to_owned()), ("CODEX_API_KEY", "none".to_owned())]
+    std::fs::write(folder.join("config.toml"), config).unwrap();
+    vec![("CODEX_HOME", folder.display().to_string()), ("CODEX_API_KEY", "none".to_owned())]
 }
 
 pub const GEMINI: Real = Real {
     preset: "gemini",
     folder: "gemini",
     program: "node_modules/.bin/gemini",
-    point: |stage, _| {
-        let folder = stage.home.join(".gemini");
-        fs::create_dir_all(&folder).unwrap();
+    arguments: &["--acp"],
+    point: |home, _| {
+        let folder = home.folder.join(".gemini");
+        std::fs::create_dir_all(&folder).unwrap();
         let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
-        fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+        std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
         // With a model named it does not ask one which to use.
         vec![
-            ("GOOGLE_GEMINI_BASE_URL", stage.model.url()),
+            ("GOOGLE_GEMINI_BASE_URL", home.model.clone()),
             ("GEMINI_API_KEY", "none".to_owned()),
             ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
         ]

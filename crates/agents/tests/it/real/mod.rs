@@ -19,65 +19,40 @@ use baton_agents::preset::Preset;
 use baton_agents::setup::Setup;
 use serde_json::Value;
 
+use self::agents::{Home, Real, installed};
 use crate::bench::{Bench, Ran, clock, drive_within};
 use crate::model::Model;
 
 /// Real agents load for a long time, and this machine may be busy.
 const DEADLINE: Duration = Duration::from_mins(4);
 
-/// One real agent, and how it is told of the scripted model.
-pub struct Real {
-    pub preset: &'static str,
-    /// The folder it is installed in, and its program there.
-    pub folder: &'static str,
-    pub program: &'static str,
-    /// Variables and files that send it to the model; the last is whether it shall ask before it does anything.
-    pub point: fn(&Stage, bool) -> Vec<(&'static str, String)>,
-}
-
 /// A worktree beside its repository, a home, and a model.
 pub struct Stage {
     pub bench: Bench,
     pub model: Model,
-    pub home: PathBuf,
-}
-
-/// Where they are installed.
-fn installed() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real-agents");
-    std::env::var_os("BATON_REAL_AGENTS").map_or(here, PathBuf::from)
+    home: PathBuf,
+    program: PathBuf,
 }
 
 impl Real {
     /// None, with a line that says so, when it is not installed.
     pub fn stage(&self, steps: &Value) -> Option<Stage> {
-        let program = self.path();
-        if !program.exists() {
-            eprintln!(
-                "SKIPPED: {} is not there; `scripts/real-agents {}` installs it",
-                program.display(),
-                self.folder
-            );
-            return None;
-        }
+        let program = self.installed_program()?;
         let bench = Bench::new();
         let model = Model::start(&bench, steps);
         // Not under /tmp, where Codex refuses to keep its sandbox.
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("home-{}", bench.attempt));
         std::fs::create_dir_all(&home).unwrap();
-        let stage = Stage { bench, model, home };
+        let stage = Stage { bench, model, home, program };
         stage.link_worktree();
         Some(stage)
-    }
-
-    fn path(&self) -> PathBuf {
-        installed().join(self.folder).join(self.program)
     }
 
     fn launch(&self, stage: &Stage, asks: bool) -> Launch {
         let preset = Preset::named(self.preset).unwrap();
         let mut command: Vec<String> = preset.command.iter().map(|&word| word.to_owned()).collect();
-        self.path().to_str().unwrap().clone_into(&mut command[0]);
+        assert_eq!(command[1..], *self.arguments, "as it is known");
+        stage.program.to_str().unwrap().clone_into(&mut command[0]);
         let mut launch = stage.bench.launch(&[]);
         launch.command = command;
         launch.worktree = stage.worktree();
@@ -88,7 +63,8 @@ impl Real {
         launch.environment.set("HOME", stage.home.as_os_str());
         launch.environment.set("XDG_CONFIG_HOME", stage.home.join(".config").as_os_str());
         launch.environment.set("XDG_DATA_HOME", stage.home.join(".local/share").as_os_str());
-        for (name, value) in (self.point)(stage, asks) {
+        let home = Home { folder: stage.home.clone(), model: stage.model.url() };
+        for (name, value) in (self.point)(&home, asks) {
             launch.environment.set(name, value);
         }
         launch.limits = Limits { grace: Duration::from_secs(3), ..Limits::default() };

@@ -41,8 +41,9 @@ struct Script {
     stays: bool,
     /// The steps of each prompt of a session; the last list serves all that follow.
     turns: Vec<Vec<Step>>,
-    /// The same, once a second session was opened. Empty: `turns` serve all sessions.
-    turns_of_later_sessions: Vec<Vec<Step>>,
+    /// The same for the second session that was opened, the third and so on; the last one serves all that follow. Empty:
+    /// `turns` serve all sessions.
+    turns_of_later_sessions: Vec<Vec<Vec<Step>>>,
 }
 
 #[derive(Deserialize, Clone)]
@@ -227,9 +228,12 @@ impl Agent {
     }
 
     fn steps_of(&self, number: usize) -> Vec<Step> {
-        let is_later = std::fs::read_dir(&self.sessions).unwrap().count() > 1;
+        let opened = std::fs::read_dir(&self.sessions).unwrap().count();
         let later = &self.script.turns_of_later_sessions;
-        let turns = if is_later && !later.is_empty() { later } else { &self.script.turns };
+        let turns = match opened.checked_sub(2) {
+            Some(later_number) => later.get(later_number).or(later.last()).unwrap_or(&self.script.turns),
+            None => &self.script.turns,
+        };
         turns.get(number).or(turns.last()).cloned().unwrap_or_default()
     }
 

@@ -27,7 +27,7 @@ use super::task::recipe_id;
 use super::up::only_one;
 use crate::agents_door::AgentsDoor;
 use crate::api::Api;
-use crate::cli::Chat;
+use crate::cli::chat::Chat;
 use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
 use crate::office::Office;
 use crate::output;
@@ -62,7 +62,8 @@ pub async fn run(api: &Api, chat: Chat) -> Result<String, Fault> {
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
         return Err(Fault {
             message: format!("{} is in the queue, but no agent is set up to do it", sent.task_id),
-            hint: "add one to .agent/baton.toml, then start it: baton up".to_owned(),
+            hint: "install one (baton doctor names them), or write any program into .agent/baton.toml; then: baton up"
+                .to_owned(),
             code: REFUSED,
         });
     }

@@ -3,6 +3,7 @@
 use baton_core::event::EventBody;
 use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
+use baton_core::state::Queue;
 use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};
@@ -48,8 +49,8 @@ impl News {
             EventBody::RunExited { session, reason, .. } if session == conversation => {
                 progress(reason.message())
             }
-            EventBody::TaskRequeued { task, .. } if *task == of => {
-                progress("It goes back to the queue and is tried again.".to_owned())
+            EventBody::TaskRequeued { task, reason, .. } if *task == of => {
+                progress(format!("It goes back to the queue and is tried again: {reason}."))
             }
             EventBody::TaskContinues { task, .. } if *task == of => {
                 progress("The turns are used up; it goes on in another attempt.".to_owned())
@@ -121,6 +122,17 @@ impl Telling {
         };
         match end {
             End::Done => Ok(String::new()),
+            // It was sent to a breakdown before anybody could look at it.
+            End::Provisional if view.summary.queue == Queue::Recycled => {
+                failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
+            }
+            End::Provisional if view.summary.too_large.is_some() => {
+                output::talk(&format!(
+                    "There is too little to show for it. Look, then decide: baton task diff {id}, then baton recycle {id}, \
+                     or baton accept --force {id}"
+                ));
+                Ok(String::new())
+            }
             End::Provisional => {
                 output::talk(&format!("It waits for you: baton task diff {id}, then baton accept {id}"));
                 Ok(String::new())

@@ -17,6 +17,7 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
+use baton_core::words::counted;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::place::AnyStore;
@@ -72,6 +73,7 @@ pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
         base_branch: "main".parse().map_err(|error| wrong(&error))?,
         feature_branch: Some(feature_branch()),
         remote: None,
+        at_once_max: None,
         created_at: context.now,
         completed_at: None,
     };
@@ -181,9 +183,10 @@ pub async fn summary(engine: &Engine<AnyStore>, took: Duration) -> Result<String
         let (commits, turns) = verified.map_or((0, 0), |verified| (verified.commits, verified.turns));
         let _ = writeln!(
             text,
-            "  {}  {:<9} {commits} commit(s) in {turns:>2} turns  {}",
+            "  {}  {:<9} {:<9} in {turns:>2} turns  {}",
             task.id(),
             task.state().queue().as_str(),
+            counted(u64::from(commits), "commit"),
             task.spec().title
         );
     }

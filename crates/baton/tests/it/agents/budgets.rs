@@ -86,7 +86,7 @@ fn a_day_that_used_up_its_money_holds_every_agent_until_tomorrow() {
 #[test]
 fn what_a_breakdown_used_is_on_the_days_account_too() {
     let plan = json!({ "mcp": { "tool": "submit_breakdown", "arguments": { "items": [{ "title": "The only part" }] } } });
-    let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[{ "cost": 1.5 }, plan]] });
+    let script = json!({ "mcp": true, "turns": [[{ "calls": 9 }]], "turns_of_later_sessions": [[[{ "cost": 1.5 }, plan]]] });
     let shop = fake::shop(&script, "max_turns = 3", "[budgets.day]\nusd = 1\n");
     let task = shop.add("Too large", &[]);
     shop.work_until(&[(&task, "recycled")]);

@@ -1,9 +1,13 @@
 //! `baton doctor`: what is here, which agents work, and how to mend what does not.
 
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::fake;
 use crate::engine::shop::Shop;
+use crate::terminal::AtTerminal;
 
 fn report(shop: &Shop) -> (bool, Value) {
     let output = shop.output(&["--json", "doctor"]);
@@ -57,4 +61,46 @@ fn settings_that_cannot_be_used_and_a_taskfile_with_rights_are_told() {
             .unwrap()
             .ends_with("runs with your rights")
     );
+}
+
+/// An agent that greets nobody before the test lets it go.
+#[test]
+fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
+    let shop = Shop::of(|home| {
+        let gate = home.join("gate");
+        assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+        std::fs::write(home.join("agent.sh"), format!("read line < {}\n", gate.display())).unwrap();
+        let script = home.join("agent.sh");
+        let agent = format!("[agents.late]\nkind = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", script.display());
+        format!("default_agent = \"late\"\n{agent}")
+    });
+    let mut doctor = AtTerminal::start(shop.baton(&["doctor"]));
+    doctor.until("Looking around … ");
+    std::fs::write(shop.home.join("gate"), "go\n").unwrap();
+    let (_, shown) = doctor.end();
+    let (before, after) = shown.split_once("✓ git").unwrap();
+    assert!(before.ends_with("\r\x1b[K") && !after.contains("Looking around"), "{shown:?}");
+    // A program hears nothing of it.
+    std::fs::write(shop.home.join("agent.sh"), "true\n").unwrap();
+    let output = shop.output(&["doctor"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("Looking around"));
+}
+
+#[test]
+fn a_password_that_others_can_read_is_told_and_a_kept_one_is_noted() {
+    let store = "store = \"postgres://mia:secret@/no?host=/nowhere/at/all\"\n";
+    let shop = Shop::of(|_| store.to_owned());
+    let file = shop.folder.join(".agent/baton.toml");
+    let readable_by = |mode: u32| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let (_, found) = report(&shop);
+        assert!(!found.to_string().contains("secret"), "{found:#}");
+        of(&found, "findings", "what", "password").clone()
+    };
+    let told = readable_by(0o644);
+    assert_eq!(told["condition"], "broken");
+    assert!(told["mend"].as_str().unwrap().starts_with("chmod 600"), "{told:#}");
+    assert_eq!(readable_by(0o600)["condition"], "note");
+    std::fs::write(&file, store.replace(":secret", "")).unwrap();
+    assert_eq!(readable_by(0o644), Value::Null, "there is none in it");
 }

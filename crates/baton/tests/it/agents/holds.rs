@@ -79,7 +79,7 @@ fn a_hold_that_waits_for_a_person_survives_a_kill_and_ends_when_they_say_so() {
 #[test]
 fn a_conversation_that_became_too_long_goes_on_in_a_new_session() {
     let mut script = turns(json!([[fails("prompt is too long: 210000 tokens > 200000 maximum")]]));
-    script["turns_of_later_sessions"] = json!([[{ "commit": "done" }, outcome("complete")]]);
+    script["turns_of_later_sessions"] = json!([[[{ "commit": "done" }, outcome("complete")]]]);
     let shop = fake::shop(&script, "", "");
     let task = shop.add("Paint it green", &[]);
     let up = shop.up();

@@ -41,11 +41,17 @@ impl Newcomer {
                 { "file": { "path": "hello.txt", "text": "Hello!\n", "message": "Say hello" } },
                 { "text": "hello.txt says hello." }, done
             ]],
-            "turns_of_later_sessions": [[
-                tool("ask_user", json!({ "question": "Should the French greeting be formal?", "options": ["formal", "casual"] })),
-                { "file": { "path": "bonjour.txt", "text": "Salut !\n", "message": "Say hello in French" } },
-                done
-            ]],
+            "turns_of_later_sessions": [
+                [[
+                    tool("ask_user", json!({ "question": "Should the French greeting be formal?", "options": ["formal", "casual"] })),
+                    { "file": { "path": "bonjour.txt", "text": "Salut !\n", "message": "Say hello in French" } },
+                    done
+                ]],
+                [[
+                    { "file": { "path": "hallo.txt", "text": "Hallo!\n", "message": "Say hello in German" } },
+                    { "text": "hallo.txt says hello in German." }, done
+                ]],
+            ],
         });
         let folder = self.home.parent().unwrap().join("agent");
         std::fs::create_dir(&folder).unwrap();

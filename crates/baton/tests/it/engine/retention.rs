@@ -34,7 +34,7 @@ fn a_huge_log_folder_is_brought_under_its_limit_oldest_first_and_the_person_is_t
     fs::create_dir_all(shop.state().join("attempts/notes of mine")).unwrap();
     let up = shop.up();
     let said = up.hears("Removed by [retention]");
-    assert!(said.contains("the logs of 3 attempt(s) (12 MiB)"), "{said}");
+    assert!(said.contains("the logs of 3 attempts (12 MiB)"), "{said}");
     up.end();
     assert_eq!(logs(&shop), ["ATT-0000000000000004", "ATT-0000000000000005", "notes of mine"]);
 }

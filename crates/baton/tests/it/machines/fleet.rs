@@ -74,6 +74,15 @@ impl Fleet {
         }
     }
 
+    /// The same with tables behind the settings.
+    pub fn machine_with(&self, name: &str, tables: &str) -> Machine {
+        let machine = self.machine(name, "");
+        let file = machine.folder.join(".agent/baton.toml");
+        let settings = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{settings}{tables}")).unwrap();
+        machine
+    }
+
     pub fn git(&self, words: &[&str]) -> String {
         let done = Command::new("git").args(words).current_dir(&self.remote).output().unwrap();
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));

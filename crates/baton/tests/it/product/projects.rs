@@ -29,7 +29,7 @@ fn a_project_is_made_worked_on_completed_and_reported() {
     up.end();
 
     let shown = shop.says(&["project", "show", &id]);
-    for said in ["1 of 1", "1 done", "1 attempts, 1 commits", "Nothing is left to do"] {
+    for said in ["1 of 1", "1 done", "1 attempt, 1 commit ", "Nothing is left to do"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     let completed = shop.says(&["project", "complete", &id]);
@@ -50,6 +50,21 @@ fn a_project_is_made_worked_on_completed_and_reported() {
     for foreign in ["<script", "http://", "https://", "<link"] {
         assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
     }
+}
+
+#[test]
+fn work_comes_together_where_nobody_sits_and_two_lines_are_never_mixed() {
+    let shop = Shop::diligent("");
+    shop.git(&["branch", "release"]);
+    let branch = |words: &[&str]| {
+        let made = shop.json(&[&["project", "create"], words].concat());
+        (made["branch"].as_str().unwrap().to_owned(), made["feature_branch"].is_string())
+    };
+    assert_eq!(branch(&["Here"]), ("baton/next".to_owned(), false));
+    assert_eq!(branch(&["Here, by name", "--base", "main"]), ("baton/next".to_owned(), false));
+    let (beside, is_feature) = branch(&["For the release", "--base", "release"]);
+    assert!(is_feature && beside.starts_with("feature/"), "{beside}");
+    assert!(shop.says(&["project", "create", "Told"]).contains("Its work comes together on baton/next."));
 }
 
 fn issue(shop: &Shop) -> &'static str {

@@ -91,7 +91,7 @@ fn a_check_names_every_fault_with_its_place() {
     let world = World::scripted(&script(&good_agent()));
     insta::assert_snapshot!(says(&world, &["recipe", "check"]), @"
     exit 0
-    0 recipe(s) without faults.
+    0 recipes without faults.
     ");
     world.recipe(
         "broken.yml",
@@ -123,7 +123,7 @@ fn a_check_names_every_fault_with_its_place() {
     .agent/recipes/broken.yml:19:3: step start: the step is written twice
     .agent/recipes/worse.yml:3:1: while parsing a node, did not find expected node content
     --- stderr
-    error: 19 fault(s) in 2 file(s)
+    error: 19 faults in 2 files
 
     Hint: mend them; until then the version before, or the built-in one, is used
     "#);
@@ -164,7 +164,7 @@ fn a_check_finds_the_place_in_every_kind_of_file() {
     .agent/recipes/words.yml:14:5: step one, gate.yes: it is missing; write one of the step's outcomes
     .agent/recipes/words.yml:14:26: step one, gate.Yes: "Yes" is not a key here; the keys are question, yes, no (did you mean yes?)
     --- stderr
-    error: 11 fault(s) in 8 file(s)
+    error: 11 faults in 8 files
 
     Hint: mend them; until then the version before, or the built-in one, is used
     "#);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Shapes, count, flag, list, object, or_null, refer, said, text, time};
+use super::{Shapes, count, flag, list, object, or_null, refer, said, time};
 
 pub fn shapes() -> Shapes {
     let counts = |names: &[&'static str]| names.iter().map(|name| (*name, count())).collect::<Vec<_>>();
@@ -58,16 +58,6 @@ pub fn shapes() -> Shapes {
                 ("progress", refer("Progress")),
                 ("effort", refer("Effort")),
                 ("tasks", list(&task)),
-            ]),
-        ),
-        (
-            "NewBreakdown",
-            super::request(&[
-                ("title", said()),
-                ("description?", text()),
-                ("project_id?", refer("ProjectId")),
-                ("session_id?", refer("SessionId")),
-                ("run?", flag()),
             ]),
         ),
     ]

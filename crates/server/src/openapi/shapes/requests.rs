@@ -7,6 +7,7 @@ use crate::limits::TITLE_CHARS_MAX;
 
 pub fn shapes() -> Shapes {
     let title = json!({ "type": "string", "minLength": 1, "pattern": "\\S", "maxLength": TITLE_CHARS_MAX });
+    let at_once = or_null(&json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }));
     let nullable = |name: &str| or_null(&refer(name));
     vec![
         (
@@ -18,8 +19,10 @@ pub fn shapes() -> Shapes {
                 ("description?", text()),
                 ("base_branch?", or_null(&said())),
                 ("feature?", flag()),
+                ("at_once_max?", at_once.clone()),
             ]),
         ),
+        ("ProjectLimit", request(&[("at_once_max", at_once)])),
         (
             "NewMessage",
             request(&[
@@ -67,6 +70,16 @@ pub fn shapes() -> Shapes {
                 ("recipe_id", refer("Name")),
                 ("project_id?", nullable("ProjectId")),
                 ("message?", or_null(&said())),
+            ]),
+        ),
+        (
+            "NewBreakdown",
+            request(&[
+                ("title", said()),
+                ("description?", text()),
+                ("project_id?", nullable("ProjectId")),
+                ("session_id?", nullable("SessionId")),
+                ("run?", flag()),
             ]),
         ),
         (

@@ -26,6 +26,8 @@ fn summary_fields() -> Vec<(&'static str, Value)> {
 }
 
 pub fn shapes() -> Shapes {
+    let mut ready = summary_fields();
+    ready.push(("not_started", or_null(&refer("NotStarted"))));
     let mut task = summary_fields();
     task.extend([
         ("description", text()),
@@ -33,6 +35,8 @@ pub fn shapes() -> Shapes {
         ("output", or_null(&text())),
         ("depends_on", list(&refer("TaskId"))),
         ("waiting_on", list(&refer("TaskId"))),
+        ("asked_by", or_null(&text())),
+        ("not_started", or_null(&refer("NotStarted"))),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
         ("reported", or_null(&refer("Reported"))),
@@ -43,6 +47,9 @@ pub fn shapes() -> Shapes {
         ("TaskSummary", object(&summary_fields())),
         ("Task", object(&task)),
         ("TaskPage", page("tasks", "TaskSummary")),
+        ("ReadyTask", object(&ready)),
+        ("ReadyPage", page("tasks", "ReadyTask")),
+        ("NotStarted", object(&[("code", text()), ("message", said())])),
         ("BreakdownPage", page("breakdowns", "TaskSummary")),
         (
             "Attempt",
@@ -73,6 +80,17 @@ pub fn shapes() -> Shapes {
                 ("old_status", refer("Status")),
                 ("new_status", refer("Status")),
                 ("queue", refer("Queue")),
+            ]),
+        ),
+        (
+            "AcceptedTask",
+            object(&[
+                ("task_id", refer("TaskId")),
+                ("old_status", refer("Status")),
+                ("new_status", refer("Status")),
+                ("queue", refer("Queue")),
+                ("branch", or_null(&text())),
+                ("remote", or_null(&text())),
             ]),
         ),
         ("TaskFound", object(&[("task_id", refer("TaskId"))])),

@@ -28,7 +28,7 @@ const QUESTIONS_MAX: u32 = 100;
 
 pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
-    let view = TaskView::load(app.desk(), id).await?;
+    let view = app.shop.task_view(id).await?;
     let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
     let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
     let questions: Vec<QuestionRecord> = questions.into_iter().map(|stored| stored.value).collect();
@@ -42,6 +42,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
     let body = html! {
         @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
         (standing(&seen))
+        @if let Some(reason) = &view.not_started { div.notice { p { "It is ready and not started yet: " (reason.message) "." } } }
         (machine::drawing(&stays, now))
         div.columns {
             div {

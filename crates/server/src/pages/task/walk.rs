@@ -87,6 +87,7 @@ impl Way {
             // These happen without leading anywhere, a question of an agent at work among them.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
+            | EventBody::ProjectLimited { .. }
             | EventBody::SessionOpened { .. }
             | EventBody::MessagePosted { .. }
             | EventBody::AgentStarted { .. }

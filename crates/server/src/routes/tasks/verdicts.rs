@@ -18,7 +18,7 @@ use super::DEPENDENCIES_MAX;
 use crate::error::{Answer, ApiError, Code};
 use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
-use crate::views::transition::TransitionView;
+use crate::views::transition::{AcceptedView, TransitionView};
 use crate::visitor::Visited;
 
 /// Tasks whose acceptance is foreseen at once.
@@ -32,7 +32,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .may_conflict(),
         Route::post("/api/tasks/{id}/accept", "accept_task", accept::<S>)
             .takes("Acceptance")
-            .gives("Merges finished work and calls the task done", "Transition")
+            .gives("Merges finished work and calls the task done", "AcceptedTask")
             .may_conflict(),
         Route::post("/api/tasks/accept-preview", "preview_accept", preview::<S>)
             .takes("AcceptancePreview")
@@ -153,11 +153,14 @@ async fn accept<S: Store>(
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Acceptance>,
-) -> Answer<Json<TransitionView>> {
+) -> Answer<Json<AcceptedView>> {
     query.done()?;
     let old = app.desk().task(id).await?.value.state().status();
     match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
-        Accepted::Done { .. } => Ok(Json(TransitionView::of(old, &app.desk().task(id).await?.value))),
+        Accepted::Done { landing } => {
+            let transition = TransitionView::of(old, &app.desk().task(id).await?.value);
+            Ok(Json(AcceptedView::of(transition, landing)))
+        }
         Accepted::Conflicted { files } => Err(ApiError {
             conflicts: files.clone(),
             ..ApiError::new(

@@ -1,4 +1,5 @@
-//! What an address says of encryption, in PostgreSQL's own words: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
+//! What an address says of encryption, in PostgreSQL's own words: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`; and of
+//! the file with the password, `passfile`.
 //!
 //! The driver knows none of the files and not all of the modes, so these words are taken out of the address before
 //! it sees it.
@@ -39,9 +40,10 @@ pub(in super::super) struct TlsOptions {
     pub(super) mode: Mode,
     pub(super) roots: Option<Roots>,
     pub(super) identity: Option<Identity>,
+    pub(in super::super) passfile: Option<PathBuf>,
 }
 
-const WORDS: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
+const WORDS: [&str; 5] = ["sslmode", "sslrootcert", "sslcert", "sslkey", "passfile"];
 
 impl TlsOptions {
     /// Takes the words out of an address, a URL or `key=value` pairs, and gives back what is left of it.
@@ -83,7 +85,7 @@ impl TlsOptions {
                 return Err("sslkey is given without its certificate; add sslcert=FILE".to_owned());
             }
         };
-        Ok(Self { mode, roots, identity })
+        Ok(Self { mode, roots, identity, passfile: said("passfile").map(PathBuf::from) })
     }
 
     /// Whose certificates are taken, and whether they must be for the name in the address; none where anybody's are.

@@ -1,7 +1,7 @@
 //! What every fixture holds: one row of each kind, and a little work in all stages. The same ids in every fixture, so
 //! that one look tells whether all of it is there.
 
-use baton_core::change::{Guard, Record};
+use baton_core::change::{Change, Guard, Record};
 use baton_core::command::Command;
 use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::state::StateName;
@@ -13,7 +13,8 @@ use crate::suite::make::{
     approval, claim_one, coding, create, created, finish_one, human, load, ready_ids, recycle, request,
     settled, task_id, transition, with_commits, write,
 };
-use crate::suite::rows::{first_receipt, one_of_each};
+use crate::suite::rows::{first_receipt, limited_project, one_of_each, token};
+use crate::suite::workers::worker;
 
 /// Tasks the story makes: 1 by a message, 20 to 22, 30 with its breakdown and its two parts, and 31.
 const TASKS: usize = 9;
@@ -24,6 +25,8 @@ const NEW_ATTEMPT: u64 = 0x7000_0000;
 /// Writes the story. What it leaves: 1 and 20 done, 21 claimed, 22 waiting for it, 30 replaced by 40 and 41, 31
 /// waiting for the latter.
 pub async fn fill<S: Store>(store: &S) {
+    // With one project that has a limit of its own, all that is claimed is counted by whose it is.
+    write(store, Change::new().put(Record::Project(limited_project()), Guard::New)).await;
     let receipt = Record::Receipt(first_receipt());
     write(store, one_of_each().put(receipt, Guard::New)).await;
     finish_one(store).await;
@@ -37,6 +40,8 @@ pub async fn fill<S: Store>(store: &S) {
     let breakdown = recycle(store, 30).await;
     let approved = approval(store, task_id(30), breakdown, &[task_id(40), task_id(41)]).await;
     write(store, approved).await;
+    store.beat(&worker("build-7")).await.unwrap();
+    assert!(store.lock("steward", "build-7", 60_000).await.unwrap());
 }
 
 /// Everything is there and reads as it did, and work goes on from it.
@@ -74,6 +79,12 @@ pub async fn check<S: Store>(store: &S) {
 
     // Kinds that an early schema did not have are empty there, and can be asked for.
     store.holds().await.unwrap();
+    for seen in store.workers().await.unwrap() {
+        assert_eq!(seen.worker, worker("build-7"));
+    }
+    for kept in store.access_tokens().await.unwrap() {
+        assert_eq!(kept.value, token());
+    }
     assert_eq!(ready_ids(store).await, [task_id(40)]);
     // The attempts of the fixture have the small numbers this process would give out again.
     let wanted =

@@ -70,6 +70,13 @@ pub fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
     Change::create(Task::create(spec), depends_on, event)
 }
 
+/// The same, asked for by somebody.
+pub fn created_by(spec: TaskSpec, by: &Actor) -> Change {
+    let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
+    let event = Event { at: spec.created_at, by: by.clone(), body };
+    Change::create(Task::create(spec).asked_by(by.person()), &[], event)
+}
+
 /// A task that waits on others, by their numbers.
 pub fn created(number: u32, depends_on: &[u32]) -> Change {
     let depends_on: Vec<TaskId> = depends_on.iter().copied().map(task_id).collect();
@@ -107,6 +114,8 @@ pub fn no_limits() -> Capacity {
         per_role: Limits::all(u32::MAX),
         per_agent: Limits::all(u32::MAX),
         unaccepted_max: u32::MAX,
+        per_project: Limits::none(),
+        per_person: Limits::none(),
     }
 }
 

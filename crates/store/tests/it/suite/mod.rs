@@ -14,6 +14,7 @@ pub mod model;
 pub mod outbox;
 pub mod races;
 pub mod rows;
+pub mod sharing;
 pub mod workers;
 
 pub use fixture::Fixture;
@@ -79,6 +80,13 @@ macro_rules! conformance {
             races::a_dependent_made_while_its_blocker_is_replaced_waits_on_the_replacements,
             races::of_two_who_change_one_task_one_is_told,
             races::a_conflict_half_way_takes_no_neighbour_with_it,
+            sharing::a_project_and_a_person_have_only_so_many_at_once,
+            sharing::a_projects_own_limit_is_kept_with_it_and_stands_over_the_settings,
+            sharing::every_end_of_an_attempt_gives_its_place_back,
+            sharing::a_full_project_at_the_head_starves_nobody,
+            sharing::what_does_not_fit_takes_no_place,
+            sharing::shares_follow_what_is_ready,
+            sharing::sixteen_claimers_never_exceed_a_limit,
             workers::a_worker_is_known_from_its_first_beat_until_it_leaves,
             workers::a_lock_has_one_holder_until_it_is_let_go_or_runs_out,
             workers::a_worker_gets_only_what_fits_it,

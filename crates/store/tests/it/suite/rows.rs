@@ -39,9 +39,15 @@ fn project(number: u32) -> Project {
         base_branch: "main".parse().unwrap(),
         feature_branch: None,
         remote: None,
+        at_once_max: None,
         created_at: at(5),
         completed_at: None,
     }
+}
+
+/// One that says itself how many of its tasks may run at once.
+pub fn limited_project() -> Project {
+    Project { at_once_max: Some(2), ..project(2) }
 }
 
 fn session_id() -> SessionId {
@@ -91,7 +97,7 @@ fn hold() -> Hold {
     Hold::new(agent("codex"), HoldReason::RateLimit, "429", at(3), Some(at(9)))
 }
 
-fn token() -> AccessToken {
+pub fn token() -> AccessToken {
     AccessToken {
         name: "ada".parse().unwrap(),
         role: PersonRole::Responder,

@@ -13,7 +13,7 @@ use baton_store::claim::ClaimRequest;
 use super::Fixture;
 use super::make::{at, create, request, spec, task_id, write};
 
-fn worker(name: &str) -> Worker {
+pub fn worker(name: &str) -> Worker {
     Worker {
         name: name.to_owned(),
         host: "build-7".to_owned(),

@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::super::literal;
 use super::super::print;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Reflect, Str};
 use super::{Call, Function, arg, fixed, rest, text, variadic};
+use crate::escape::is_print;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("and", &[Reflect], Reflect, |_, args| Ok(arg(args, 0).clone())),
@@ -213,7 +213,7 @@ fn js(text: &str) -> String {
             '\'' => out.push_str("\\'"),
             '"' => out.push_str("\\\""),
             '<' | '>' | '&' | '=' => _ = write!(out, "\\u{:04X}", u32::from(c)),
-            c if literal::is_print(c) => out.push(c),
+            c if is_print(c) => out.push(c),
             c => _ = write!(out, "\\u{:04X}", u32::from(c)),
         }
     }

@@ -1,7 +1,5 @@
 //! JSON as Go's encoding/json writes it: keys sorted, `<`, `>` and `&` escaped unless asked otherwise.
 
-use std::fmt::Write as _;
-
 use super::super::clock;
 use super::super::float;
 use super::super::limits::TEXT_MAX;
@@ -9,6 +7,7 @@ use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Str};
 use super::{Function, arg, fixed, text};
+use crate::escape::push_json;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("fromJson", &[Str], |_, args| Ok(parse(text(args, 0)).unwrap_or(Val::Nil))),
@@ -87,8 +86,8 @@ fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<
             return Err(format!("json: unsupported value: {}", float::display(*f)));
         }
         Val::Float(f) => out.push_str(&number(*f)),
-        Val::Str(text) => write_text(out, text, style),
-        Val::Time(time) => write_text(out, &clock::rfc3339(time), style),
+        Val::Str(text) => push_json(out, text, style.escape_html),
+        Val::Time(time) => push_json(out, &clock::rfc3339(time), style.escape_html),
         Val::List(list) => {
             out.push('[');
             for (i, item) in list.items.iter().enumerate() {
@@ -103,7 +102,7 @@ fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<
             let entries = dict.sorted();
             for (i, (key, item)) in entries.iter().enumerate() {
                 separate(out, i, style, depth + 1);
-                write_text(out, key, style);
+                push_json(out, key, style.escape_html);
                 out.push_str(if style.indented { ": " } else { ":" });
                 write(out, item, style, depth + 1)?;
             }
@@ -139,24 +138,4 @@ fn number(f: f64) -> String {
         return if text.contains("e-") { text } else { text.replace('e', "e+") };
     }
     format!("{f}")
-}
-
-fn write_text(out: &mut String, whole: &str, style: &Style) {
-    out.push('"');
-    for c in whole.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '<' | '>' | '&' if style.escape_html => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            '\u{2028}' | '\u{2029}' => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            c if u32::from(c) < 0x20 => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }

@@ -1,11 +1,9 @@
 //! Quoting for the shell, and cutting a command line into its words.
 
-use std::fmt::Write as _;
-
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::Str;
 use super::{Call, Function, fixed, text};
+use crate::shell;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("shellQuote", &[Str], |_, args| quote(text(args, 0)).map(Val::text)),
@@ -13,66 +11,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("splitArgs", &[Str], |call, args| Val::strings(words(call, text(args, 0))?)),
 ];
 
-const RESERVED: [&str; 22] = [
-    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "in", "select", "then", "time", "until", "while",
-];
-
-/// A word that bash reads back as the text: bare where it can be, else in the plainest quotes.
+/// A word that bash reads back as the text.
 fn quote(whole: &str) -> Outcome<String> {
-    if whole.is_empty() {
-        return Ok("''".to_owned());
-    }
-    if let Some(place) = whole.find('\0') {
-        return Err(format!(
-            "cannot quote character at byte {place}: shell strings cannot contain null bytes"
-        ));
-    }
-    if !whole.chars().all(literal::is_print) {
-        return Ok(escaped(whole));
-    }
-    let special = |c: char| "\\\"'$`&|;()<>*?[#~{= ".contains(c);
-    if !whole.contains(special) && !RESERVED.contains(&whole) {
-        return Ok(whole.to_owned());
-    }
-    if !whole.contains('\'') {
-        return Ok(format!("'{whole}'"));
-    }
-    let mut out = String::from("\"");
-    for c in whole.chars() {
-        if "\"\\`$".contains(c) {
-            out.push('\\');
+    match whole.find('\0') {
+        Some(place) => {
+            Err(format!("cannot quote character at byte {place}: shell strings cannot contain null bytes"))
         }
-        out.push(c);
+        None => Ok(shell::quote(whole)),
     }
-    out.push('"');
-    Ok(out)
-}
-
-/// `$'…'`, for what does not print.
-fn escaped(whole: &str) -> String {
-    let mut out = String::from("$'");
-    for c in whole.chars() {
-        match c {
-            '\x07' => out.push_str("\\a"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x0b' => out.push_str("\\v"),
-            '\\' | '\'' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if literal::is_print(c) => out.push(c),
-            c if u32::from(c) < 0x80 => _ = write!(out, "\\x{:02x}", u32::from(c)),
-            c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04x}", u32::from(c)),
-            c => _ = write!(out, "\\U{:08x}", u32::from(c)),
-        }
-    }
-    out.push('\'');
-    out
 }
 
 /// The words of a command line, with quotes, variables, the home folder and braces resolved as a shell would.

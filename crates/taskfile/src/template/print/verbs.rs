@@ -7,6 +7,7 @@ use super::super::float;
 use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::{Flags, Output};
+use crate::escape::is_print;
 
 pub(super) fn write_value(
     out: &mut Output,
@@ -104,10 +105,7 @@ fn write_text(out: &mut Output, value: &Val, text: &str, verb: char, flags: &Fla
     match verb {
         'v' if flags.sharp => out.push(&pad(&literal::quote(&cut), flags)),
         'v' | 's' => out.push(&pad(&cut, flags)),
-        'q' if flags.sharp
-            && !cut.contains('`')
-            && cut.chars().all(|c| literal::is_print(c) || c == '\t') =>
-        {
+        'q' if flags.sharp && !cut.contains('`') && cut.chars().all(|c| is_print(c) || c == '\t') => {
             out.push(&pad(&format!("`{cut}`"), flags))
         }
         'q' if flags.plus => out.push(&pad(&literal::quote_ascii(&cut), flags)),

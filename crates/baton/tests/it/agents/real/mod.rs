@@ -3,6 +3,9 @@
 
 #![expect(clippy::print_stderr, reason = "a test that was skipped says so where tests talk")]
 
+// The drivers' own tests know the same agents.
+#[expect(dead_code, reason = "not all of them are run under the whole program")]
+#[path = "../../../../../agents/tests/it/real/agents.rs"]
 mod agents;
 mod cases;
 mod model;
@@ -12,29 +15,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use self::agents::{Home, Real, installed};
+use self::model::Model;
 use crate::engine::shop::Shop;
-use model::Model;
 
 /// Real agents load for a long time, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(4);
-
-/// One real agent, and how it is told of the scripted model.
-pub struct Real {
-    /// Its name in the settings, where it is known.
-    pub preset: &'static str,
-    /// The folder it is installed in, and its command there.
-    pub folder: &'static str,
-    pub command: &'static [&'static str],
-    /// Variables that send it to the model, and the names among them that are on no list. The last argument is
-    /// whether it shall ask before it does anything.
-    pub point: fn(&Home, bool) -> Vec<(&'static str, String)>,
-}
-
-/// Where it keeps its things, and its model.
-pub struct Home {
-    pub folder: PathBuf,
-    pub model: String,
-}
 
 pub struct Stage {
     pub shop: Shop,
@@ -52,20 +38,10 @@ pub struct Wishes {
     pub is_cut_off: bool,
 }
 
-fn installed() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/real-agents");
-    std::env::var_os("BATON_REAL_AGENTS").map_or(here, PathBuf::from)
-}
-
 impl Real {
     /// None, with a line that says so, when it is not installed.
     pub fn stage(&self, steps: impl FnOnce(&Path) -> Value, wishes: &Wishes) -> Option<Stage> {
-        let program = installed().join(self.folder).join(self.command[0]);
-        if !program.exists() {
-            let (path, folder) = (program.display(), self.folder);
-            eprintln!("SKIPPED: {path} is not there; `scripts/real-agents {folder}` installs it");
-            return None;
-        }
+        let program = self.installed_program()?;
         let mut model = None;
         let mut variables = Vec::new();
         let mut home = PathBuf::new();
@@ -104,7 +80,7 @@ impl Real {
         wishes: &Wishes,
     ) -> String {
         let mut command = vec![program.display().to_string()];
-        command.extend(self.command[1..].iter().map(|&word| word.to_owned()));
+        command.extend(self.arguments.iter().map(|&word| word.to_owned()));
         if wishes.is_cut_off {
             // Between Baton and the agent, the address of the tools becomes one where there are none.
             let wrapper = scratch.join("cut-off.sh");

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use super::super::super::clock;
 use super::super::super::float;
 use super::super::super::limits::TEXT_MAX;
-use super::super::super::literal;
 use super::super::super::val::{Outcome, Val};
 use super::scalar;
+use crate::escape::is_print;
 
 const INDENT: usize = 4;
 
@@ -153,7 +153,7 @@ fn is_base60(whole: &str) -> bool {
 }
 
 fn is_special(c: char) -> bool {
-    c != '\n' && c != '\t' && !literal::is_print(c)
+    c != '\n' && c != '\t' && !is_print(c)
 }
 
 fn is_plain(whole: &str) -> bool {
@@ -185,7 +185,7 @@ fn double_quoted(whole: &str) -> String {
             '\u{a0}' => out.push_str("\\_"),
             '\u{2028}' => out.push_str("\\L"),
             '\u{2029}' => out.push_str("\\P"),
-            c if literal::is_print(c) => out.push(c),
+            c if is_print(c) => out.push(c),
             c if u32::from(c) < 0x100 => _ = write!(out, "\\x{:02X}", u32::from(c)),
             c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c => _ = write!(out, "\\U{:08X}", u32::from(c)),

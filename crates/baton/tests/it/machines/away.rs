@@ -1,0 +1,64 @@
+//! The git remote is away for a while: what has to travel waits on its machine, everybody is told, and nothing is lost.
+
+use super::fleet::{Fleet, Machine};
+use super::sharing::fleet;
+
+/// Commits, leaves something uncommitted, says that it is at work, and waits until it may end.
+fn agent(fleet: &Fleet) -> String {
+    let home = fleet.home.display();
+    format!(
+        "turns 1; work; touch {home}/begun-$BATON_TASK_ID\n\
+         while [ ! -e {home}/gate ]; do sleep 0.05; done"
+    )
+}
+
+/// What a machine has that has not arrived.
+fn unpushed(machine: &Machine) -> usize {
+    let notes = std::fs::read_dir(machine.folder.join(".agent/state/unpushed"));
+    notes.map_or(0, |notes| {
+        notes.flatten().filter(|note| note.path().extension().is_some_and(|end| end == "json")).count()
+    })
+}
+
+#[test]
+fn what_could_not_be_pushed_waits_and_arrives_once_the_remote_is_back() {
+    let Some(fleet) = fleet("away", "") else { return };
+    fleet.agent_does(&agent(&fleet));
+    let (desk, lab) = (fleet.machine("desk", ""), fleet.machine("lab", ""));
+    let up = desk.up(&["--agents", "0"]);
+    up.hears("Listening");
+    let project = desk.project(&fleet);
+    let kept = desk.add(&project, "Kept", &[]);
+    let dropped = desk.add(&project, "Dropped", &[]);
+    let worker = lab.worker(&["--agents", "2"]);
+    desk.until("both are at work", || {
+        [&kept, &dropped].iter().all(|task| fleet.home.join(format!("begun-{task}")).exists())
+    });
+    // A branch that has to be pushed, and a vault of work that nobody wants any more.
+    let gone = fleet.home.join("gone.git");
+    std::fs::rename(&fleet.remote, &gone).unwrap();
+    desk.says(&["task", "cancel", &dropped]);
+    let given_up = desk.task(&dropped)["attempts"][0]["attempt"]["id"].as_str().unwrap().to_owned();
+    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    worker.hears("its work is kept here until the remote takes it");
+    desk.until_queue(&kept, "provisional");
+    let (is_accepted, said) = desk.tries(&["accept", &kept]);
+    assert!(!is_accepted && said.contains("remote"), "{said}");
+    assert_eq!(desk.task(&kept)["queue"], "provisional", "it waits");
+    desk.until("both are noted", || unpushed(&lab) == 2);
+
+    // Its machine is started anew meanwhile: what was noted is still to be done.
+    worker.end();
+    assert_eq!(unpushed(&lab), 2);
+    let worker = lab.worker(&["--agents", "2"]);
+    std::fs::rename(&gone, &fleet.remote).unwrap();
+    desk.until("all has arrived", || unpushed(&lab) == 0);
+    assert!(fleet.files(&format!("baton/{kept}")).contains(&format!("{kept}.txt")));
+    let vault = format!("refs/baton/vault/{given_up}");
+    assert!(fleet.files(&vault).contains(&format!("{dropped}.txt")), "what was given up is kept too (I17)");
+    desk.says(&["accept", &kept]);
+    assert!(fleet.files("main").contains(&format!("{kept}.txt")));
+    assert_eq!(desk.task(&kept)["attempts"].as_array().unwrap().len(), 1, "done once");
+    worker.end();
+    up.end();
+}

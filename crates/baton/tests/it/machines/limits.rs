@@ -1,0 +1,67 @@
+//! A project with a limit: no more of it runs at once, on all machines together, and others are not held up.
+
+use std::path::Path;
+
+use super::sharing::fleet;
+
+/// Says that it is at work. Two of the limited project at once leave a trace; the first waits until it may end.
+fn agent(home: &Path, limited: &str) -> String {
+    let home = home.display();
+    format!(
+        "turns 1; work\n\
+         case \"$prompt\" in *{limited}*)\n\
+         mkdir {home}/at-work || touch {home}/too-many\n\
+         touch {home}/begun; while [ ! -e {home}/gate ]; do sleep 0.05; done\n\
+         rmdir {home}/at-work;;\n\
+         esac"
+    )
+}
+
+#[test]
+fn a_projects_limit_holds_over_all_machines_and_is_told() {
+    let Some(fleet) = fleet("limits", "") else { return };
+    fleet.agent_does(&agent(&fleet.home, "One-by-one"));
+    let (desk, one, other) =
+        (fleet.machine("desk", ""), fleet.machine("one", ""), fleet.machine("other", "max_per_person = 9"));
+    let up = desk.up(&["--agents", "0"]);
+    up.hears("Listening");
+    let remote = fleet.remote.to_str().unwrap();
+    let made = desk.json(&["project", "create", "Limited", "--remote", remote, "--at-once", "3"]);
+    let limited = made["project_id"].as_str().unwrap().to_owned();
+    assert_eq!(made["at_once_max"], 3);
+    let said = desk.says(&["project", "limit", &limited, "1"]);
+    assert_eq!(said, format!("At most 1 of {limited}'s tasks run at once.\n"));
+    let free = desk.project(&fleet);
+
+    let tasks: Vec<String> =
+        (1..=4).map(|number| desk.add(&limited, &format!("One-by-one {number}"), &[])).collect();
+    let workers = [one.worker(&["--agents", "2"]), other.worker(&["--agents", "2"])];
+    desk.until("the first is at work", || fleet.home.join("begun").exists());
+    // Behind three that have to wait; there is room for it on both machines.
+    let beside = desk.add(&free, "Beside", &[]);
+    desk.until_queue(&beside, "provisional");
+
+    let running = |task: &String| desk.task(task)["queue"] == "claimed";
+    assert_eq!(tasks.iter().filter(|task| running(task)).count(), 1);
+    let waiting = tasks.iter().find(|task| !running(task)).unwrap();
+    let shown = desk.task(waiting);
+    assert_eq!((&shown["not_started"]["code"], &shown["asked_by"]), (&"project_full".into(), &"mia".into()));
+    let why = format!(
+        "project {limited} is at its limit, 1 of 1; wait, or raise it: baton project limit {limited} NUMBER"
+    );
+    assert!(
+        desk.says(&["task", "show", waiting]).contains(&format!("It is ready and not started yet: {why}"))
+    );
+    let ready = desk.says(&["task", "ready"]);
+    assert!(ready.contains("project full") && ready.contains(&format!("Not started: {why}")), "{ready}");
+
+    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    for task in &tasks {
+        desk.until_queue(task, "provisional");
+    }
+    assert!(!fleet.home.join("too-many").exists(), "two of them ran at once");
+    for worker in workers {
+        worker.end();
+    }
+    up.end();
+}

@@ -1,0 +1,58 @@
+//! Two servers on one store, both set up to tell people: each notice is told once, whoever tells it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::sharing::fleet;
+use crate::engine::shop::read;
+
+const TASKS: usize = 4;
+
+/// One line for each notice, from whichever server it comes.
+fn told(file: &Path) -> Vec<Value> {
+    if !file.exists() {
+        return Vec::new();
+    }
+    read(file).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ended() {
+    let Some(fleet) = fleet("told", r#"turns 1; echo '{"baton":"ask","question":"Which port?"}'"#) else {
+        return;
+    };
+    let file = fleet.home.join("told.json");
+    // Each line is written at once, so two servers do not mix theirs.
+    let settings = format!(
+        "[notify]\ncommand = [\"sh\", \"-c\", \"notice=$(cat); printf '%s\\\\n' \\\"$notice\\\" >> {}\"]\n",
+        file.display()
+    );
+    let (first, second, lab) = (
+        fleet.machine_with("first", &settings),
+        fleet.machine_with("second", &settings),
+        fleet.machine("lab", ""),
+    );
+    let servers = [first.up(&["--agents", "0"]), second.up(&["--agents", "0"])];
+    servers.iter().for_each(|server| _ = server.hears("Listening"));
+    let project = first.project(&fleet);
+    let worker = lab.worker(&["--agents", "4"]);
+    let ask = |count: usize| {
+        for number in 0..count {
+            let task = first.add(&project, &format!("Ask {number}"), &[]);
+            second.until("it asks", || second.task(&task)["status"] == "AWAITING_RESPONSE");
+        }
+    };
+    ask(TASKS);
+    second.until("all are told", || told(&file).len() >= TASKS);
+    let [one, other] = servers;
+    one.end();
+    ask(TASKS);
+    second.until("the other tells the rest", || told(&file).len() >= 2 * TASKS);
+    worker.end();
+    other.end();
+    let all = told(&file);
+    let ids: BTreeSet<String> = all.iter().map(|notice| notice["id"].to_string()).collect();
+    assert_eq!((all.len(), ids.len()), (2 * TASKS, 2 * TASKS), "{all:#?}");
+}

@@ -1,0 +1,47 @@
+//! Work goes where its code is at hand, and elsewhere when there is no room.
+
+use super::sharing::fleet;
+
+#[test]
+fn the_machine_that_has_the_clone_comes_first_and_the_other_when_it_is_full() {
+    const ROUNDS: usize = 3;
+    let Some(fleet) = fleet("warmth", "") else { return };
+    let home = fleet.home.display();
+    fleet.agent_does(&format!(
+        "turns 1; work\ncase \"$prompt\" in *Long*)\n\
+         touch {home}/begun; while [ ! -e {home}/gate ]; do sleep 0.05; done;;\nesac"
+    ));
+    let (desk, warm, cold) =
+        (fleet.machine("desk", ""), fleet.machine("warm", ""), fleet.machine("cold", ""));
+    let up = desk.up(&["--agents", "0"]);
+    up.hears("Listening");
+    let project = desk.project(&fleet);
+    let done_by = |task: &str| {
+        let attempts = desk.task(task)["attempts"].clone();
+        assert_eq!(attempts.as_array().unwrap().len(), 1);
+        attempts[0]["attempt"]["worker"].as_str().unwrap().to_owned()
+    };
+    // Alone, it takes what is not at hand, and has a clone from then on.
+    let first = warm.worker(&["--agents", "1"]);
+    let task = desk.add(&project, "Clone it", &[]);
+    desk.until_queue(&task, "provisional");
+    let has_clone = done_by(&task);
+    let second = cold.worker(&["--agents", "1"]);
+    second.hears("works for");
+    for number in 0..ROUNDS {
+        let task = desk.add(&project, &format!("Round {number}"), &[]);
+        desk.until_queue(&task, "provisional");
+        assert_eq!(done_by(&task), has_clone, "round {number}");
+    }
+    let long = desk.add(&project, "Long", &[]);
+    desk.until("the first is full", || fleet.home.join("begun").exists());
+    assert_eq!(done_by(&long), has_clone);
+    let task = desk.add(&project, "No room there", &[]);
+    desk.until_queue(&task, "provisional");
+    assert_ne!(done_by(&task), has_clone);
+    std::fs::write(fleet.home.join("gate"), "").unwrap();
+    desk.until_queue(&long, "provisional");
+    first.end();
+    second.end();
+    up.end();
+}

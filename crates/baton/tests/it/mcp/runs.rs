@@ -1,0 +1,83 @@
+//! Many runs of user tasks, long ones and large ones: none knows of another, and none goes on for ever.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{PATIENCE, Place, TASKFILE, call, run};
+
+#[tokio::test]
+async fn rapid_calls_one_after_the_other_and_at_once_never_mix_their_output() {
+    let place = Place::with_tasks();
+    let (client, _listener, _child) = place.client().await;
+    let client = Arc::new(client);
+    let said = |args: &str| {
+        format!(
+            "Task 'echo' completed successfully. Output:\nout {args}\nout {args}\nError Output:\nerr {args}"
+        )
+    };
+    for number in 0..10 {
+        let args = format!("turn-{number}");
+        let ran = call(&client, "run_user_task", json!({ "task_name": "echo", "args": args })).await;
+        assert_eq!(ran, (said(&args), false));
+    }
+    let at_once: Vec<_> = (0..20)
+        .map(|number| {
+            let client = Arc::clone(&client);
+            tokio::spawn(async move {
+                let args = format!("at-once-{number}");
+                (call(&client, "run_user_task", json!({ "task_name": "echo", "args": args })).await, args)
+            })
+        })
+        .collect();
+    for one in at_once {
+        let (ran, args) = one.await.unwrap();
+        assert_eq!(ran, (said(&args), false));
+    }
+}
+
+#[tokio::test]
+async fn each_run_is_isolated_from_the_ones_before() {
+    let place = Place::with_tasks();
+    let (client, _listener, _child) = place.client().await;
+    assert!(run(&client, "wander").await.0.contains("gone"));
+    let root = place.folder.display();
+    let said = format!("Task 'look' completed successfully. Output:\n{root}\n[]\nError Output:\n");
+    assert_eq!(run(&client, "look").await, (said, false));
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_is_ended_and_says_so() {
+    let place = Place::new("[user_tasks]\ntimeout = 1\n");
+    place.write(".agent/Taskfile.yml", TASKFILE);
+    let (client, _listener, _child) = place.client().await;
+    let (said, is_error) = run(&client, "slow").await;
+    assert!(!is_error, "{said}");
+    assert!(said.starts_with("Task 'slow' failed. Output:\nbegun\nError Output:\n"), "{said}");
+    assert!(said.contains("\nExit Code: 124\n") && said.contains("took longer than 1s"), "{said}");
+}
+
+#[tokio::test]
+async fn long_output_keeps_its_head_and_its_tail_and_says_where_the_whole_is() {
+    let place = Place::with_tasks();
+    let (client, _listener, _child) = place.client().await;
+    let (said, _) = run(&client, "count").await;
+    assert!(said.contains("Output:\n1\n2\n3\n") && said.contains("\n19999\n20000\n"), "{said}");
+    assert!(said.chars().count() < 13_000, "{}", said.chars().count());
+    let path = said.split("the whole is in ").nth(1).unwrap().split(" …]").next().unwrap();
+    let whole = std::fs::read_to_string(path).unwrap();
+    assert!(whole.contains("\n10000\n"), "{path}");
+    // People get all of it.
+    let output = place.baton().args(["do", "count"]).output().unwrap();
+    assert_eq!(output.stdout.split(|byte| *byte == b'\n').count(), 20_001);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_tells_progress() {
+    let place = Place::with_tasks();
+    let (client, listener, _child) = place.client().await;
+    let (ran, told) =
+        tokio::join!(run(&client, "slow"), tokio::time::timeout(PATIENCE, listener.progress.notified()));
+    assert!(told.is_ok());
+    assert!(ran.0.starts_with("Task 'slow' completed"), "{}", ran.0);
+}
