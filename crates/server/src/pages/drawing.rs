@@ -7,8 +7,8 @@ use super::layers::{Layout, Spot};
 /// A drawing up to this wide is made smaller where the window is a little narrower; a wider one is scrolled, since nobody
 /// could read it.
 const SHRINKS_PX_MAX: usize = 1_240;
-/// How far a label stands above the line it belongs to.
-const LABEL_PX: usize = 4;
+/// How far a label stands from its line and its box.
+const LABEL_PX: usize = 5;
 
 /// The measures of one kind of drawing, in pixels.
 #[derive(Clone, Copy)]
@@ -29,24 +29,35 @@ impl Grid {
         (self.margin + column * self.column, self.margin + row * self.row)
     }
 
-    /// From a box to one in a later column, along the places between; and where the label stands.
-    pub fn forward(&self, from: Spot, way: &[Spot], to: Spot) -> (String, (usize, usize)) {
-        let middle_of = |spot: Spot| self.corner(spot).1 + self.height / 2;
-        let (mut x, mut y) = (self.corner(from).0 + self.width, middle_of(from));
+    fn middle(&self, spot: Spot) -> usize {
+        self.corner(spot).1 + self.height / 2
+    }
+
+    /// From a box to one in a later column, along the places between.
+    pub fn forward(&self, from: Spot, way: &[Spot], to: Spot) -> String {
+        let (mut x, mut y) = (self.corner(from).0 + self.width, self.middle(from));
         let mut path = vec![format!("M{x} {y}")];
-        let mut label = None;
         for spot in way.iter().chain([&to]) {
-            let (next_x, next_y) = (self.corner(*spot).0, middle_of(*spot));
+            let (next_x, next_y) = (self.corner(*spot).0, self.middle(*spot));
             let half = usize::midpoint(x, next_x);
             path.push(format!("C{half} {y} {half} {next_y} {next_x} {next_y}"));
-            label = label.or(Some((half, usize::midpoint(y, next_y).saturating_sub(LABEL_PX))));
             (x, y) = (next_x, next_y);
             if *spot != to {
                 x += self.width;
                 path.push(format!("H{x}"));
             }
         }
-        (path.join(" "), label.unwrap_or((x, y)))
+        path.join(" ")
+    }
+
+    /// Where a label begins that is about the box its line comes from: one place for all lines of that box.
+    pub fn behind(&self, from: Spot) -> (usize, usize) {
+        (self.corner(from).0 + self.width + LABEL_PX, self.middle(from) - LABEL_PX)
+    }
+
+    /// Where a label ends that is about the box its line leads to.
+    pub fn before(&self, to: Spot) -> (usize, usize) {
+        (self.corner(to).0 - 2 * LABEL_PX, self.middle(to) - LABEL_PX)
     }
 
     /// Out below, under the boxes, and in from below.
@@ -93,9 +104,9 @@ mod tests {
 
     #[test]
     fn a_line_goes_round_what_stands_between() {
-        let (near, label) = GRID.forward((0, 0), &[], (1, 0));
-        assert_eq!((near.as_str(), label), ("M110 30 C135 30 135 30 160 30", (135, 26)));
-        let (far, _) = GRID.forward((0, 0), &[(1, 1)], (2, 0));
+        assert_eq!(GRID.forward((0, 0), &[], (1, 0)), "M110 30 C135 30 135 30 160 30");
+        assert_eq!((GRID.behind((0, 0)), GRID.before((1, 0))), ((115, 25), (150, 25)));
+        let far = GRID.forward((0, 0), &[(1, 1)], (2, 0));
         assert_eq!(far, "M110 30 C135 30 135 90 160 90 H260 C285 90 285 30 310 30");
     }
 

@@ -40,7 +40,8 @@ fn edge(drawn: &Drawn, critical: &[TaskId], tie: &Tie, layout: &Layout, way: &[S
         (of_verdict(&verdict), why(&verdict))
     };
     let end = layout.places[tie.to];
-    let (path, (x, y)) = GRID.forward(layout.places[tie.from], way, end);
+    let start = layout.places[tie.from];
+    let (path, (x, y)) = (GRID.forward(start, way, end), GRID.behind(start));
     let is_critical = critical.windows(2).any(|pair| pair == [from, to]);
     let line = html! {
         g class={ "tone-" (sign.tone) } {
@@ -48,7 +49,7 @@ fn edge(drawn: &Drawn, critical: &[TaskId], tie: &Tie, layout: &Layout, way: &[S
             (GRID.tip(end))
         }
     };
-    let words = html! { text.verdict x=(x) y=(y) text-anchor="middle" { (sign.glyph) " " (sign.word) title { (why) } } };
+    let words = html! { text.verdict x=(x) y=(y) { (sign.glyph) " " (sign.word) title { (why) } } };
     (line, words)
 }
 

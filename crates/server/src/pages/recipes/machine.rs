@@ -12,7 +12,7 @@ use crate::pages::words::{of_exit, short};
 
 /// Longer names are cut in the drawing; the list below it has them whole.
 const EXIT_CHARS_MAX: usize = 25;
-const GRID: Grid = Grid { width: 178, height: 40, column: 286, row: 72, margin: 12, below: 22 };
+const GRID: Grid = Grid { width: 178, height: 40, column: 290, row: 72, margin: 12, below: 22 };
 
 /// A node of the drawing: a step, or one of the ways it can end there. An end stands beside each step that leads to it,
 /// so that no line has to cross the whole drawing.
@@ -21,11 +21,11 @@ enum Node<'a> {
     Exit(&'a ExitReason),
 }
 
-/// From one node to another, and what has to be reported for it.
+/// From one node to another, and what may be reported for it.
 struct Edge<'a> {
     from: usize,
     to: usize,
-    outcome: &'a str,
+    outcomes: Vec<&'a str>,
     /// It goes on in a new session.
     is_fresh: bool,
 }
@@ -45,7 +45,11 @@ fn machine(recipe: &Recipe) -> (Vec<Node<'_>>, Vec<Edge<'_>>) {
                     (nodes.len() - 1, false)
                 }
             };
-            edges.push(Edge { from, to, outcome: outcome.as_str(), is_fresh });
+            let known = edges.iter_mut().find(|edge: &&mut Edge<'_>| (edge.from, edge.to) == (from, to));
+            match known {
+                Some(edge) => edge.outcomes.push(outcome.as_str()),
+                None => edges.push(Edge { from, to, outcomes: vec![outcome.as_str()], is_fresh }),
+            }
         }
     }
     (nodes, edges)
@@ -63,14 +67,14 @@ pub fn drawing(recipe: &Recipe, runs: &[&Run]) -> Markup {
     let mut lines = Vec::new();
     let mut words = Vec::new();
     for (edge, way) in forward.iter().zip(&layout.ways) {
-        let (path, at) = GRID.forward(place(edge.from), way, place(edge.to));
-        lines.push(html! { path.edge d=(path) {} (GRID.tip(place(edge.to))) });
-        words.push(label(edge, at));
+        let end = place(edge.to);
+        lines.push(html! { path.edge d=(GRID.forward(place(edge.from), way, end)) {} (GRID.tip(end)) });
+        words.push(label(edge, GRID.before(end), "end"));
     }
     for edge in &back {
         let (path, at) = GRID.back(place(edge.from), place(edge.to));
         lines.push(html! { path.edge d=(path) {} (GRID.tip_below(place(edge.to))) });
-        words.push(label(edge, at));
+        words.push(label(edge, at, "middle"));
     }
     let nodes: Vec<Markup> =
         nodes.iter().enumerate().map(|(number, each)| node(each, recipe, runs, place(number))).collect();
@@ -78,8 +82,8 @@ pub fn drawing(recipe: &Recipe, runs: &[&Run]) -> Markup {
     GRID.drawing(&layout, &about, &[lines, words, nodes].concat())
 }
 
-fn label(edge: &Edge<'_>, (x, y): (usize, usize)) -> Markup {
-    html! { text.label x=(x) y=(y) text-anchor="middle" { (edge.outcome) @if edge.is_fresh { ", afresh" } } }
+fn label(edge: &Edge<'_>, (x, y): (usize, usize), anchor: &str) -> Markup {
+    html! { text.label x=(x) y=(y) text-anchor=(anchor) { (edge.outcomes.join(" / ")) @if edge.is_fresh { ", afresh" } } }
 }
 
 fn node(node: &Node<'_>, recipe: &Recipe, runs: &[&Run], place: Spot) -> Markup {
