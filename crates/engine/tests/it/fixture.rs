@@ -75,6 +75,8 @@ impl Office {
                 per_role: Limits::all(100),
                 per_agent: Limits::all(100),
                 unaccepted_max: 100,
+                per_project: Limits::none(),
+                per_person: Limits::none(),
             },
             intakes: BTreeMap::new(),
             fit: Fit::default(),

@@ -156,10 +156,7 @@ pub(super) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
 pub(super) fn is_limited(requests: &[ClaimRequest]) -> bool {
     requests.iter().any(|request| {
         let Capacity { total_max, per_role, per_agent, .. } = &request.capacity;
-        let is_set = |default_max: u32, is_any: bool| default_max < u32::MAX || is_any;
-        *total_max < u32::MAX
-            || is_set(per_role.default_max, !per_role.own_max.is_empty())
-            || is_set(per_agent.default_max, !per_agent.own_max.is_empty())
+        *total_max < u32::MAX || per_role.is_set() || per_agent.is_set()
     })
 }
 
