@@ -136,7 +136,8 @@ fn password_in(path: &Path) -> Finding {
     let mode = std::fs::metadata(path).map_or(0, |about| about.permissions().mode());
     let better = "take it out of `store` and put it into ~/.pgpass, or another file that passfile= in the address names";
     let shown = path.display();
-    if mode & 0o077 == 0 {
+    let of_others = mode & 0o077;
+    if of_others == 0 {
         let detail = format!("{shown} holds the store's password; agents run as you and can read it");
         return Finding::note("password", detail, better);
     }

@@ -33,7 +33,7 @@ pub enum ProjectCommand {
         /// Its tasks come together on a branch of its own, feature/…
         #[arg(long)]
         feature: bool,
-        /// How many of its tasks may run at once, over all machines [default: max_per_project of the settings]
+        /// How many of its tasks may run at once, over all machines [default: the settings]
         #[arg(long, value_name = "NUMBER")]
         at_once: Option<u32>,
     },

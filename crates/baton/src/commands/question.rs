@@ -123,9 +123,7 @@ pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
         (Some(text), _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
         (None, Some(question)) if question == "-" && text.is_empty() => many(api).await,
         (None, Some(question)) if !answer.text.is_empty() => one(api, &question, &text).await,
-        (None, _) => {
-            Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT"))
-        }
+        (None, _) => Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT")),
     }
 }
 

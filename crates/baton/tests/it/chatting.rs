@@ -155,8 +155,8 @@ fn work_of_a_message_is_accepted_while_its_base_is_checked_out_and_the_next_star
     in_both(|place| {
         let task = built(place, "Build it");
         let accepted = place.command().args(["--json", "accept", &task]).output().unwrap();
-        let (code, printed, talk) = said(&accepted);
-        assert_eq!(code, Some(0), "{talk}");
+        let (code, printed, hints) = said(&accepted);
+        assert_eq!(code, Some(0), "{hints}");
         let printed: Value = serde_json::from_str(&printed).unwrap();
         let landed = json!([{ "task_id": task, "branch": "baton/next", "remote": null }]);
         assert_eq!(printed["landed"], landed, "{printed:#}");

@@ -104,12 +104,12 @@ fn each_limit_names_itself() {
 
 #[test]
 fn a_share_is_full_by_its_project_or_by_its_person() {
+    // (project, person, limit of projects, own limit of project 1, limit of people, what holds it)
+    type Row = (u32, &'static str, u32, Option<u32>, u32, Option<Held>);
     let mut load = Load::default();
     load.occupy(&share(1, "mia"), 2);
     load.occupy(&share(2, "mia"), 1);
     load.occupy(&Share { person: None, ..share(1, "mia") }, 1);
-    // (project, person, limit of projects, own limit of project 1, limit of people, what holds it)
-    type Row = (u32, &'static str, u32, Option<u32>, u32, Option<Held>);
     let project_full = |max| Some(Held::ProjectFull { project: project(1), running: 3, max });
     let mia_full = |max| Some(Held::PersonFull { person: person("mia"), running: 3, max });
     let table: [Row; 9] = [

@@ -147,12 +147,11 @@ impl<S: Store> Executor<'_, S> {
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let desk = &self.shop.desk;
         let project = self.task.spec().project_id;
-        let (next, change) = match desk.next_task(&book.recipe, project).await? {
-            Some(ready) => (ready.value.id(), hold(ready)),
-            None => {
-                let (asker, now) = (self.task.asker().cloned(), desk.store.now().await?);
-                desk.carrier(&book.recipe, run.session(), project, None, asker, now)
-            }
+        let (next, change) = if let Some(ready) = desk.next_task(&book.recipe, project).await? {
+            (ready.value.id(), hold(ready))
+        } else {
+            let (asker, now) = (self.task.asker().cloned(), desk.store.now().await?);
+            desk.carrier(&book.recipe, run.session(), project, None, asker, now)
         };
         let run = run.clone().bound_to(next);
         let mut events = events.to_vec();

@@ -107,12 +107,11 @@ impl<S: Store> Desk<S> {
         let project = start.project.or(session.project_id);
         let said_before = session.message_count;
         let bound = self.next_task(start.recipe, project).await?;
-        let (task, mut change) = match bound {
-            Some(ready) => (ready.value.id(), hold(ready)),
-            None => {
-                let asker = start.actor.person();
-                self.carrier(start.recipe, start.session, project, start.message, asker, now)
-            }
+        let (task, mut change) = if let Some(ready) = bound {
+            (ready.value.id(), hold(ready))
+        } else {
+            let asker = start.actor.person();
+            self.carrier(start.recipe, start.session, project, start.message, asker, now)
         };
         if let Some(text) = start.message {
             session.message_count += 1;

@@ -51,9 +51,9 @@ const COLUMNS: [Column; 9] = [
     .waiting(),
     column("planning", StateName::Breakdown, &[(Some(Queue::Breakdown), None)]).waiting(),
     column("failed", StateName::Failed, &[(Some(Queue::Failed), None)]),
-    column("recycled", StateName::Recycled, &[(Some(Queue::Recycled), None)]).from_the_newest(),
-    column("done", StateName::Done, &[(Some(Queue::Done), None)]).from_the_newest(),
-    column("cancelled", StateName::Cancelled, &[(Some(Queue::Rejected), None)]).from_the_newest(),
+    column("recycled", StateName::Recycled, &[(Some(Queue::Recycled), None)]).latest_first(),
+    column("done", StateName::Done, &[(Some(Queue::Done), None)]).latest_first(),
+    column("cancelled", StateName::Cancelled, &[(Some(Queue::Rejected), None)]).latest_first(),
 ];
 
 const fn column(
@@ -69,7 +69,7 @@ impl Column {
         Self { waits: true, ..self }
     }
 
-    const fn from_the_newest(self) -> Self {
+    const fn latest_first(self) -> Self {
         Self { newest_first: true, ..self }
     }
 }

@@ -104,6 +104,8 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let new_project = json!({ "path": stage.root(), "title": "Share links", "feature": true });
     let project = made(call("create_project", "post", "/api/projects", Some(new_project)), examples).await;
     let project = project["project_id"].as_str().unwrap().to_owned();
+    let (limited, limit) = (format!("/api/projects/{project}"), json!({ "at_once_max": 4 }));
+    made(call("limit_project", "patch", &limited, Some(limit)), examples).await;
     let chat = format!("/api/projects/{project}/chat");
     let asked =
         made(call("chat", "post", &chat, Some(json!({ "content": "Add a greeting" }))), examples).await;

@@ -38,7 +38,8 @@ pub struct Stage {
 
 fn git(folder: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=mia", "-c", "user.email=mia@example.org"];
-    let status = process::Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
+    let status =
+        process::Command::new("git").args(identity).args(arguments).current_dir(folder).status().unwrap();
     assert!(status.success(), "git {arguments:?}");
 }
 

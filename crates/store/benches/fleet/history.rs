@@ -81,11 +81,14 @@ async fn grow(store: &PostgresStore, from: u32, to: u32) {
     growers.join_all().await;
 }
 
+/// What is done with a task as it stands then.
+type Step<'a> = &'a dyn Fn(&Task) -> Command;
+
 /// From the start of its agent to its acceptance.
 fn whole_life(claimed: &Claimed) -> Change {
     let attempt = claimed.lease.attempt;
     let now = claimed.task.value.updated_at();
-    let steps: [(Actor, &dyn Fn(&Task) -> Command); 4] = [
+    let steps: [(Actor, Step<'_>); 4] = [
         (Actor::Baton, &|_| life::start(attempt)),
         (Actor::Baton, &|_| life::note_session(attempt, now)),
         (Actor::Baton, &|task| life::finish(task, attempt)),

@@ -1,6 +1,7 @@
 //! The life of a simulated task: what its agent, its machine and the people around it write, by core's own rules.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::time::Duration;
 
 use baton_core::actor::Actor;
@@ -112,7 +113,7 @@ pub fn context(now: Timestamp, actor: Actor, question: u32) -> Context {
 
 /// How long an attempt takes at the pace of real agents.
 pub fn takes(attempt: AttemptId) -> Duration {
-    SHORTEST + (LONGEST - SHORTEST).mul_f64(share(attempt.bits()))
+    SHORTEST + LONGEST.saturating_sub(SHORTEST).mul_f64(share(attempt.bits()))
 }
 
 /// A number from 0 to 1 that looks like chance and is the same every time.
@@ -171,7 +172,7 @@ fn prose(of: u32, bytes: usize) -> String {
         text.push_str(WORDS[usize::try_from(bits >> 59).unwrap()]);
         text.push(if bits % 11 == 0 { '.' } else { ' ' });
         if bits % 5 == 0 {
-            text.push_str(&format!("{:x} ", bits >> 44 & 0xfff));
+            write!(text, "{:x} ", bits >> 44 & 0xfff).unwrap();
         }
     }
     text

@@ -144,13 +144,13 @@ async fn serve(server: Arc<Machine>) {
             see_to(&server, &pending).await;
         }
     };
-    until_end(&server.fleet, async {
+    let both = async {
         tokio::select! {
             () = renewing => {}
             () = serving => {}
         }
-    })
-    .await;
+    };
+    Box::pin(until_end(&server.fleet, both)).await;
 }
 
 async fn see_to(server: &Machine, pending: &[PendingEffect]) {

@@ -30,21 +30,20 @@ pub struct Place {
 
 impl Place {
     pub async fn new(name: &str) -> Self {
-        let (own, address) = match env::var("BATON_TEST_POSTGRES") {
-            Ok(address) => (None, address),
-            Err(_) => {
-                let server = Server::created(name).unwrap();
-                server.set(&format!(
-                    "listen_addresses = ''\nmax_connections = {CONNECTIONS_MAX}\nshared_buffers = 256MB\n\
-                     max_wal_size = 4GB\nlog_min_messages = fatal\n"
-                ));
-                if env::var("BATON_BENCH_STATEMENTS").is_ok() {
-                    server.set("shared_preload_libraries = 'pg_stat_statements'\n");
-                }
-                server.start_as_set();
-                let address = server.address();
-                (Some(server), address)
+        let (own, address) = if let Ok(address) = env::var("BATON_TEST_POSTGRES") {
+            (None, address)
+        } else {
+            let server = Server::created(name).unwrap();
+            server.set(&format!(
+                "listen_addresses = ''\nmax_connections = {CONNECTIONS_MAX}\nshared_buffers = 256MB\n\
+                 max_wal_size = 4GB\nlog_min_messages = fatal\n"
+            ));
+            if env::var("BATON_BENCH_STATEMENTS").is_ok() {
+                server.set("shared_preload_libraries = 'pg_stat_statements'\n");
             }
+            server.start_as_set();
+            let address = server.address();
+            (Some(server), address)
         };
         let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
         tokio::spawn(connection);

@@ -41,7 +41,7 @@ const SHORT: &str = "{\"effect\":\"retire_worktree\",\"attempt\":\"ATT-000000000
 
 /// A connection with both statements prepared.
 pub struct Client {
-    client: tokio_postgres::Client,
+    link: tokio_postgres::Client,
     claim: Statement,
     finish: Statement,
 }
@@ -65,7 +65,7 @@ pub async fn connect(address: &str, schema: &str, connections: u32) -> Vec<Clien
             .unwrap();
         let claim = client.prepare(CLAIM).await.unwrap();
         let finish = client.prepare(FINISH).await.unwrap();
-        clients.push(Client { client, claim, finish });
+        clients.push(Client { link: client, claim, finish });
     }
     clients
 }
@@ -102,10 +102,10 @@ impl Client {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let attempt = format!("ATT-{:08x}{:08x}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let (medium, long) = (SHORT.repeat(4), SHORT.repeat(10));
-        let claimed = self.client.query_opt(&self.claim, &[&attempt, &SHORT, &medium]).await.unwrap();
+        let claimed = self.link.query_opt(&self.claim, &[&attempt, &SHORT, &medium]).await.unwrap();
         let Some(claimed) = claimed else { return false };
         let id: String = claimed.get(0);
-        self.client.query_one(&self.finish, &[&attempt, &id, &medium, &long]).await.unwrap();
+        self.link.query_one(&self.finish, &[&attempt, &id, &medium, &long]).await.unwrap();
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::shop::{Shop, processes, read};
+use super::shop::{Shop, processes};
 
 #[test]
 fn a_failing_check_sends_the_task_back_with_the_output_as_the_reason() {
@@ -69,8 +69,7 @@ fn a_task_cancelled_during_its_check_is_cancelled_and_the_check_ended() {
     let task = shop.add("Anything", &[]);
     let up = shop.up();
     let marker = shop.state().join("worktrees/checking");
-    shop.until("the check runs", || marker.exists());
-    assert_eq!(read(&marker), "started\n");
+    shop.until("the check runs", || std::fs::read_to_string(&marker).is_ok_and(|text| text == "started\n"));
     let attempt = shop.last_attempt(&task);
     assert!(!processes(&attempt).is_empty());
     shop.says(&["task", "cancel", &task]);

@@ -35,7 +35,9 @@ fn two_servers_tell_each_notice_once_and_the_second_goes_on_where_the_first_ende
         fleet.machine("lab", ""),
     );
     let servers = [first.up(&["--agents", "0"]), second.up(&["--agents", "0"])];
-    servers.iter().for_each(|server| _ = server.hears("Listening"));
+    for server in &servers {
+        server.hears("Listening");
+    }
     let project = first.project(&fleet);
     let worker = lab.worker(&["--agents", "4"]);
     let ask = |count: usize| {

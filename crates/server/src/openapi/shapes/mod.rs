@@ -4,6 +4,7 @@ mod conversations;
 mod machines;
 mod other;
 mod people;
+mod plans;
 mod questions;
 mod reports;
 mod requests;
@@ -28,6 +29,7 @@ pub fn may_be_empty(name: &str) -> bool {
 pub fn all() -> Map<String, Value> {
     [
         words::shapes(),
+        plans::shapes(),
         requests::shapes(),
         tasks::shapes(),
         questions::shapes(),

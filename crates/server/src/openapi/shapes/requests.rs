@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Shapes, flag, list, object, one_of, open, or_null, refer, request, said, text, time};
+use super::{Shapes, flag, list, one_of, or_null, refer, request, said, text, time};
 use crate::limits::TITLE_CHARS_MAX;
 
 pub fn shapes() -> Shapes {
@@ -73,16 +73,6 @@ pub fn shapes() -> Shapes {
             ]),
         ),
         (
-            "NewBreakdown",
-            request(&[
-                ("title", said()),
-                ("description?", text()),
-                ("project_id?", nullable("ProjectId")),
-                ("session_id?", nullable("SessionId")),
-                ("run?", flag()),
-            ]),
-        ),
-        (
             "NewToken",
             request(&[
                 ("name", refer("PersonName")),
@@ -102,17 +92,5 @@ pub fn shapes() -> Shapes {
         ("Recycling", request(&[("reason?", or_null(&one_of(&["too_large", "cumulative_failures"])))])),
         ("Cancelling", request(&[("reason?", or_null(&said()))])),
         ("Nothing", request(&[])),
-        ("PlanDraft", open(object(&[("items", list(&refer("PlanItemDraft")))]))),
-        (
-            "PlanItemDraft",
-            open(object(&[
-                ("title", said()),
-                ("description?", text()),
-                ("priority?", or_null(&refer("Priority"))),
-                ("acceptance_criteria?", list(&text())),
-                ("verification?", list(&text())),
-                ("depends_on?", list(&json!({ "type": "integer", "minimum": 1 }))),
-            ])),
-        ),
     ]
 }

@@ -72,10 +72,10 @@ pub async fn load<S: Store>(app: &App<S>, project: Option<ProjectId>) -> Result<
     let standings: Vec<_> = stand_ins(app, &mut tasks).await?;
     let graph = Graph::load(standings, edges.iter().copied()).map_err(EngineError::from)?;
     let lineage: Vec<(TaskId, TaskId)> = tasks.values().flat_map(stood_in_for).collect();
-    let tied: BTreeSet<TaskId> =
+    let related: BTreeSet<TaskId> =
         edges.iter().chain(&lineage).flat_map(|(one, other)| [*one, *other]).collect();
     let (tasks, loose): (Vec<Task>, Vec<Task>) =
-        tasks.into_values().partition(|task| tied.contains(&task.id()));
+        tasks.into_values().partition(|task| related.contains(&task.id()));
     let number = |id: TaskId| tasks.iter().position(|task| task.id() == id);
     let tie = |is_stand_in: bool| {
         move |(to, from): &(TaskId, TaskId)| Some(Tie { from: number(*from)?, to: number(*to)?, is_stand_in })

@@ -8,7 +8,6 @@ use baton_core::state::{Mark, TaskState};
 use baton_core::task::Note;
 use baton_engine::Store;
 use baton_engine::query::QuestionFilter;
-use baton_engine::view::TaskView;
 use maud::{Markup, html};
 
 use super::about::{about, run_of};

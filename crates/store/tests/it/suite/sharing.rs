@@ -175,7 +175,10 @@ pub async fn a_full_project_at_the_head_starves_nobody<F: Fixture>() {
         write(&store, task(MANY + number, 1 + number, "noor")).await;
     }
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 1, MANY + 2, MANY + 3]);
-    assert_eq!(ids(&claim(&store, &Capacity { per_person: Limits::all(3), ..three.clone() }, 3).await), NOTHING);
+    assert_eq!(
+        ids(&claim(&store, &Capacity { per_person: Limits::all(3), ..three.clone() }, 3).await),
+        NOTHING
+    );
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 4]);
     assert_eq!(store.ready_count().await.unwrap(), u64::from(MANY) - 3);
 }
