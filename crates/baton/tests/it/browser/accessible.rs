@@ -53,7 +53,13 @@ fn sheets(browser: &Browser, axe: &str) {
     }
 }
 
+/// What fades in is looked at once it has come: half there, its contrast is nobody's business.
 fn looked_at(browser: &Browser, name: &str, rules: &str) {
+    browser.until(
+        "document.getAnimations().every((each) => {
+           return each.playState === 'finished' || each.effect.getComputedTiming().endTime === Infinity;
+         })",
+    );
     browser.js(&format!(
         "window.found = null; axe.run({rules}).then((all) => {{
            window.found = all.violations.filter((each) => ['serious', 'critical'].includes(each.impact))
