@@ -6,11 +6,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::spelled::{self, Spelling};
 
 /// A text that is not the id it was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a {noun} id; one looks like {example}")]
+#[error("\"{text}\" is not {noun} id; one looks like {example}")]
 pub struct BadId {
     pub text: String,
     pub noun: &'static str,
@@ -35,8 +37,7 @@ fn parse_hex(text: &str, prefix: &str, digits: usize) -> Option<u64> {
 macro_rules! hex_id {
     ($(#[$doc:meta])* $name:ident, $noun:literal, $prefix:literal, $repr:ty, $digits:literal, $example:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-        #[serde(try_from = "String")]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name($repr);
 
         impl $name {
@@ -49,11 +50,15 @@ macro_rules! hex_id {
             pub const fn bits(self) -> $repr {
                 self.0
             }
+
+            fn spelling(self) -> Spelling {
+                Spelling::default().text($prefix).hex(self.0.into(), $digits)
+            }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!($prefix, "{:0", stringify!($digits), "x}"), self.0)
+                f.write_str(self.spelling().as_str())
             }
         }
 
@@ -90,7 +95,13 @@ macro_rules! hex_id {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                serializer.serialize_str(self.spelling().as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                spelled::parse(deserializer, concat!($noun, " id"))
             }
         }
     };
@@ -98,31 +109,31 @@ macro_rules! hex_id {
 
 hex_id!(
     /// A task: `TASK-` and 8 hex digits.
-    TaskId, "task", "TASK-", u32, 8, "TASK-9a69e916"
+    TaskId, "a task", "TASK-", u32, 8, "TASK-9a69e916"
 );
 hex_id!(
     /// A project: `PROJ-` and 8 hex digits; its feature branch carries the same digits.
-    ProjectId, "project", "PROJ-", u32, 8, "PROJ-dca27809"
+    ProjectId, "a project", "PROJ-", u32, 8, "PROJ-dca27809"
 );
 hex_id!(
     /// One execution of a task. Longer than the others, because a busy queue makes many.
-    AttemptId, "attempt", "ATT-", u64, 16, "ATT-00c0ffee00c0ffee"
+    AttemptId, "an attempt", "ATT-", u64, 16, "ATT-00c0ffee00c0ffee"
 );
 hex_id!(
     /// A question to the human.
-    QuestionId, "question", "Q-", u32, 8, "Q-5eed1234"
+    QuestionId, "a question", "Q-", u32, 8, "Q-5eed1234"
 );
 hex_id!(
     /// One execution of a recipe.
-    RunId, "run", "RUN-", u32, 8, "RUN-0badcafe"
+    RunId, "a run", "RUN-", u32, 8, "RUN-0badcafe"
 );
 hex_id!(
     /// One ask cycle: the stretch of a run in which one owner may ask.
-    CycleId, "ask cycle", "CYC-", u64, 16, "CYC-00000000deadbeef"
+    CycleId, "an ask cycle", "CYC-", u64, 16, "CYC-00000000deadbeef"
 );
 hex_id!(
     /// One effect in the outbox; carrying it out twice under one id does it once.
-    EffectId, "effect", "EFF-", u64, 16, "EFF-0000000000000001"
+    EffectId, "an effect", "EFF-", u64, 16, "EFF-0000000000000001"
 );
 
 /// A conversation with the human. Its text is the caller's own, within limits that keep it safe in a

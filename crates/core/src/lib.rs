@@ -61,6 +61,7 @@ pub mod revision;
 pub mod run;
 pub mod schedule;
 pub mod session;
+mod spelled;
 pub mod spending;
 pub mod stand_alone;
 pub mod state;

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::explanation::Explanation;
+use crate::spelled;
 
 /// A text that says something. I1 rests on it: a question holds one, so none can be blank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -110,8 +111,7 @@ pub struct BadName {
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $noun:literal) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub struct $type(String);
 
         impl $type {
@@ -129,6 +129,12 @@ macro_rules! name {
                 } else {
                     Err(BadName { text: text.chars().take(NAME_LEN_MAX).collect(), noun: $noun })
                 }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                spelled::parse(deserializer, $noun)
             }
         }
 

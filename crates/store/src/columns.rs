@@ -3,13 +3,15 @@
 //! Every one is core's word about the record, taken when the record is written. SQL compares them; it never
 //! works one out.
 
+use std::collections::BTreeSet;
+
 use baton_core::change::Record;
 use baton_core::graph::Standing;
-use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::id::{ProjectId, TaskId};
 use baton_core::question_record::QuestionState;
 use baton_core::state::Queue;
 use baton_core::task::Task;
-use baton_core::text::Label;
+use baton_core::text::{Label, NonBlank};
 use serde::Serialize;
 
 /// The columns of a task.
@@ -18,16 +20,16 @@ use serde::Serialize;
     clippy::struct_excessive_bools,
     reason = "each is a column of its own; core's states are the machine"
 )]
-pub struct TaskColumns {
+pub struct TaskColumns<'t> {
     pub id: TaskId,
-    pub session: SessionId,
+    pub session: &'t str,
     pub project: Option<ProjectId>,
     /// Who asked for it.
-    pub person: Option<String>,
+    pub person: Option<&'t str>,
     pub queue: &'static str,
     pub status: &'static str,
-    pub title: String,
-    pub role: String,
+    pub title: &'t str,
+    pub role: &'t str,
     /// An agent may be set on it as soon as nothing blocks it.
     pub is_claimable: bool,
     pub rank: i64,
@@ -39,14 +41,14 @@ pub struct TaskColumns {
     pub is_finished: bool,
     /// It waits to be accepted; counted for backpressure.
     pub is_provisional: bool,
-    /// The labels its worker must have, with a space between.
-    pub needs: String,
+    /// The labels its worker must have.
+    pub needs: &'t BTreeSet<Label>,
     /// Edges added to it from now on go to these instead.
     pub replaced_by: Vec<TaskId>,
 }
 
-impl TaskColumns {
-    pub fn of(task: &Task) -> Self {
+impl<'t> TaskColumns<'t> {
+    pub fn of(task: &'t Task) -> Self {
         let standing = task.standing();
         let (is_done, is_finished) = match &standing {
             Standing::Done => (true, true),
@@ -65,13 +67,13 @@ impl TaskColumns {
         let queue = task.state().queue();
         Self {
             id: spec.id,
-            session: spec.session_id.clone(),
+            session: spec.session_id.as_str(),
             project: spec.project_id,
-            person: task.asker().map(ToString::to_string),
+            person: task.asker().map(NonBlank::as_str),
             queue: queue.as_str(),
             status: task.state().status().as_str(),
-            title: spec.title.to_string(),
-            role: spec.role.to_string(),
+            title: spec.title.as_str(),
+            role: spec.role.as_str(),
             is_claimable: task.is_claimable(),
             rank: task.claim_rank().number(),
             created_ms: spec.created_at.ms(),
@@ -79,7 +81,7 @@ impl TaskColumns {
             is_done,
             is_finished,
             is_provisional: queue == Queue::Provisional,
-            needs: spec.needs.iter().map(Label::as_str).collect::<Vec<_>>().join(" "),
+            needs: &spec.needs,
             replaced_by,
         }
     }

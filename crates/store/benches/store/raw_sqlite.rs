@@ -84,8 +84,8 @@ fn claim(conn: &Connection, numbers: &mut Numbers, step: &Step) -> (i64, i64) {
     let attempt = task + 1;
     let made = "INSERT INTO attempts (id, version, task, number, body) VALUES (?1, 1, ?2, 1, ?3)";
     run(conn, made, (attempt, task, &step.attempt));
-    let lease = "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent)
-        VALUES (?1, ?2, ?3, 'worker', 'implement', 'claude')";
+    let lease = "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent, project, person)
+        VALUES (?1, ?2, ?3, 'worker', 'implement', 'claude', NULL, NULL)";
     run(conn, lease, (attempt, task, created_ms));
     tell(conn, numbers, task, step);
     (task, attempt)
@@ -101,7 +101,7 @@ fn settle(conn: &Connection, numbers: &mut Numbers, task: i64, attempt: i64, ste
 fn update(conn: &Connection, id: i64, version: i64, is_done: bool, [queue, status]: [&str; 2], body: &str) {
     let sql =
         "UPDATE tasks SET version = ?3, is_claimable = 0, is_done = ?4, is_finished = ?4, is_provisional = 0,
-            is_replaced = 0, rank = 6, updated_ms = ?5, queue = ?6, status = ?7, body = ?8
+            is_replaced = 0, rank = 6, updated_ms = ?5, queue = ?6, status = ?7, body = ?8, title = title
         WHERE id = ?1 AND version = ?2";
     let now_ms = 1_800_000_000_000_i64;
     run(conn, sql, params![id, version, version + 1, is_done, now_ms, queue, status, body]);

@@ -24,7 +24,7 @@ pub(super) struct TaskFacts {
 }
 
 impl TaskFacts {
-    fn of(columns: TaskColumns) -> Self {
+    fn of(columns: TaskColumns<'_>) -> Self {
         Self {
             is_done: columns.is_done,
             is_claimable: columns.is_claimable,

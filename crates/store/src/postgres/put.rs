@@ -1,6 +1,7 @@
 //! Rows as columns: what a batch puts, turned into one array for each column of a table.
 
 use baton_core::change::Record;
+use baton_core::text::Label;
 
 use super::batch::Writes;
 use super::fault::Fault;
@@ -41,7 +42,7 @@ const LIMIT_PROJECTS: &str = "INSERT INTO project_limits (project, at_once)
 const UNLIMIT_PROJECTS: &str = "DELETE FROM project_limits WHERE project = ANY($1)";
 
 pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWrite]) -> Result<(), Fault> {
-    let all: Vec<TaskColumns> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
+    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
     let sessions: Vec<String> = all.iter().map(|columns| columns.session.to_string()).collect();
     let created: Vec<i64> = all.iter().map(|columns| columns.created_ms).collect();
     let params = params![
@@ -52,8 +53,8 @@ pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| columns.project.map(|project| project.to_string())).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.queue).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.status).collect::<Vec<_>>(),
-        all.iter().map(|columns| searchable(&columns.title)).collect::<Vec<_>>(),
-        all.iter().map(|columns| columns.role.clone()).collect::<Vec<_>>(),
+        all.iter().map(|columns| searchable(columns.title)).collect::<Vec<_>>(),
+        all.iter().map(|columns| columns.role.to_owned()).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.rank).collect::<Vec<_>>(),
         created.clone(),
         all.iter().map(|columns| columns.updated_ms).collect::<Vec<_>>(),
@@ -63,8 +64,10 @@ pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| columns.is_provisional).collect::<Vec<_>>(),
         all.iter().map(|columns| texts(&columns.replaced_by).join(" ")).collect::<Vec<_>>(),
         writes.iter().map(|write| i64::from(write.open_blockers)).collect::<Vec<_>>(),
-        all.iter().map(|columns| columns.needs.clone()).collect::<Vec<_>>(),
-        all.iter().map(|columns| columns.person.clone().unwrap_or_default()).collect::<Vec<_>>(),
+        all.iter()
+            .map(|columns| columns.needs.iter().map(Label::as_str).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>(),
+        all.iter().map(|columns| columns.person.unwrap_or_default().to_owned()).collect::<Vec<_>>(),
     ];
     pipeline.add(INSERT_TASKS, params).await?;
     pipeline.add(INSERT_GROUPS, params![sessions, created]).await?;
@@ -72,7 +75,7 @@ pub(super) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
 }
 
 pub(super) async fn update_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWrite]) -> Result<(), Fault> {
-    let all: Vec<TaskColumns> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
+    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
     let params = params![
         all.iter().map(|columns| columns.id.to_string()).collect::<Vec<_>>(),
         writes.iter().map(|write| signed(write.version)).collect::<Vec<_>>(),
@@ -86,7 +89,7 @@ pub(super) async fn update_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
         all.iter().map(|columns| columns.is_finished).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.is_provisional).collect::<Vec<_>>(),
         all.iter().map(|columns| texts(&columns.replaced_by).join(" ")).collect::<Vec<_>>(),
-        all.iter().map(|columns| searchable(&columns.title)).collect::<Vec<_>>(),
+        all.iter().map(|columns| searchable(columns.title)).collect::<Vec<_>>(),
     ];
     pipeline.add(UPDATE_TASKS, params).await.map(|_| ())
 }

@@ -74,7 +74,7 @@ pub fn settle(batch: &mut Batch<'_>, held_back: &[ReadyKey]) -> Result<(), Fault
     Ok(())
 }
 
-fn before(batch: &mut Batch<'_>, columns: &TaskColumns) -> Result<Option<Before>, Fault> {
+fn before(batch: &mut Batch<'_>, columns: &TaskColumns<'_>) -> Result<Option<Before>, Fault> {
     let sql =
         "SELECT version, open_blockers, is_claimable, is_done, is_provisional, rank FROM tasks WHERE id = ?1";
     let row = batch.statement(sql)?.query_row([of_task(columns.id)], |row| {
@@ -94,7 +94,7 @@ fn insert(
     batch: &mut Batch<'_>,
     version: i64,
     body: &str,
-    columns: &TaskColumns,
+    columns: &TaskColumns<'_>,
     edges: &[EdgeChange],
     written: &mut Written,
 ) -> Result<(), Fault> {
@@ -105,10 +105,10 @@ fn insert(
     bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.created_ms)?;
     statement.raw_bind_parameter(14, columns.project.map(|project| i64::from(project.bits())))?;
-    statement.raw_bind_parameter(15, columns.role.as_str())?;
-    statement.raw_bind_parameter(16, columns.session.as_str())?;
-    statement.raw_bind_parameter(17, columns.title.as_str())?;
-    statement.raw_bind_parameter(18, columns.person.as_deref())?;
+    statement.raw_bind_parameter(15, columns.role)?;
+    statement.raw_bind_parameter(16, columns.session)?;
+    statement.raw_bind_parameter(17, columns.title)?;
+    statement.raw_bind_parameter(18, columns.person)?;
     statement.raw_execute()?;
     join_group(batch, columns)?;
     if columns.is_claimable {
@@ -131,7 +131,7 @@ fn update(
     batch: &mut Batch<'_>,
     version: i64,
     body: &str,
-    columns: &TaskColumns,
+    columns: &TaskColumns<'_>,
     before: &Before,
 ) -> Result<(), Fault> {
     let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
@@ -139,7 +139,7 @@ fn update(
         WHERE id = ?1";
     let statement = batch.statement(sql)?;
     bind_state(statement, version, body, columns)?;
-    statement.raw_bind_parameter(13, columns.title.as_str())?;
+    statement.raw_bind_parameter(13, columns.title)?;
     statement.raw_execute()?;
     if before.open_blockers > 0
         || (before.is_claimable == columns.is_claimable && before.rank == columns.rank)
@@ -160,7 +160,7 @@ fn bind_state(
     statement: &mut Statement<'_>,
     version: i64,
     body: &str,
-    columns: &TaskColumns,
+    columns: &TaskColumns<'_>,
 ) -> rusqlite::Result<()> {
     statement.raw_bind_parameter(1, of_task(columns.id))?;
     statement.raw_bind_parameter(2, version)?;
@@ -176,15 +176,20 @@ fn bind_state(
     statement.raw_bind_parameter(12, body)
 }
 
-fn key_of(columns: &TaskColumns, rank: i64) -> ReadyKey {
-    ReadyKey { role: columns.role.clone(), rank, created_ms: columns.created_ms, task: of_task(columns.id) }
+fn key_of(columns: &TaskColumns<'_>, rank: i64) -> ReadyKey {
+    ReadyKey {
+        role: columns.role.to_owned(),
+        rank,
+        created_ms: columns.created_ms,
+        task: of_task(columns.id),
+    }
 }
 
 /// The oldest task of a session gives its group a place in the list and its first words.
-fn join_group(batch: &mut Batch<'_>, columns: &TaskColumns) -> Result<(), Fault> {
+fn join_group(batch: &mut Batch<'_>, columns: &TaskColumns<'_>) -> Result<(), Fault> {
     let sql = "INSERT INTO task_groups (session, created_ms, first_task) VALUES (?1, ?2, ?3)
         ON CONFLICT (session) DO UPDATE SET created_ms = ?2, first_task = ?3
         WHERE (?2, ?3) < (created_ms, first_task)";
-    batch.run(sql, params![columns.session.as_str(), columns.created_ms, of_task(columns.id)])?;
+    batch.run(sql, params![columns.session, columns.created_ms, of_task(columns.id)])?;
     Ok(())
 }

@@ -1,0 +1,79 @@
+//! Ids and times as text, in both directions, without a detour over the heap: every row that is read or written has a
+//! dozen of them.
+
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::Deserializer;
+use serde::de::{Error, Visitor};
+
+/// The longest there is: a time.
+const BYTES_MAX: usize = 24;
+
+/// A short text in the making; what does not fit is left out.
+#[derive(Clone, Copy, Default)]
+pub struct Spelling {
+    bytes: [u8; BYTES_MAX],
+    len: usize,
+}
+
+impl Spelling {
+    pub fn text(self, text: &str) -> Self {
+        text.bytes().fold(self, Self::byte)
+    }
+
+    /// In lower case, with zeros in front.
+    pub fn hex(self, number: u64, digits: u32) -> Self {
+        (0..digits).rev().fold(self, |so_far, place| so_far.digit(number >> (4 * place) & 0xf))
+    }
+
+    /// With zeros in front.
+    pub fn decimal(self, number: u64, digits: u32) -> Self {
+        (0..digits).rev().fold(self, |so_far, place| so_far.digit(number / 10_u64.pow(place) % 10))
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.bytes.get(..self.len).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    fn digit(self, digit: u64) -> Self {
+        const DIGITS: [u8; 16] = *b"0123456789abcdef";
+        let digit = usize::try_from(digit).ok().and_then(|digit| DIGITS.get(digit));
+        self.byte(digit.copied().unwrap_or(b'?'))
+    }
+
+    fn byte(mut self, byte: u8) -> Self {
+        if let Some(place) = self.bytes.get_mut(self.len) {
+            *place = byte;
+            self.len += 1;
+        }
+        self
+    }
+}
+
+/// Reads what is written as a text.
+pub fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    deserializer.deserialize_str(Parsed { what, made: PhantomData })
+}
+
+struct Parsed<T> {
+    what: &'static str,
+    made: PhantomData<T>,
+}
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for Parsed<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
