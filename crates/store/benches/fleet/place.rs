@@ -83,12 +83,18 @@ impl Place {
     /// Where the server was started with `BATON_BENCH_STATEMENTS`, the statements that took most of its time.
     pub async fn print_statements(&self) {
         let sql =
-            "SELECT calls, round(total_exec_time)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), 110)
+            "SELECT calls, round(total_exec_time)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), 110), rows
             FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 15";
         for row in self.client.query(sql, &[]).await.unwrap_or_default() {
             let (calls, ms, query): (i64, i64, String) = (row.get(0), row.get(1), row.get(2));
-            println!("{calls:>8} calls {ms:>8} ms  {query}");
+            let rows: i64 = row.get(3);
+            println!("{calls:>8} calls {rows:>8} rows {ms:>8} ms  {query}");
         }
+    }
+
+    pub async fn forget_statements(&self) {
+        // Nothing to forget where nothing is kept.
+        let _ = self.client.batch_execute("SELECT pg_stat_statements_reset()").await;
     }
 
     pub async fn look(&self) -> Look {

@@ -13,8 +13,8 @@ use crate::{raw_postgres, work};
 const WORKERS: [u32; 3] = [1, 4, 16];
 /// Agents of one worker.
 const AGENTS: u32 = 8;
-/// Connections a store writes through: two that commit, one that claims. Plain SQL is given as many for each worker.
-const WRITING: u32 = 3;
+/// Connections a store writes through: one that commits, one that claims. Plain SQL is given as many for each worker.
+const WRITING: u32 = 2;
 /// Agents that take their time take this long. Real ones take minutes; these are quick so that few of them show the limit.
 const WORK: Duration = Duration::from_millis(50);
 const SECONDS: u64 = 3;
@@ -76,9 +76,11 @@ async fn run(place: &Place, name: &str, workers: u32, order: &Order) -> Seen {
     }
     let order = Order { address: place.address.clone(), namespace: Place::namespace(name), ..order.clone() };
     place.settle().await;
+    place.forget_statements().await;
     let before = place.look().await;
     let done: Vec<Done> = tokio::task::spawn_blocking(move || order.give(workers)).await.unwrap();
     let stretch: Stretch = before.until(&place.look().await);
+    place.print_statements().await;
     place.remove(name).await;
     let took = done.iter().map(|done| done.took).max().unwrap();
     let cycles: u32 = done.iter().map(|done| done.cycles).sum();

@@ -70,9 +70,10 @@ impl Seen {
         Self { now, load, found: BTreeMap::new(), bad: None, own_limits, has_own_limits, unaccepted_max: 0 }
     }
 
-    /// Begins the transaction and reads it all in one round trip.
+    /// Begins the transaction, unless it `has_begun`, and reads it all in one round trip.
     pub(super) async fn read(
         link: &Link,
+        has_begun: bool,
         wanted: &BTreeMap<Role, usize>,
         is_limited: bool,
         unaccepted_max: u32,
@@ -83,7 +84,9 @@ impl Seen {
             wanted.values().map(|count| i64::try_from(*count).unwrap_or(i64::MAX)).collect();
         let unaccepted_max = i64::from(unaccepted_max);
         let mut pipeline = Pipeline::new(link, DOING);
-        pipeline.run("BEGIN");
+        if !has_begun {
+            pipeline.run("BEGIN");
+        }
         let beginning = pipeline.add(BEGINNING, params![]).await?;
         let running = pipeline.add(RUNNING, params![is_limited]).await?;
         let unaccepted = pipeline.add(UNACCEPTED, params![unaccepted_max]).await?;

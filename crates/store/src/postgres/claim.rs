@@ -4,6 +4,7 @@
 //! nobody else holds, and writes what core makes of the claim.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
@@ -49,38 +50,49 @@ pub(super) struct Claimer {
 
 impl Claimer {
     pub(super) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
-        Self { line: Line::new(connector, DOING), news, upkeep, has_own_limits: false }
+        Self { line: Line::new(connector, DOING, "claims"), news, upkeep, has_own_limits: false }
     }
 
     pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
-        let mut waiting = Vec::new();
-        while jobs.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
+        while let Some(first) = jobs.recv().await {
+            let turn = self.line.take_turn().await;
+            // With those who came while we waited.
+            let more = iter::from_fn(|| jobs.try_recv().ok()).take(REQUESTS_MAX - 1);
             let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Answer>>) =
-                waiting.drain(..).map(|job| (job.request, job.answer)).unzip();
-            for (answer, claimed) in answers.into_iter().zip(self.claim_together(&requests).await) {
+                iter::once(first).chain(more).map(|job| (job.request, job.answer)).unzip();
+            let claimed = match turn {
+                Ok(()) => self.claim_together(&requests).await,
+                Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
+            };
+            for (answer, claimed) in answers.into_iter().zip(claimed) {
                 // Whoever asked may have gone. The lease will run out and the task come back.
                 let _ = answer.send(claimed);
             }
         }
     }
 
-    /// Begins the transaction. Mostly it does not matter whose a task is, and the first of each role will do.
-    async fn look(&mut self, link: &Link, requests: &[ClaimRequest]) -> Result<Seen, Failed> {
+    /// Begins the transaction, unless it has. Mostly it does not matter whose a task is, and the first of each role will
+    /// do.
+    async fn look(&mut self, link: &Link, has_turn: bool, requests: &[ClaimRequest]) -> Result<Seen, Failed> {
         let fit = Fit::union(requests.iter().map(|request| &request.fit));
-        let turn = format!("{}:claims", self.line.schema());
         if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
             let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
-            let mut seen = Seen::read(link, &wanted(requests), is_limited, unaccepted_max, &fit).await?;
+            let wanted = wanted(requests);
+            let mut seen = Seen::read(link, has_turn, &wanted, is_limited, unaccepted_max, &fit).await?;
             if !seen.has_own_limits {
-                if !seen.found.is_empty() && requests.iter().any(|request| is_near(request, &seen.load)) {
-                    link.query(DOING, TAKE_TURN, &[&turn]).await?;
+                let is_near = |request| is_near(request, &seen.load);
+                if !has_turn && !seen.found.is_empty() && requests.iter().any(is_near) {
+                    link.query(DOING, TAKE_TURN, &[&self.line.turn()]).await?;
                     seen.read_load_again(link).await?;
                 }
                 return Ok(seen);
             }
-            // The turn is taken with no row in hand.
-            link.run(DOING, "ROLLBACK").await?;
+            if !has_turn {
+                // The turn is taken with no row in hand.
+                link.run(DOING, "ROLLBACK").await?;
+            }
         }
+        let turn = (!has_turn).then(|| self.line.turn().to_owned());
         let seen = sharing::read(link, turn, requests, &fit).await?;
         self.has_own_limits = seen.has_own_limits;
         Ok(seen)
@@ -106,8 +118,8 @@ impl Claimer {
 
     async fn try_hard(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Answer>, StoreError> {
         loop {
-            let link = self.line.link().await?;
-            match self.attempt(&link, requests).await {
+            let (link, has_turn) = self.line.link().await?;
+            match self.attempt(&link, has_turn, requests).await {
                 Ok(answers) => {
                     self.line.written(link);
                     return Ok(answers);
@@ -117,8 +129,13 @@ impl Claimer {
         }
     }
 
-    async fn attempt(&mut self, link: &Link, requests: &[ClaimRequest]) -> Result<Vec<Answer>, Failed> {
-        let seen = self.look(link, requests).await?;
+    async fn attempt(
+        &mut self,
+        link: &Link,
+        has_turn: bool,
+        requests: &[ClaimRequest],
+    ) -> Result<Vec<Answer>, Failed> {
+        let seen = self.look(link, has_turn, requests).await?;
         let mut batch = Batch::new(known(&seen.found));
         let answers = hand_out(seen, requests, &mut batch);
         if batch.writes.leases.is_empty() {
@@ -128,7 +145,7 @@ impl Claimer {
         let mut pipeline = Pipeline::new(link, DOING);
         write::rows(&mut pipeline, &batch.writes).await?;
         let written = write::finish(pipeline, batch.known(), &batch.writes, self.line.schema()).await?;
-        self.news.reached(written.seq_before + batch.writes.events.len() as u64);
+        self.news.written(written.seq_before + batch.writes.events.len() as u64, written.is_told);
         self.upkeep.claimed(batch.writes.leases.len());
         Ok(answers)
     }

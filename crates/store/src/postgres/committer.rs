@@ -1,12 +1,11 @@
 //! The committer: takes the changes that wait and writes them together, one transaction for all.
 //!
-//! Everyone whose change is in the batch shares its round trips and its flush to disk. Two committers take
-//! turns, so that one prepares its batch while the other's is being flushed.
+//! Everyone whose change is in the batch shares its round trips and its flush to disk.
 
 use std::sync::Arc;
 
 use baton_core::change::Change;
-use tokio::sync::{Mutex, Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::batch::{self, Batch};
 use super::connect::{Connector, Link};
@@ -42,12 +41,21 @@ pub(super) struct Committer {
 
 impl Committer {
     pub(super) fn new(connector: Connector, news: News, unblocking: Arc<Notify>) -> Self {
-        Self { line: Line::new(connector, DOING), news, unblocking }
+        Self { line: Line::new(connector, DOING, "commits"), news, unblocking }
     }
 
     /// Works until the last sender is gone and its last change is written.
-    pub(super) async fn run(mut self, jobs: Arc<Mutex<mpsc::Receiver<Job>>>) {
-        while let Some(jobs) = next(&jobs).await {
+    pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(first) = jobs.recv().await {
+            let turn = self.line.take_turn().await;
+            // With those that came while we waited.
+            let jobs = with_more(first, &mut jobs);
+            if let Err(error) = turn {
+                for job in jobs {
+                    let _ = job.answer.send(Err(error.clone()));
+                }
+                continue;
+            }
             // A change that has to search the stored edges goes alone; the order of arrival is kept.
             let mut together = Vec::new();
             for job in jobs {
@@ -97,8 +105,8 @@ impl Committer {
     /// Tries until the batch is written or judged, its fate is unknown, or there is no sense in trying.
     async fn try_hard(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
         loop {
-            let link = self.line.link().await?;
-            match self.attempt(&link, changes).await {
+            let (link, has_turn) = self.line.link().await?;
+            match self.attempt(&link, has_turn, changes).await {
                 Ok(answers) => {
                     self.line.written(link);
                     return Ok(answers);
@@ -108,11 +116,16 @@ impl Committer {
         }
     }
 
-    async fn attempt(&self, link: &Link, changes: &[&Change]) -> Result<Vec<Commit>, Failed> {
+    async fn attempt(
+        &self,
+        link: &Link,
+        has_begun: bool,
+        changes: &[&Change],
+    ) -> Result<Vec<Commit>, Failed> {
         let schema = self.line.schema();
         let is_searching = !changes.iter().all(|change| batch::is_self_contained(change));
         let turn = is_searching.then(|| edges::turn(schema));
-        let known = Wanted::of(changes.iter().copied()).lock(link, turn).await?;
+        let known = Wanted::of(changes.iter().copied()).lock(link, has_begun, turn).await?;
         let mut batch = Batch::new(known);
         let mut verdicts: Vec<Result<usize, Conflict>> = Vec::with_capacity(changes.len());
         for change in changes {
@@ -147,18 +160,15 @@ impl Committer {
     }
 
     fn tell(&self, written: &Written, events: usize) {
-        self.news.reached(written.seq_before + events as u64);
+        self.news.written(written.seq_before + events as u64, written.is_told);
         if written.is_unblocking {
             self.unblocking.notify_one();
         }
     }
 }
 
-/// What waits, as far as it goes into one batch; none when no more can come.
-async fn next(jobs: &Mutex<mpsc::Receiver<Job>>) -> Option<Vec<Job>> {
-    // Held while waiting: the other committer has its turn when this one has something to do.
-    let mut jobs = jobs.lock().await;
-    let first = jobs.recv().await?;
+/// What waits, as far as it goes into one batch.
+fn with_more(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Vec<Job> {
     let mut parts = parts(&first.change);
     let mut batch = vec![first];
     while batch.len() < CHANGES_MAX && parts < PARTS_MAX {
@@ -166,7 +176,7 @@ async fn next(jobs: &Mutex<mpsc::Receiver<Job>>) -> Option<Vec<Job>> {
         parts += self::parts(&job.change);
         batch.push(job);
     }
-    Some(batch)
+    batch
 }
 
 fn parts(change: &Change) -> usize {

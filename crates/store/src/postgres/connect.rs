@@ -21,8 +21,9 @@ use crate::onlooker::Onlooker;
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
 /// Longer than any transaction of ours holds a row.
 const LOCK_TIMEOUT_MS: u32 = 10_000;
-/// A client that stopped in the middle of a transaction must not hold its rows for ever.
-const IDLE_IN_TRANSACTION_MS: u32 = 10_000;
+/// A client that stopped in the middle of a transaction must not hold its rows for ever, and not its turn for long. One
+/// that was only slow tries again.
+const IDLE_IN_TRANSACTION_MS: u32 = 3_000;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// What was sent and is not even acknowledged for this long was sent into a cut. Left alone, the system would wait for
 /// a quarter of an hour.

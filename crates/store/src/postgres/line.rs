@@ -1,12 +1,18 @@
 //! A connection for one who writes transaction after transaction: kept between them, made anew when it is gone,
 //! and given another try when the server undid a transaction because of somebody else's.
+//!
+//! Of all processes that write the same, one is served at a time. Nothing would be wrong without it, but each would find
+//! rows in the hands of others and all would meet at the one counter of events: sixteen workers got half as much done as
+//! one. Whoever waits for the turn also finds more to write together when it comes.
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::connect::{Connector, Link};
 use super::fault::Fault;
+use super::lock::TAKE_TURN;
+use super::pipeline::{Pipeline, params};
 use super::write::Failed;
 use crate::error::StoreError;
 
@@ -15,34 +21,100 @@ const TRIES_MAX: u32 = 10;
 /// Before the second try; each further one waits as much longer.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// Who is further away than this, there and back, takes no turn: all the others would wait for its network.
+const NEAR_MAX: Duration = Duration::from_millis(8);
+/// The quickest of so many is what the way takes; the others waited for something else.
+const TIMES_MEASURED: u32 = 3;
+
 pub(super) struct Line {
     connector: Connector,
     doing: &'static str,
+    /// What the turn is called.
+    turn: String,
     link: Option<Link>,
+    /// Whether the turn is worth waiting for, once the way over this connection was measured.
+    is_near: Option<bool>,
+    /// The connection is in a transaction that has the turn.
+    has_turn: bool,
     /// Of the transaction that is being tried.
     tries: u32,
 }
 
 impl Line {
-    pub(super) const fn new(connector: Connector, doing: &'static str) -> Self {
-        Self { connector, doing, link: None, tries: 0 }
+    /// `kind` is what its transactions do; those of one kind take turns.
+    pub(super) fn new(connector: Connector, doing: &'static str, kind: &str) -> Self {
+        let turn = format!("{}:{kind}", connector.schema());
+        Self { connector, doing, turn, link: None, is_near: None, has_turn: false, tries: 0 }
     }
 
     pub(super) fn schema(&self) -> &str {
         self.connector.schema()
     }
 
-    /// For one try; `written` or `failed` takes it back.
-    pub(super) async fn link(&mut self) -> Result<Link, StoreError> {
+    pub(super) fn turn(&self) -> &str {
+        &self.turn
+    }
+
+    /// Begins a transaction when it is this process's turn, for the next `link`. Without it where the server is far away,
+    /// or where whoever has the turn does not come to an end.
+    pub(super) async fn take_turn(&mut self) -> Result<(), StoreError> {
+        let (link, _) = self.link().await?;
+        let is_near = match self.is_near {
+            Some(is_near) => Ok(is_near),
+            None => self.is_near(&link).await,
+        };
+        let taken = match is_near {
+            Ok(true) => self.begin_in_turn(&link).await.map(|()| true),
+            other => other,
+        };
+        self.tries = 0;
+        match taken {
+            Ok(has_turn) => {
+                self.has_turn = has_turn;
+                self.link = Some(link);
+            }
+            // The next try is made without it; when even this fails, on another connection.
+            Err(_) => {
+                if link.run(self.doing, "ROLLBACK").await.is_ok() {
+                    self.link = Some(link);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_near(&mut self, link: &Link) -> Result<bool, Fault> {
+        let mut quickest = Duration::MAX;
+        for _ in 0..TIMES_MEASURED {
+            let begun = Instant::now();
+            link.run(self.doing, "").await?;
+            quickest = quickest.min(begun.elapsed());
+        }
+        let is_near = quickest <= NEAR_MAX;
+        self.is_near = Some(is_near);
+        Ok(is_near)
+    }
+
+    async fn begin_in_turn(&self, link: &Link) -> Result<(), Fault> {
+        let mut pipeline = Pipeline::new(link, self.doing);
+        pipeline.run("BEGIN");
+        pipeline.add(TAKE_TURN, params![self.turn.clone()]).await?;
+        pipeline.flush().await.map(|_| ())
+    }
+
+    /// For one try, and whether it is in a transaction that has the turn; `written` or `failed` takes it back.
+    pub(super) async fn link(&mut self) -> Result<(Link, bool), StoreError> {
         self.tries += 1;
+        let has_turn = std::mem::take(&mut self.has_turn);
         let link = match self.link.take() {
-            Some(link) if !link.is_closed() => Ok(link),
+            Some(link) if !link.is_closed() => return Ok((link, has_turn)),
             Some(_) | None => self.connector.link().await,
         };
+        self.is_near = None;
         if link.is_err() {
             self.tries = 0;
         }
-        link
+        link.map(|link| (link, false))
     }
 
     pub(super) fn written(&mut self, link: Link) {

@@ -12,7 +12,8 @@ use super::log_line::{LOGS, LogNews, PIECE};
 use super::news::News;
 use super::unblock::FREED;
 
-/// A notification can be lost only with its connection, and a lost connection can go unnoticed this long.
+/// A notification can be lost only with its connection, and a lost connection can go unnoticed this long; or with a
+/// process that dies before it has told of its commit.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
@@ -64,7 +65,7 @@ async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
                 return was_up;
             };
             match payload.parse() {
-                Ok(seq) => news.reached(seq),
+                Ok(seq) => news.heard(seq),
                 Err(_) if payload == FREED => news.stir(),
                 Err(_) if payload == LOGS => logs.watched(),
                 Err(_) if payload == PIECE => logs.given(),

@@ -53,12 +53,20 @@ impl Wanted {
         wanted
     }
 
-    /// Begins the transaction, and locks and reads all of it, behind the lock named `turn` where there is one.
-    pub(super) async fn lock(&self, link: &Link, turn: Option<String>) -> Result<Known, Fault> {
+    /// Begins the transaction, unless it `has_begun`, and locks and reads all of it, behind the lock named `turn` where
+    /// there is one.
+    pub(super) async fn lock(
+        &self,
+        link: &Link,
+        has_begun: bool,
+        turn: Option<String>,
+    ) -> Result<Known, Fault> {
         let mut pipeline = Pipeline::new(link, DOING);
         let (kinds, keys): (Vec<&'static str>, Vec<String>) = self.records.iter().cloned().unzip();
         let known_kinds: BTreeSet<&'static str> = kinds.iter().copied().collect();
-        pipeline.run("BEGIN");
+        if !has_begun {
+            pipeline.run("BEGIN");
+        }
         if let Some(turn) = turn {
             pipeline.add(TAKE_TURN, params![turn]).await?;
         }

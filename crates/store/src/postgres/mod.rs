@@ -1,6 +1,6 @@
 //! The store on PostgreSQL: for many machines, one schema per namespace.
 //!
-//! Writing goes through a few tasks with connections of their own (committers, a claimer), which put what waits
+//! Writing goes through a few tasks with connections of their own (a committer, a claimer), which put what waits
 //! into one transaction. Reading goes through a small pool. Time is the server's, never a worker's.
 
 mod batch;
@@ -29,6 +29,7 @@ mod retention;
 mod row;
 mod setup;
 mod sharing;
+mod telling;
 mod tls;
 mod unblock;
 mod upkeep;
@@ -52,8 +53,6 @@ use news::News;
 use pool::Pool;
 use upkeep::Upkeep;
 
-/// Batches in flight at once: one is being flushed while the next locks and writes its rows.
-const COMMITTERS: usize = 2;
 /// Changes and claims that may wait; whoever comes after them waits to be let in.
 const WAITING_MAX: usize = 4_096;
 
@@ -95,14 +94,12 @@ impl PostgresStore {
         let (claims, claim_jobs) = mpsc::channel(WAITING_MAX);
 
         let mut tasks = JoinSet::new();
-        let commit_jobs = Arc::new(Mutex::new(commit_jobs));
-        for _ in 0..COMMITTERS {
-            let committer = Committer::new(connector.clone(), news.clone(), unblocking.clone());
-            tasks.spawn(committer.run(commit_jobs.clone()));
-        }
+        let committer = Committer::new(connector.clone(), news.clone(), unblocking.clone());
+        tasks.spawn(committer.run(commit_jobs));
         tasks.spawn(Claimer::new(connector.clone(), news.clone(), upkeep.clone()).run(claim_jobs));
         tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
         tasks.spawn(upkeep::free(connector.clone(), pool.clone(), unblocking, closing.subscribe()));
+        tasks.spawn(telling::run(connector.clone(), pool.clone(), news.clone(), closing.subscribe()));
         tasks.spawn(listen::listen(connector.clone(), news.clone(), logs.clone(), closing.subscribe()));
 
         let lanes = std::sync::Mutex::new(Some(Lanes { commits, claims }));
@@ -129,6 +126,8 @@ impl PostgresStore {
         self.inner.closing.send_replace(true);
         let mut tasks = self.inner.tasks.lock().await;
         while tasks.join_next().await.is_some() {}
+        // What the last of them wrote.
+        telling::tell(&self.inner.connector, &self.inner.pool, &self.inner.news).await;
         self.inner.pool.close();
     }
 }

@@ -54,18 +54,20 @@ pub(super) fn capacity(request: &ClaimRequest, own: &BTreeMap<ProjectId, u32>) -
     capacity
 }
 
-/// Begins the transaction, takes the turn named `turn` and looks.
+/// Begins the transaction, takes the turn named `turn` and looks. None where the transaction has it already.
 pub(super) async fn read(
     link: &Link,
-    turn: String,
+    turn: Option<String>,
     requests: &[ClaimRequest],
     fit: &Fit,
 ) -> Result<Seen, Fault> {
     let wanted = wanted(requests);
     let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
     let mut pipeline = Pipeline::new(link, DOING);
-    pipeline.run("BEGIN");
-    pipeline.add(TAKE_TURN, params![turn]).await?;
+    if let Some(turn) = turn {
+        pipeline.run("BEGIN");
+        pipeline.add(TAKE_TURN, params![turn]).await?;
+    }
     let now = pipeline.add(NOW, params![]).await?;
     let running = pipeline.add(RUNNING, params![]).await?;
     let unaccepted = pipeline.add(UNACCEPTED, params![i64::from(unaccepted_max(requests))]).await?;

@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::lock::{texts, version};
 use super::pipeline::{Pipeline, params};
 use super::row::{RecordWrite, TaskWrite};
+use super::telling::BETWEEN_MS;
 use super::{put, unblock};
 use crate::columns;
 
@@ -18,10 +19,15 @@ const LEAVE_READY: &str = "DELETE FROM ready WHERE id = ANY($1)";
 const ENTER_READY: &str = "INSERT INTO ready (id, role, rank, created_ms, project, person)
     SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM tasks WHERE id = ANY($1) AND is_claimable AND open_blockers = 0
     ON CONFLICT (id) DO UPDATE SET rank = excluded.rank WHERE ready.rank <> excluded.rank";
-/// The counter is locked from here to the commit, so this comes last.
+/// The counter is locked from here to the commit, so this comes last. Others are told of it where they were told of
+/// nothing for some moments; a clock that was set back does not keep them from it.
 const RECORD: &str = "WITH c AS (
-        UPDATE counter SET seq = seq + $1::bigint, effect = effect + $2::bigint
-        RETURNING seq - $1::bigint AS seq, effect - $2::bigint AS effect
+        UPDATE counter SET seq = seq + $1::bigint, effect = effect + $2::bigint,
+            told_ms = CASE WHEN abs((extract(epoch FROM clock_timestamp()) * 1000)::bigint - told_ms) >= $8
+                THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint ELSE told_ms END,
+            told_seq = CASE WHEN abs((extract(epoch FROM clock_timestamp()) * 1000)::bigint - told_ms) >= $8
+                THEN seq + $1::bigint ELSE told_seq END
+        RETURNING seq - $1::bigint AS seq, effect - $2::bigint AS effect, told_seq = seq AS is_told
     ), e AS (
         INSERT INTO events (seq, at_ms, task, body) SELECT c.seq + u.n, u.at_ms, u.task, u.body
         FROM c, unnest($3::bigint[], $4::text[], $5::text[]) WITH ORDINALITY AS u (at_ms, task, body, n)
@@ -29,14 +35,16 @@ const RECORD: &str = "WITH c AS (
         INSERT INTO outbox (id, body) SELECT c.effect + u.n, u.body
         FROM c, unnest($6::text[]) WITH ORDINALITY AS u (body, n)
     )
-    SELECT seq, pg_notify($7, (seq + $1::bigint)::text)::text FROM c";
+    SELECT seq, is_told, CASE WHEN is_told THEN pg_notify($7, (seq + $1::bigint)::text)::text END FROM c";
 
-const LAST: &str = "SELECT seq FROM counter";
+const LAST: &str = "SELECT seq, true FROM counter";
 
 /// What a written batch leaves to do and to tell.
 pub(super) struct Written {
     /// The number of the last event before this batch's own.
     pub(super) seq_before: u64,
+    /// Other processes were told of it.
+    pub(super) is_told: bool,
     /// More dependents wait than one transaction frees.
     pub(super) is_unblocking: bool,
 }
@@ -119,6 +127,7 @@ pub(super) async fn finish(
     let row = answers.get(recorded).and_then(|rows: &Vec<Row>| rows.first());
     Ok(Written {
         seq_before: row.map_or(0, |row| version(row, 0)),
+        is_told: row.is_none_or(|row| row.get(1)),
         is_unblocking: unblocking.and_then(|place| answers.get(place)).is_some_and(|rows| !rows.is_empty()),
     })
 }
@@ -132,8 +141,9 @@ async fn record(pipeline: &mut Pipeline<'_>, writes: &Writes, channel: &str) -> 
     let tasks: Vec<Option<String>> = writes.events.iter().map(task_of).collect();
     let count = |len: usize| i64::try_from(len).unwrap_or(i64::MAX);
     let (events, effects) = (bodies.map_err(Fault::Final)?, effects.map_err(Fault::Final)?);
-    let params =
-        params![count(events.len()), count(effects.len()), at, tasks, events, effects, channel.to_owned()];
+    let (events_count, effects_count) = (count(events.len()), count(effects.len()));
+    let channel = channel.to_owned();
+    let params = params![events_count, effects_count, at, tasks, events, effects, channel, BETWEEN_MS];
     pipeline.add(RECORD, params).await
 }
 
