@@ -28,6 +28,8 @@ use crate::claim::{ClaimRequest, Claimed};
 use crate::error::StoreError;
 use crate::lease::Lease;
 
+/// Processes that claim at the same time. One alone counts what runs exactly, and finds no candidate in other hands.
+const AT_ONCE: u64 = 1;
 /// Requests in one transaction.
 const REQUESTS_MAX: usize = 256;
 
@@ -50,7 +52,7 @@ pub(super) struct Claimer {
 
 impl Claimer {
     pub(super) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
-        Self { line: Line::new(connector, DOING, "claims"), news, upkeep, has_own_limits: false }
+        Self { line: Line::new(connector, DOING, "claims", AT_ONCE), news, upkeep, has_own_limits: false }
     }
 
     pub(super) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {

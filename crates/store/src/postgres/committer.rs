@@ -18,6 +18,8 @@ use super::write::{self, Failed, Written};
 use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
 
+/// Processes that commit at the same time: while one is on its way to its client and back, the server works for others.
+const AT_ONCE: u64 = 4;
 /// Changes in one transaction. More would make the first of them wait too long for the last.
 const CHANGES_MAX: usize = 256;
 /// Rows and edges in one transaction, for the same reason; a single change may have more.
@@ -41,7 +43,7 @@ pub(super) struct Committer {
 
 impl Committer {
     pub(super) fn new(connector: Connector, news: News, unblocking: Arc<Notify>) -> Self {
-        Self { line: Line::new(connector, DOING, "commits"), news, unblocking }
+        Self { line: Line::new(connector, DOING, "commits", AT_ONCE), news, unblocking }
     }
 
     /// Works until the last sender is gone and its last change is written.

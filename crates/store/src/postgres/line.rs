@@ -1,10 +1,11 @@
 //! A connection for one who writes transaction after transaction: kept between them, made anew when it is gone,
 //! and given another try when the server undid a transaction because of somebody else's.
 //!
-//! Of all processes that write the same, one is served at a time. Nothing would be wrong without it, but each would find
+//! Of all processes that write the same, few are served at a time. Nothing would be wrong without it, but each would find
 //! rows in the hands of others and all would meet at the one counter of events: sixteen workers got half as much done as
 //! one. Whoever waits for the turn also finds more to write together when it comes.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -41,9 +42,10 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `kind` is what its transactions do; those of one kind take turns.
-    pub(super) fn new(connector: Connector, doing: &'static str, kind: &str) -> Self {
-        let turn = format!("{}:{kind}", connector.schema());
+    /// `kind` is what its transactions do; those of one kind take turns, with `at_once` being served.
+    pub(super) fn new(connector: Connector, doing: &'static str, kind: &str, at_once: u64) -> Self {
+        let place = RandomState::new().hash_one(kind) % at_once;
+        let turn = format!("{}:{kind}:{place}", connector.schema());
         Self { connector, doing, turn, link: None, is_near: None, has_turn: false, tries: 0 }
     }
 
