@@ -167,11 +167,12 @@ impl Frame {
                     meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
                     meta name="color-scheme" content="light dark";
                     title { (count) (title) " · Baton" }
+                    // Before the style sheet: a script behind one waits for it, and the page for both.
+                    script src=(address("theme.js")) {}
                     link rel="stylesheet" href=(address("baton.css"));
                     link rel="icon" href={ "/badge/" (self.pending) ".svg" } type="image/svg+xml" #icon;
                     link rel="apple-touch-icon" href=(address("icon-192.png"));
                     link rel="manifest" href=(address("manifest.webmanifest"));
-                    script src=(address("theme.js")) {}
                     script type="module" src=(address("app.js")) {}
                 }
                 body {
