@@ -62,6 +62,7 @@ pub fn on<S: Store>(router: Router<App<S>>) -> Router<App<S>> {
         .route("/tasks/{id}/log.txt", get(task::log::raw::<S>))
         .route("/tasks/{id}/diff", get(task::diff::show::<S>))
         .route("/tasks/{id}/timeline", get(task::timeline::show::<S>))
+        .route("/tasks/{id}/questions", get(task::questions::show::<S>))
         .route("/tasks/{id}/do/{verb}", get(task::verb::ask::<S>).post(task::verb::act::<S>))
         .route("/chat", get(chat::show::<S>))
         .route("/chat/{session}", get(chat::one::<S>).post(chat::post::<S>))

@@ -73,7 +73,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
 ];
 
 /// And each page, with what else there is.
-const PAGES: [(&str, &str, PersonRole); 39] = [
+const PAGES: [(&str, &str, PersonRole); 40] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -88,6 +88,7 @@ const PAGES: [(&str, &str, PersonRole); 39] = [
     ("GET", "/tasks/{id}/log.txt", Viewer),
     ("GET", "/tasks/{id}/diff", Viewer),
     ("GET", "/tasks/{id}/timeline", Viewer),
+    ("GET", "/tasks/{id}/questions", Viewer),
     ("GET", "/tasks/{id}/do/{verb}", Viewer),
     ("POST", "/tasks/{id}/do/{verb}", Operator),
     ("GET", "/chat", Viewer),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::state::Queue;
@@ -48,15 +48,20 @@ fn what_a_killed_process_was_told_is_there() {
     });
 }
 
-/// Starts a writer, lets it say a few things, a different number each time, and kills it where it stands.
-fn write_and_kill(options: &PostgresOptions, number: u32, known: &mut Acknowledged) {
-    let mut writer = Command::new(env::current_exe().unwrap())
+/// A process that writes, and says a line for all that it was told is written.
+pub fn start_writer(options: &PostgresOptions, number: u32) -> Child {
+    Command::new(env::current_exe().unwrap())
         .args(["--exact", "killed::writer", "--ignored", "--nocapture"])
         .env(WRITER_VARIABLE, format!("{}\n{}\n{number}", options.url, options.namespace))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+/// Starts a writer, lets it say a few things, a different number each time, and kills it where it stands.
+fn write_and_kill(options: &PostgresOptions, number: u32, known: &mut Acknowledged) {
+    let mut writer = start_writer(options, number);
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut note = |line: &str| {
         match line.split_once(' ') {

@@ -22,3 +22,4 @@ mod sqlite;
 mod sqlite_file;
 mod suite;
 mod tls;
+mod turns;

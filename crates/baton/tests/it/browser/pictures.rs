@@ -33,6 +33,7 @@ impl Exhibition {
             ("log", format!("/tasks/{accepted}/log")),
             ("changes", format!("/tasks/{accepted}/diff")),
             ("timeline", format!("/tasks/{accepted}/timeline")),
+            ("task-questions", format!("/tasks/{asking}/questions")),
             ("accept", format!("/tasks/{accepted}/do/accept")),
             ("new-task", "/tasks/new".to_owned()),
             ("chat", format!("/chat/{session}")),

@@ -8,6 +8,7 @@ pub mod machine;
 pub mod new;
 pub mod overview;
 mod patch;
+pub mod questions;
 pub mod timeline;
 pub mod verb;
 pub mod walk;
@@ -34,13 +35,15 @@ pub enum Sheet {
     Log,
     Diff,
     Timeline,
+    Questions,
 }
 
-const SHEETS: [(Sheet, &str, &str); 4] = [
+const SHEETS: [(Sheet, &str, &str); 5] = [
     (Sheet::Overview, "Overview", ""),
     (Sheet::Log, "Log", "/log"),
     (Sheet::Diff, "Changes", "/diff"),
     (Sheet::Timeline, "Timeline", "/timeline"),
+    (Sheet::Questions, "Questions", "/questions"),
 ];
 
 /// A task and the frame of its page.

@@ -7,11 +7,11 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Note;
 use baton_engine::Store;
-use baton_engine::query::QuestionFilter;
 use maud::{Markup, html};
 
 use super::about::{about, run_of};
 use super::claims::claims;
+use super::questions::of_task;
 use super::walk::walk;
 use super::{Seen, Sheet, history, machine};
 use crate::pages::answer::PageAnswer;
@@ -22,20 +22,16 @@ use crate::pages::visit::Visit;
 use crate::pages::words::ago;
 use crate::state::App;
 
-/// Questions of one task that its page shows.
-const QUESTIONS_MAX: u32 = 100;
-
 pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let view = app.shop.task_view(id).await?;
-    let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
-    let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
-    let questions: Vec<QuestionRecord> = questions.into_iter().map(|stored| stored.value).collect();
+    let questions = of_task(&app, id).await?;
     let events = history(&app, id).await?;
     let stays = walk(&seen.task, &events);
     let run = run_of(&app, &events).await?;
     let (now, next) = (seen.frame.now, format!("/tasks/{id}"));
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending);
+    // Who was about to answer here sees what became of it, and keeps what was typed.
     let settled: Vec<&QuestionRecord> =
         questions.iter().filter(|record| record.state != QuestionState::Pending).collect();
     let body = html! {
@@ -55,7 +51,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
                 @if !settled.is_empty() {
                     section {
                         h2 { "Questions" }
-                        @for record in settled { (question::card(record, None, now, &next)) }
+                        @for record in settled { (question::card(record, Some(&seen.task), now, &next)) }
                     }
                 }
             }

@@ -72,7 +72,10 @@ async fn an_answer_is_posted_by_the_form_alone() {
     let (status, _) =
         scene.stage.submit(&format!("/questions/{action}"), "next=%2Ftasks&option=casual").await;
     assert_eq!((status, scene.stage.last_header("location").as_deref()), (303, Some("/tasks")));
-    reads(&scene.page(&format!("/tasks/{task}")).await, &["Questions", "Answered by mia just now", "casual"]);
+    for tab in ["", "/questions"] {
+        let page = scene.page(&format!("/tasks/{task}{tab}")).await;
+        reads(&page, &["Questions", "Add the French greeting", "Answered by mia just now", "casual"]);
+    }
 }
 
 #[tokio::test]

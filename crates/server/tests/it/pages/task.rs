@@ -102,7 +102,7 @@ async fn a_task_that_waits_has_its_reply_box_on_top() {
     let main = part(&page, "<main", "</main>");
     let (box_at, machine_at) = (main.find("<textarea").unwrap(), main.find("class=\"machine\"").unwrap());
     assert!(box_at < machine_at, "{main}");
-    for tab in ["", "/log", "/diff", "/timeline"] {
+    for tab in ["", "/log", "/diff", "/timeline", "/questions"] {
         let page = scene.page(&format!("/tasks/{task}{tab}")).await;
         let current = part(&page, "aria-label=\"Parts of this task\"", "</div>");
         let own = format!("href=\"/tasks/{task}{tab}\" aria-current=\"page\"");

@@ -1,0 +1,37 @@
+//! The tab of questions: all that was asked about the task, with what became of each.
+
+use axum::extract::State;
+use baton_core::id::TaskId;
+use baton_core::question_record::QuestionRecord;
+use baton_engine::Store;
+use baton_engine::query::QuestionFilter;
+use maud::html;
+
+use super::{Seen, Sheet};
+use crate::pages::answer::{PageAnswer, PageError};
+use crate::pages::key::Key;
+use crate::pages::layout::empty;
+use crate::pages::question;
+use crate::pages::visit::Visit;
+use crate::state::App;
+
+/// Questions of one task that its pages show.
+const QUESTIONS_MAX: u32 = 100;
+
+pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+    let seen = Seen::load(&app, id, visit).await?;
+    let (questions, next) = (of_task(&app, id).await?, format!("/tasks/{id}/questions"));
+    let body = html! {
+        @if questions.is_empty() {
+            (empty("Nothing was asked", "What an agent asks about this task stands here, with who answered it and what.", &[]))
+        }
+        @for record in &questions { (question::card(record, Some(&seen.task), seen.frame.now, &next)) }
+    };
+    Ok(seen.page(Sheet::Questions, &[], &body))
+}
+
+pub async fn of_task<S: Store>(app: &App<S>, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
+    let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
+    let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
+    Ok(questions.into_iter().map(|stored| stored.value).collect())
+}
