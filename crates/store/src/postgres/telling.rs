@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::connect::Connector;
 use super::news::News;
@@ -18,6 +18,9 @@ use super::pool::Pool;
 /// From one notice to the next. Nobody who waits for an agent notices it, and a hundred machines are woken fifty times in
 /// a second at most, however much is committed.
 pub(super) const BETWEEN_MS: i64 = 20;
+
+/// A server that does not answer for this long is away, and whoever closes the store need not wait for it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Nothing is told where somebody told of it in the meantime.
 const TELL: &str = "WITH c AS (
@@ -53,5 +56,5 @@ pub(super) async fn tell(connector: &Connector, pool: &Pool, news: &News) {
     let Some(seq) = news.owed() else { return };
     let (seq, channel) = (i64::try_from(seq).unwrap_or(i64::MAX), connector.schema());
     // Where the server is away the others have to look for themselves, too.
-    let _ = pool.query("telling of commits", TELL, &[&seq, &channel]).await;
+    let _ = timeout(PATIENCE, pool.query("telling of commits", TELL, &[&seq, &channel])).await;
 }
