@@ -55,14 +55,21 @@ async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
             }
         }
     });
-    let was_up = client.batch_execute(&format!("LISTEN \"{}\"", connector.schema())).await.is_ok();
-    // Whatever was committed before we listened is seen by this look, whatever comes after is told.
+    if client.batch_execute(&format!("LISTEN \"{}\"", connector.schema())).await.is_err() {
+        driver.abort();
+        return false;
+    }
+    // Whatever comes from now on is told. What came before, nobody told us: of commits we learn by this look, and
+    // whoever waits for the rest looks once for himself.
+    news.stir();
+    logs.watched();
+    logs.given();
     while look(&client, news).await {
         // Until a quiet moment is long enough to doubt the line.
         while let Ok(heard) = timeout(LOOK_EVERY, hearing.recv()).await {
             let Some(payload) = heard else {
                 driver.abort();
-                return was_up;
+                return true;
             };
             match payload.parse() {
                 Ok(seq) => news.heard(seq),
@@ -74,7 +81,7 @@ async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
         }
     }
     driver.abort();
-    was_up
+    true
 }
 
 async fn look(client: &Client, news: &News) -> bool {

@@ -42,7 +42,7 @@ pub struct LogPiece {
     pub bytes: Vec<u8>,
 }
 
-/// Counts up with every watch, and with every piece of a log, that somebody wrote.
+/// Counts up with every watch, and with every piece of a log, that somebody wrote or may have written unheard.
 #[derive(Clone, Default)]
 pub(super) struct LogNews {
     watches: watch::Sender<u64>,
@@ -68,12 +68,12 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// Changes whenever a watch was written, here or elsewhere.
+    /// Changes whenever a watch was written, here or elsewhere, and whenever one may have been.
     pub fn watched(&self) -> watch::Receiver<u64> {
         self.news.watches.subscribe()
     }
 
-    /// Changes whenever a piece was written, here or elsewhere.
+    /// Changes whenever a piece was written, here or elsewhere, and whenever one may have been.
     pub fn given(&self) -> watch::Receiver<u64> {
         self.news.pieces.subscribe()
     }

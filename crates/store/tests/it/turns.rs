@@ -13,7 +13,7 @@ use crate::suite::Fixture;
 use crate::suite::make::{created, request, write};
 
 /// Long before anybody would look for himself.
-const SOON: Duration = Duration::from_secs(2);
+const SOON: Duration = Duration::from_secs(4);
 /// A process that stands still in the middle of its turn is shown out after three seconds.
 const PATIENCE: Duration = Duration::from_secs(6);
 
