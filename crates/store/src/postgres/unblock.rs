@@ -27,11 +27,13 @@ pub(super) const FREED: &str = "freed";
 
 const DOING: &str = "freeing dependents";
 
-/// Dependents are locked in the order of their ids before the first is touched.
+/// Dependents are locked in the order of their ids before the first is touched. Those up to `$3` are known to be free,
+/// and stepping over them again would cost more with every batch. Answers with how many there were, and the last.
 const FREE: &str = "WITH d AS MATERIALIZED (
         SELECT b.id AS blocker, e.task FROM unnest($1::text[]) AS b (id)
-        CROSS JOIN LATERAL (SELECT task FROM edges WHERE blocker = b.id AND NOT is_met ORDER BY task LIMIT $2) e
-        LIMIT $2
+        CROSS JOIN LATERAL (
+            SELECT task FROM edges WHERE blocker = b.id AND task > $3 AND NOT is_met ORDER BY task LIMIT $2
+        ) e LIMIT $2
     ), locked AS MATERIALIZED (
         SELECT t.id FROM (SELECT DISTINCT task FROM d) u JOIN tasks t ON t.id = u.task ORDER BY t.id FOR UPDATE OF t
     ), met AS (
@@ -43,10 +45,13 @@ const FREE: &str = "WITH d AS MATERIALIZED (
         UPDATE tasks t SET open_blockers = t.open_blockers - n.n
         FROM (SELECT count(*) FROM locked) AS all_locked, n WHERE t.id = n.task
         RETURNING t.id, t.role, t.rank, t.created_ms, t.project, t.person, t.is_claimable, t.open_blockers
+    ), readied AS (
+        INSERT INTO ready (id, role, rank, created_ms, project, person)
+        SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM freed
+        WHERE is_claimable AND open_blockers = 0
+        ON CONFLICT (id) DO NOTHING
     )
-    INSERT INTO ready (id, role, rank, created_ms, project, person)
-    SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM freed WHERE is_claimable AND open_blockers = 0
-    ON CONFLICT (id) DO NOTHING";
+    SELECT count(*), max(task) FROM d";
 const REMEMBER: &str = "INSERT INTO unblocking (blocker)
     SELECT b.id FROM unnest($1::text[]) AS b (id)
     WHERE EXISTS (SELECT FROM edges WHERE blocker = b.id AND NOT is_met)
@@ -56,17 +61,26 @@ const FORGET: &str = "DELETE FROM unblocking u
     WHERE blocker = $1 AND NOT EXISTS (SELECT FROM edges e WHERE e.blocker = u.blocker AND NOT e.is_met)";
 const NOTIFY: &str = "SELECT pg_notify($1, $2)::text";
 
+/// How far down the dependents of one blocker this process has come. Nothing is lost with it: another begins at the top.
+#[derive(Default)]
+struct Progress {
+    blocker: String,
+    /// Its dependents up to here are free, in the order of their ids.
+    freed_to: String,
+}
+
 /// Adds the freeing of dependents. The answer at the returned place has a row for each task that has more.
 pub(super) async fn add(pipeline: &mut Pipeline<'_>, done: &BTreeSet<TaskId>) -> Result<usize, Fault> {
-    pipeline.add(FREE, params![texts(done), DEPENDENTS_MAX]).await?;
+    pipeline.add(FREE, params![texts(done), DEPENDENTS_MAX, String::new()]).await?;
     pipeline.add(REMEMBER, params![texts(done)]).await
 }
 
 /// Works off all that is written down and not in another process's hands, or as much as closing leaves time for.
 pub(super) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) -> Result<(), StoreError> {
     let link = connector.link().await?;
+    let mut progress = Progress::default();
     while !*closing.borrow()
-        && batch(&link, connector.schema()).await.map_err(|fault| fault.unwritten(DOING))?
+        && batch(&link, connector.schema(), &mut progress).await.map_err(|fault| fault.unwritten(DOING))?
     {
         sleep(PAUSE).await;
     }
@@ -74,25 +88,35 @@ pub(super) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) 
 }
 
 /// One transaction; false when there is nothing left to do here.
-async fn batch(link: &Link, channel: &str) -> Result<bool, Fault> {
-    match free_some(link, channel).await {
+async fn batch(link: &Link, channel: &str, progress: &mut Progress) -> Result<bool, Fault> {
+    match free_some(link, channel, progress).await {
         Err(Fault::Again(_)) => link.run(DOING, "ROLLBACK").await.map(|()| true),
         other => other,
     }
 }
 
-async fn free_some(link: &Link, channel: &str) -> Result<bool, Fault> {
+async fn free_some(link: &Link, channel: &str, progress: &mut Progress) -> Result<bool, Fault> {
     link.run(DOING, "BEGIN").await?;
     let rows = link.query(DOING, NEXT, &[]).await?;
     let Some(blocker) = rows.first().map(|row| row.get::<_, String>(0)) else {
         link.run(DOING, "COMMIT").await?;
         return Ok(false);
     };
+    if progress.blocker != blocker {
+        *progress = Progress { blocker: blocker.clone(), freed_to: String::new() };
+    }
+    let after = progress.freed_to.clone();
+    let rows = link.query(DOING, FREE, &[&[&blocker].as_slice(), &DEPENDENTS_MAX, &after]).await?;
+    let freed_to = rows.first().and_then(|row| row.get::<_, Option<String>>(1));
+    let freed = rows.first().map_or(0, |row| row.get::<_, i64>(0));
     let mut pipeline = Pipeline::new(link, DOING);
-    pipeline.add(FREE, params![vec![blocker.clone()], DEPENDENTS_MAX]).await?;
-    pipeline.add(FORGET, params![blocker]).await?;
+    if freed < DEPENDENTS_MAX {
+        pipeline.add(FORGET, params![blocker]).await?;
+    }
     pipeline.add(NOTIFY, params![channel.to_owned(), FREED.to_owned()]).await?;
     pipeline.run("COMMIT");
     pipeline.flush().await?;
+    // At the end, whoever is left over was added behind us: the next batch begins at the top.
+    progress.freed_to = if freed < DEPENDENTS_MAX { String::new() } else { freed_to.unwrap_or_default() };
     Ok(true)
 }

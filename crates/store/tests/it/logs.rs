@@ -60,11 +60,8 @@ fn a_watch_written_while_a_store_is_being_opened_is_heard_of() {
         let place = Postgres::new();
         let looking = place.open().await.log_line().unwrap();
         for round in 0..20 {
-            let watch = LogWatch {
-                id: format!("w{round}"),
-                attempt: AttemptId::from_bits(round),
-                wanted_from: None,
-            };
+            let watch =
+                LogWatch { id: format!("w{round}"), attempt: AttemptId::from_bits(round), wanted_from: None };
             let there = place.open().await;
             let having = there.log_line().unwrap();
             let mut heard = having.watched();
