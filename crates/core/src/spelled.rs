@@ -44,6 +44,7 @@ impl Spelling {
     }
 
     fn byte(mut self, byte: u8) -> Self {
+        debug_assert!(self.len < BYTES_MAX, "{} and more is longer than any id or time", self.as_str());
         if let Some(place) = self.bytes.get_mut(self.len) {
             *place = byte;
             self.len += 1;

@@ -140,7 +140,7 @@ impl Load {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Held {
-    #[error("{max} tasks run already, the most allowed in all; wait, or raise the total limit")]
+    #[error("{}", total_full(*max))]
     TotalFull { max: u32 },
     #[error(
         "project {project} is at its limit, {running} of {max}; wait, or raise it: baton project limit {project} NUMBER"
@@ -170,6 +170,14 @@ impl Held {
             Self::TooManyUnaccepted { .. } => "too_many_unaccepted",
             Self::IntakePaused { .. } => "intake_paused",
         }
+    }
+}
+
+fn total_full(max: u32) -> String {
+    match max {
+        0 => "no task may run here, the total limit is 0; raise it".to_owned(),
+        1 => "a task runs already and the total limit is 1; wait, or raise it".to_owned(),
+        _ => format!("{max} tasks run already, the most allowed in all; wait, or raise the total limit"),
     }
 }
 

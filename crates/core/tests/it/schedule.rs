@@ -82,6 +82,19 @@ fn replied_to_first_then_priority_then_age_then_id() {
 }
 
 #[test]
+fn the_total_limit_speaks_of_as_many_as_there_are() {
+    let says = [0, 1, 4].map(|max| Held::TotalFull { max }.to_string());
+    assert_eq!(
+        says,
+        [
+            "no task may run here, the total limit is 0; raise it",
+            "a task runs already and the total limit is 1; wait, or raise it",
+            "4 tasks run already, the most allowed in all; wait, or raise the total limit",
+        ]
+    );
+}
+
+#[test]
 fn each_limit_names_itself() {
     let running = [(role("implement"), agent("claude")), (role("implement"), agent("codex"))];
     let load = Load::of(running, 5);
