@@ -16,7 +16,11 @@ use crate::engine::shop::Up;
 use crate::engine::store_choice::eprintln_skipped;
 use crate::postgres::{self, Server};
 
-const TASKS: usize = 100;
+/// What the machines work on while things happen to them.
+const PLANNED: usize = 100;
+/// For each kill and each cut of a worker, one that its machine is at work on, so that it surely hits somebody.
+const HITS: usize = 6;
+const TASKS: usize = PLANNED + HITS;
 /// Tasks side by side; each waits on one or two of the row before.
 const ROW: usize = 20;
 /// Every so many asks before it works.
@@ -26,15 +30,20 @@ const LEASE_SECONDS: u32 = 3;
 const CUT: Duration = Duration::from_secs(5);
 /// Clocks, as libfaketime takes them: none of the machines agrees with the store by less than five minutes but one.
 const CLOCKS: [&str; 5] = ["+300s", "-300s", "+0s", "-300s", "+300s"];
+/// The title of what a machine is at work on when it is hit.
+const STAYING: &str = "Stay at work";
 const SERVERS: [u8; 2] = [3, 4];
 /// A busy machine is given time; an idle one needs less than a third of it.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Asks where the title says so, until the answer is in the prompt; then works for a moment.
+/// Asks where the title says so, until the answer is in the prompt; then works for a moment. Or says that it is at work,
+/// and stays so until its machine is hit.
 const AGENT: &str = r#"
 case "$prompt" in
     *"Ask first"*) if [ -z "${BATON_RESUME:-}" ]; then
         echo '{"baton":"ask","question":"Which colour?","options":["red","blue"]}'; exit 0; fi ;;
+    *"Stay at work"*) if [ "$BATON_ATTEMPT_NUMBER" = 1 ]; then
+        touch "${PWD%%/.agent/state/*}/at-work-on-$BATON_TASK_ID"; sleep 600; fi ;;
 esac
 turns 1; sleep 0.2; work
 "#;
@@ -116,7 +125,7 @@ impl Stage {
         let remote = format!("git://{HUB}/app.git");
         let made = machine.json(&["project", "create", "App", "--remote", &remote]);
         let project = made["project_id"].as_str().unwrap().to_owned();
-        let tasks: Vec<Value> = (0..TASKS).map(planned).collect();
+        let tasks: Vec<Value> = (0..PLANNED).map(planned).collect();
         let file = self.fleet.home.join("tasks.json");
         std::fs::write(&file, json!({ "tasks": tasks }).to_string()).unwrap();
         machine.says(&["import", "task-master", file.to_str().unwrap(), "--project", &project]);
@@ -136,16 +145,21 @@ impl Stage {
             *place = Some(self.worker(number));
         };
         self.until_done(8);
+        self.put_to_work(0);
         restart(0);
         self.until_done(18);
+        self.put_to_work(1);
         self.cut_for_long(1);
         self.until_done(30);
+        self.put_to_work(1);
         restart(1);
         self.until_done(42);
         self.server.kill_and_restart();
         self.until_done(52);
+        self.put_to_work(2);
         self.cut_for_long(2);
         self.until_done(62);
+        self.put_to_work(2);
         restart(2);
         self.until_done(72);
         // The one that has been up longer is most likely the steward.
@@ -153,6 +167,7 @@ impl Stage {
             server.kill();
         }
         self.until_done(82);
+        self.put_to_work(0);
         self.cut_for_long(0);
         self.until_done(TASKS);
         for worker in workers.into_iter().flatten() {
@@ -164,11 +179,23 @@ impl Stage {
     }
 
     fn worker(&self, number: u8) -> Up {
-        self.machine(number).worker(&["--agents", "4", "--grace", "20"])
+        self.machine(number).worker(&["--agents", "4", "--grace", "20", "--label", &label(number)])
     }
 
     fn machine(&self, number: u8) -> &Machine {
         &self.machines[usize::from(number)]
+    }
+
+    /// Gives the machine a task that no other may take, and returns when it is at work on it.
+    fn put_to_work(&self, number: u8) {
+        let urgent = ["--needs", &label(number), "--priority", "P0"];
+        let task = self.machine(SERVERS[1]).add(&self.project, STAYING, &urgent);
+        let begun = self.machine(number).folder.join(format!("at-work-on-{task}"));
+        let started = Instant::now();
+        while !begun.exists() {
+            assert!(started.elapsed() < PATIENCE, "machine {number} does not begin {task}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn cut_for_long(&self, number: u8) {
@@ -244,7 +271,7 @@ impl Stage {
         let asking: BTreeSet<String> = questions.iter().map(|question| text(question, "task_id")).collect();
         assert_eq!(
             (questions.len(), asking.len()),
-            (TASKS / ASKING_EVERY, TASKS / ASKING_EVERY),
+            (PLANNED / ASKING_EVERY, PLANNED / ASKING_EVERY),
             "{questions:#?}"
         );
         for question in &questions {
@@ -260,11 +287,17 @@ impl Stage {
         );
         let claimed = of("task").into_iter().filter(|task| task["status"] == "RUNNING").count();
         assert_eq!(claimed, 0);
-        let lost =
-            of("task").into_iter().flat_map(|task| task["attempts"].as_array().cloned().unwrap_or_default());
-        let lost = lost.filter(|attempt| attempt["closing"]["closing"] == "lost").count();
-        assert!(lost > 0, "the cuts and kills hit nobody at work: nothing was shown");
+        let hits: Vec<&Value> = of("task").into_iter().filter(|task| task["title"] == STAYING).collect();
+        assert_eq!(hits.len(), HITS);
+        for task in hits {
+            assert_eq!(task["attempts"][0]["closing"]["closing"], "lost", "{task:#}");
+        }
     }
+}
+
+/// What only this machine has.
+fn label(number: u8) -> String {
+    format!("machine-{number}")
 }
 
 fn text(value: &Value, key: &str) -> String {
