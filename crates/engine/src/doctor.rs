@@ -87,6 +87,11 @@ impl Finding {
     }
 }
 
+fn settings_found(path: &Path) -> String {
+    let shown = path.display();
+    if path.exists() { shown.to_string() } else { format!("none at {shown}; baton init writes them down") }
+}
+
 /// Looks at everything, from this folder.
 pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
     let mut findings = vec![match Git::find().await {
@@ -99,7 +104,7 @@ pub async fn examine(folder: &Path, options: &PlaceOptions) -> Report {
             findings.push(repository(&place).await);
             match Settings::load(&place.settings_path()) {
                 Ok(loaded) => {
-                    findings.push(Finding::ok("settings", place.settings_path().display().to_string()));
+                    findings.push(Finding::ok("settings", settings_found(&place.settings_path())));
                     if options.store.is_none() {
                         place.store = loaded.store.clone().unwrap_or_default();
                     }
@@ -175,7 +180,7 @@ async fn look_at_store(place: &Place) -> Vec<Finding> {
     if place.store == StoreAddress::File && !place.store_path().exists() {
         return vec![Finding::ok("store", "none yet; it is made when it is needed")];
     }
-    let store = match place.open_store().await {
+    let store = match place.look_into_store().await {
         Ok(store) => store,
         Err(error) => return vec![Finding::broken("store", &error)],
     };

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use baton_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
@@ -104,8 +105,17 @@ impl Place {
         self.open_store_before(Onlooker::default()).await
     }
 
+    /// The same for somebody who wants to know how things are: a server that is away is told of and not waited for.
+    pub async fn look_into_store(&self) -> Result<AnyStore, EngineError> {
+        self.open(Onlooker::default(), Some(Duration::ZERO)).await
+    }
+
     /// The same before somebody who is told what takes long, and what does later.
     pub async fn open_store_before(&self, onlooker: Onlooker) -> Result<AnyStore, EngineError> {
+        self.open(onlooker, None).await
+    }
+
+    async fn open(&self, onlooker: Onlooker, patience: Option<Duration>) -> Result<AnyStore, EngineError> {
         let failed = |error: std::io::Error| EngineError::Folder {
             path: self.state_dir.clone(),
             detail: error.to_string(),
@@ -122,7 +132,8 @@ impl Place {
             }
             StoreAddress::Postgres { url } => {
                 let options = PostgresOptions::new(url.expose(), self.shared_namespace());
-                let options = PostgresOptions { onlooker, ..options };
+                let patience = patience.unwrap_or(options.patience);
+                let options = PostgresOptions { onlooker, patience, ..options };
                 PostgresStore::open(&options).await?.into()
             }
         })

@@ -6,6 +6,8 @@ use std::sync::Arc;
 /// What takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// The server does not answer, and is tried again.
+    Reaching,
     /// Every page is read, after a stop that nobody saw the end of, or of a copy that is put back.
     Checking,
     /// The tables are brought from an earlier form to this program's.

@@ -81,6 +81,7 @@ impl Progress {
     pub fn onlooker(&self) -> Onlooker {
         let progress = self.clone();
         Onlooker::new(move |stage| match stage {
+            Stage::Reaching => progress.at("PostgreSQL does not answer, trying again", 0, 0),
             Stage::Checking => progress.at("Looking over the whole store", 0, 0),
             Stage::Upgrading { from: 0, .. } => progress.at("Making the store", 0, 0),
             Stage::Upgrading { from, to } => {

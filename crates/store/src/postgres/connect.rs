@@ -15,7 +15,7 @@ use super::fault::{Fault, describe};
 use super::password;
 use super::tls::{Encrypted, Tls, TlsOptions};
 use crate::error::StoreError;
-use crate::onlooker::Onlooker;
+use crate::onlooker::{Onlooker, Stage};
 
 /// Any statement of ours that runs this long has gone wrong.
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
@@ -46,7 +46,7 @@ pub struct PostgresOptions {
     pub namespace: String,
     /// How long a call waits for a server that does not answer before it says so.
     pub patience: Duration,
-    /// Told while bringing the schema up to date takes long.
+    /// Told while the server is away, and while bringing the schema up to date takes long.
     pub onlooker: Onlooker,
 }
 
@@ -132,6 +132,11 @@ impl Connector {
 
     /// A connection, tried for until patience runs out. A refusal that waiting cannot mend is said at once.
     pub(super) async fn link(&self) -> Result<Link, StoreError> {
+        self.link_before(&Onlooker::default()).await
+    }
+
+    /// The same before somebody who waits for it.
+    pub(super) async fn link_before(&self, onlooker: &Onlooker) -> Result<Link, StoreError> {
         let started = Instant::now();
         let mut backoff = BACKOFF_FIRST;
         loop {
@@ -158,6 +163,7 @@ impl Connector {
             if is_hopeless || started.elapsed() + backoff > self.patience {
                 return Err(StoreError::Unreachable { detail: describe(&error) });
             }
+            onlooker.tell(Stage::Reaching);
             sleep(backoff).await;
             backoff = (backoff * 2).min(BACKOFF_MAX);
         }

@@ -21,7 +21,7 @@ const DOING: &str = "bringing the schema up to date";
 
 /// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
 pub(super) async fn migrate(connector: &Connector, onlooker: &Onlooker) -> Result<(), StoreError> {
-    let link = connector.link().await?;
+    let link = connector.link_before(onlooker).await?;
     run(connector, &link, onlooker).await.map_err(|fault| match fault.unwritten(DOING) {
         StoreError::Backend { doing, detail } if detail.ends_with(MAY_NOT) => {
             let detail = format!(

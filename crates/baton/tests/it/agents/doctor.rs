@@ -87,6 +87,15 @@ fn a_person_who_waits_is_told_that_it_goes_on_and_nothing_of_that_is_left() {
 }
 
 #[test]
+fn settings_that_are_not_there_are_not_said_to_be() {
+    let shop = Shop::of(|_| String::new());
+    let said = || of(&report(&shop).1, "findings", "what", "settings")["detail"].as_str().unwrap().to_owned();
+    assert!(said().ends_with("/.agent/baton.toml"));
+    std::fs::remove_file(shop.folder.join(".agent/baton.toml")).unwrap();
+    assert!(said().starts_with("none at /") && said().ends_with("; baton init writes them down"));
+}
+
+#[test]
 fn a_password_that_others_can_read_is_told_and_a_kept_one_is_noted() {
     let store = "store = \"postgres://mia:secret@/no?host=/nowhere/at/all\"\n";
     let shop = Shop::of(|_| store.to_owned());

@@ -2,6 +2,7 @@
 
 use super::shop::Shop;
 use crate::postgres;
+use crate::terminal::AtTerminal;
 
 /// A namespace nobody else uses on the shared server.
 fn namespace(name: &str) -> String {
@@ -156,4 +157,16 @@ fn the_sql_for_a_home_is_printed_and_names_no_secret() {
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
 pub fn eprintln_skipped(reason: &str) {
     eprintln!("skipped: {reason}");
+}
+
+#[test]
+fn whoever_waits_for_a_server_that_is_away_is_told_so() {
+    let shop = Shop::of(|_| String::new());
+    let away = ["--store", "postgres://mia@/no?host=/nowhere/at/all", "task", "list"];
+    let mut listing = AtTerminal::start(shop.baton(&away));
+    listing.until("PostgreSQL does not answer, trying again … ");
+    let (status, shown) = listing.end();
+    assert!(!status.success());
+    let (_, last) = shown.rsplit_once("\x1b[K").unwrap();
+    assert!(last.starts_with("error: PostgreSQL cannot be reached"), "{shown:?}");
 }
