@@ -37,8 +37,9 @@ fn fetched(folder: &Path, file: &Path) -> bool {
         output.is_ok_and(|output| output.status.success())
     };
     let address = format!("https://registry.npmjs.org/axe-core/-/{name}");
-    let has_archive = run("npm", &["pack", "--silent", &format!("axe-core@{VERSION}")])
-        || run("curl", &["--fail", "--silent", "--location", "--output", &name, &address]);
+    let has_archive =
+        run("npm", &["pack", "--silent", "--fetch-timeout=60000", &format!("axe-core@{VERSION}")])
+            || run("curl", &["--fail", "--silent", "--location", "--output", &name, &address]);
     has_archive
         && run("tar", &["-xzf", &name, "package/axe.min.js"])
         && fs::rename(scratch.path().join("package/axe.min.js"), file).is_ok()
