@@ -147,7 +147,7 @@ impl Taskfile {
         let options = Options::default();
         let console = Capture::apart();
         let engine = self.engine(&options, &console, Scope::default())?;
-        engine.tasks(all, Order::AsWritten).into_iter().map(|task| engine.listed(task)).collect()
+        engine.listed(&engine.tasks(all, Order::AsWritten))
     }
 
     /// Runs a task to its end. Runs share nothing; any number may go on at once.

@@ -1,5 +1,7 @@
 //! A task as written.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
 use crate::yaml::{Kind, Node, Position};
@@ -55,7 +57,8 @@ pub struct Task {
     // What the includes on the way to the root have added.
     pub namespace: String,
     pub include_vars: Vars,
-    pub included_taskfile_vars: Vars,
+    /// One for all tasks of a file.
+    pub included_taskfile_vars: Arc<Vars>,
 }
 
 const KEYS: &[&str] = &[

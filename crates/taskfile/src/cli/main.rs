@@ -94,6 +94,8 @@ fn with_taskfile(
     let found = find(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
     let environment = Environment::of_process();
     let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
+    // The program ends with this; the system takes it back in one piece.
+    let loaded = Box::leak(Box::new(loaded));
     warn(&loaded.warnings, console);
     let place = Place { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
     let mut options = options(flags);

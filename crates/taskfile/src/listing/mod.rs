@@ -7,7 +7,7 @@ mod table;
 use crate::ast::Task;
 use crate::run::{Call, Engine, RunError};
 use crate::shell::Stream;
-use crate::vars::Renderer;
+use crate::vars::{Renderer, Variables};
 
 pub use json::Layout;
 
@@ -52,13 +52,22 @@ impl<'e> Engine<'e> {
         tasks
     }
 
-    /// A task as it is listed. No command is started for it.
-    pub fn listed(&self, task: &Task) -> Result<Listed, RunError> {
+    /// Tasks as they are listed. No command is started for them.
+    pub fn listed(&self, tasks: &[&Task]) -> Result<Vec<Listed>, RunError> {
+        let mut variables = None;
+        tasks.iter().map(|task| self.listed_with(&mut variables, task)).collect()
+    }
+
+    /// Variables are made for the first task that needs them, and are the next one's afterwards.
+    fn listed_with(&self, known: &mut Option<Variables>, task: &Task) -> Result<Listed, RunError> {
         let texts = [&task.label, &task.desc, &task.summary];
         let rendered = if texts.iter().any(|t| t.contains("{{")) {
-            let variables = self.variables(Some(task), Some(&Call::new(&task.name)), false)?;
+            let variables = known.get_or_insert_with(|| Variables::over(self.base()));
+            self.set_all(variables, Some(task), Some(&Call::new(&task.name)), false)?;
             let mut render = Renderer::new(&variables.values, &self.host);
-            texts.map(|t| render.text(t))
+            let rendered = texts.map(|t| render.text(t));
+            variables.back_to(self.base());
+            rendered
         } else {
             texts.map(Clone::clone)
         };
@@ -88,7 +97,7 @@ impl<'e> Engine<'e> {
             self.console.write(Stream::Out, words.as_bytes());
             return Ok(false);
         }
-        let listed = tasks.into_iter().map(|t| self.listed(t)).collect::<Result<Vec<_>, _>>()?;
+        let listed = self.listed(&tasks)?;
         let text = format!("task: Available tasks for this project:\n{}", table::table(&listed));
         self.console.write(Stream::Out, text.as_bytes());
         Ok(true)
@@ -110,9 +119,9 @@ impl<'e> Engine<'e> {
     pub fn print_json(&self, all: bool, order: Order, layout: Layout) -> Result<bool, RunError> {
         let tasks = self.tasks(all, order);
         let mut entries = Vec::with_capacity(tasks.len());
-        for task in &tasks {
+        for (task, listed) in tasks.iter().zip(self.listed(&tasks)?) {
             let up_to_date = if layout.with_status { Some(self.sources_up_to_date(task)?) } else { None };
-            entries.push((self.listed(task)?, up_to_date));
+            entries.push((listed, up_to_date));
         }
         self.console.write(Stream::Out, json::json(&entries, &self.file.location, layout).as_bytes());
         Ok(!tasks.is_empty())

@@ -60,6 +60,13 @@ fn parent(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("/")).to_owned()
 }
 
+/// Whether nothing can be left out of it, which most paths show at a glance; of others it says no.
+fn is_clean(path: &[u8]) -> bool {
+    path.first() == Some(&b'/')
+        && path.last() != Some(&b'/')
+        && !path.windows(2).any(|pair| matches!(pair, b"//" | b"/."))
+}
+
 /// Joins and cleans: no `.` and `..` stay, as Go's paths are printed.
 pub(crate) fn join(base: &Path, path: &str) -> PathBuf {
     clean(&base.join(path))
@@ -67,6 +74,9 @@ pub(crate) fn join(base: &Path, path: &str) -> PathBuf {
 
 pub(crate) fn clean(path: &Path) -> PathBuf {
     use std::path::Component;
+    if is_clean(path.as_os_str().as_encoded_bytes()) {
+        return path.to_owned();
+    }
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

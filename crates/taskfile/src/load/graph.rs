@@ -1,5 +1,6 @@
 //! Reading a Taskfile and everything it includes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -39,8 +40,10 @@ pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> 
         files: Vec::new(),
         warnings: Vec::new(),
     };
-    let taskfile = reader.read(path)?;
-    let taskfile = Rc::try_unwrap(taskfile).unwrap_or_else(|shared| (*shared).clone());
+    let taskfile = match reader.read(path)? {
+        File::Own(taskfile) => *taskfile,
+        File::Shared(taskfile) => (*taskfile).clone(),
+    };
     Ok(Loaded { taskfile, files: reader.files, warnings: reader.warnings })
 }
 
@@ -48,18 +51,25 @@ struct Reader<'a> {
     current: &'a Path,
     environment: &'a Map,
     host: &'a dyn Host,
-    /// Files read and merged; one included twice is read once.
-    read: HashMap<PathBuf, Rc<TaskfileAst>>,
+    /// Files read and merged. Most are wanted once and are not kept; one that is wanted again is read again, and kept
+    /// from then on.
+    read: HashMap<PathBuf, Option<Rc<TaskfileAst>>>,
     /// Files whose includes are being read, for finding cycles.
     open: Vec<PathBuf>,
     files: Vec<FileStamp>,
     warnings: Vec<(PathBuf, Warning)>,
 }
 
+/// A file that was read, for whoever wants it.
+enum File {
+    Own(Box<TaskfileAst>),
+    Shared(Rc<TaskfileAst>),
+}
+
 impl Reader<'_> {
-    fn read(&mut self, path: &Path) -> Result<Rc<TaskfileAst>, LoadError> {
-        if let Some(done) = self.read.get(path) {
-            return Ok(Rc::clone(done));
+    fn read(&mut self, path: &Path) -> Result<File, LoadError> {
+        if let Some(Some(kept)) = self.read.get(path) {
+            return Ok(File::Shared(Rc::clone(kept)));
         }
         if let Some(start) = self.open.iter().position(|p| p == path) {
             let round = self.open[start..].iter().map(PathBuf::as_path).chain([path]);
@@ -74,19 +84,29 @@ impl Reader<'_> {
         let mut file = self.parse(path)?;
         self.open.push(path.to_owned());
         for include in file.includes.clone() {
-            if let Some((include, included)) = self.include(path, &file, include)? {
-                merge(&mut file, &included, &include)?;
+            match self.include(path, &file, include)? {
+                Some((include, File::Own(included))) => merge(&mut file, Cow::Owned(*included), &include)?,
+                Some((include, File::Shared(included))) => {
+                    merge(&mut file, Cow::Borrowed(&included), &include)?;
+                }
+                None => {}
             }
         }
         self.open.pop();
-        let file = Rc::new(file);
-        self.read.insert(path.to_owned(), Rc::clone(&file));
-        Ok(file)
+        if self.read.contains_key(path) {
+            let file = Rc::new(file);
+            self.read.insert(path.to_owned(), Some(Rc::clone(&file)));
+            return Ok(File::Shared(file));
+        }
+        self.read.insert(path.to_owned(), None);
+        Ok(File::Own(Box::new(file)))
     }
 
     fn parse(&mut self, path: &Path) -> Result<TaskfileAst, LoadError> {
         let failed = |source| LoadError::Read { path: path.to_owned(), source };
-        self.files.push(FileStamp::of(path));
+        if !self.read.contains_key(path) {
+            self.files.push(FileStamp::of(path));
+        }
         if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
             return Err(LoadError::Limit {
                 path: path.to_owned(),
@@ -94,7 +114,7 @@ impl Reader<'_> {
             });
         }
         let bytes = std::fs::read(path).map_err(failed)?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = str::from_utf8(&bytes).map_or_else(|_| String::from_utf8_lossy(&bytes), Cow::Borrowed);
         let root = yaml::parse(&text).map_err(|error| LoadError::Yaml {
             file: path.strip_prefix(self.current).unwrap_or(path).display().to_string(),
             path: path.to_owned(),
@@ -105,7 +125,9 @@ impl Reader<'_> {
             TaskfileAst::decode(root.as_ref(), &path.display().to_string()).map_err(|error| {
                 LoadError::Decode { path: path.to_owned(), snippet: snippet(&text, error.position), error }
             })?;
-        self.warnings.extend(warnings.into_iter().map(|w| (path.to_owned(), w)));
+        if !self.read.contains_key(path) {
+            self.warnings.extend(warnings.into_iter().map(|w| (path.to_owned(), w)));
+        }
         if file.version.is_none() {
             return Err(LoadError::MissingVersion { path: path.to_owned() });
         }
@@ -118,7 +140,7 @@ impl Reader<'_> {
         from: &Path,
         file: &TaskfileAst,
         mut include: Include,
-    ) -> Result<Option<(Include, Rc<TaskfileAst>)>, LoadError> {
+    ) -> Result<Option<(Include, File)>, LoadError> {
         include.taskfile = self.expand(&include.taskfile, file)?;
         include.dir = self.expand(&include.dir, file)?;
         include.checksum = self.expand(&include.checksum, file)?;

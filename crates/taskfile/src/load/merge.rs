@@ -1,5 +1,8 @@
 //! Taking an included Taskfile into the one that includes it.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::ast::{Action, Include, Task, TaskfileAst, Var, Vars};
 
 use super::error::LoadError;
@@ -8,8 +11,8 @@ use super::error::LoadError;
 const MAX_TASKS: usize = 20_000;
 
 /// Variables and environment of the included file become the including file's too (the included
-/// one's value counts); its tasks get the namespace in front.
-pub fn merge(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) -> Result<(), LoadError> {
+/// one's value counts); its tasks get the namespace in front. They are moved where nobody else wants the file.
+pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Include) -> Result<(), LoadError> {
     if let (Some(first), Some(second)) = (into.version, from.version)
         && first != second
     {
@@ -29,17 +32,25 @@ pub fn merge(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) -> R
             what: format!("more than {MAX_TASKS} tasks with its includes"),
         });
     }
-    for (name, task) in &from.tasks {
-        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, name).is_some()) {
+    let vars = Arc::new(into.vars.clone());
+    let (is_silent, has_default) = (from.silent, from.tasks.contains_key("default"));
+    let tasks: Box<dyn Iterator<Item = Task>> = match from {
+        Cow::Owned(from) => Box::new(from.tasks.into_values()),
+        Cow::Borrowed(from) => Box::new(from.tasks.values().cloned()),
+    };
+    for task in tasks {
+        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, &task.name).is_some()) {
             continue;
         }
-        let task = included(task, from, include, &into.vars);
+        let task = included(task, is_silent, include, &vars);
         if into.tasks.contains_key(&task.name) {
             return Err(LoadError::TaskClash { task: task.name, include: include.namespace.clone() });
         }
         into.tasks.insert(task.name.clone(), task);
     }
-    alias_default(into, from, include);
+    if has_default {
+        alias_default(into, include);
+    }
     Ok(())
 }
 
@@ -51,21 +62,20 @@ fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
 }
 
 /// The task as the including file knows it.
-fn included(task: &Task, from: &TaskfileAst, include: &Include, vars: &Vars) -> Task {
-    let mut task = task.clone();
+fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> Task {
     task.internal = task.internal || include.internal;
-    if from.silent {
+    if is_silent {
         task.silent = task.silent.or(Some(true));
     }
     if !include.flatten {
         add_namespace(&mut task, include);
     }
     if include.advanced {
-        task.dir = super::find::join(include.dir.as_ref(), &task.dir).display().to_string();
+        task.dir = super::find::join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
         for (name, var) in &include.vars {
             task.include_vars.insert(name.clone(), var.clone());
         }
-        task.included_taskfile_vars.clone_from(vars);
+        task.included_taskfile_vars = Arc::clone(vars);
     }
     task
 }
@@ -90,8 +100,8 @@ fn add_namespace(task: &mut Task, include: &Include) {
 }
 
 /// The namespace alone means the included file's default task, unless a task is called so.
-fn alias_default(into: &mut TaskfileAst, from: &TaskfileAst, include: &Include) {
-    if include.flatten || !from.tasks.contains_key("default") || into.tasks.contains_key(&include.namespace) {
+fn alias_default(into: &mut TaskfileAst, include: &Include) {
+    if include.flatten || into.tasks.contains_key(&include.namespace) {
         return;
     }
     if let Some(default) = into.tasks.get_mut(&format!("{}:default", include.namespace)) {

@@ -138,7 +138,7 @@ impl<'e> Engine<'e> {
     }
 
     /// The environment and the variables that are the same for every task.
-    pub(super) fn base(&self) -> &Map {
+    pub(crate) fn base(&self) -> &Map {
         self.base.get_or_init(|| {
             let mut base = self.environment.values();
             let executable = self.options.executable.clone().unwrap_or_else(|| "task".to_owned());

@@ -23,40 +23,52 @@ impl Engine<'_> {
         call: Option<&Call>,
         evaluate: bool,
     ) -> Result<Variables, RunError> {
-        let mut variables = Variables { values: self.base().clone(), ..Variables::default() };
-        self.set_special(&mut variables, task, call);
+        let mut variables = Variables::over(self.base());
+        self.set_all(&mut variables, task, call, evaluate)?;
+        Ok(variables)
+    }
+
+    /// The same, set over what is the same for all tasks.
+    pub(crate) fn set_all(
+        &self,
+        variables: &mut Variables,
+        task: Option<&Task>,
+        call: Option<&Call>,
+        evaluate: bool,
+    ) -> Result<(), RunError> {
+        self.set_special(variables, task, call);
         let root = &self.place.dir;
         let task_dir = match task {
-            Some(task) => self.task_dir(task, &variables)?,
+            Some(task) => self.task_dir(task, variables)?,
             None => root.clone(),
         };
         for (name, var) in self.env.iter().chain(&self.vars) {
-            self.set(&mut variables, name, var, root, evaluate)?;
+            self.set(variables, name, var, root, evaluate)?;
         }
-        let Some(task) = task else { return Ok(variables) };
+        let Some(task) = task else { return Ok(()) };
         for (name, var) in &task.include_vars {
-            self.set(&mut variables, name, var, root, evaluate)?;
+            self.set(variables, name, var, root, evaluate)?;
         }
-        for (name, var) in &task.included_taskfile_vars {
-            self.set(&mut variables, name, var, &task_dir, evaluate)?;
+        for (name, var) in task.included_taskfile_vars.iter() {
+            self.set(variables, name, var, &task_dir, evaluate)?;
         }
-        let Some(call) = call else { return Ok(variables) };
+        let Some(call) = call else { return Ok(()) };
         for (name, var) in &call.vars {
-            self.set(&mut variables, name, var, root, evaluate)?;
+            self.set(variables, name, var, root, evaluate)?;
         }
         for (name, var) in &task.vars {
-            self.set(&mut variables, name, var, &task_dir, evaluate)?;
+            self.set(variables, name, var, &task_dir, evaluate)?;
         }
-        Ok(variables)
+        Ok(())
     }
 
     fn set_special(&self, variables: &mut Variables, task: Option<&Task>, call: Option<&Call>) {
         let taskfile = task.map_or("", |t| t.location.taskfile.as_str());
-        let taskfile_dir = Path::new(taskfile).parent().map(|p| p.display().to_string()).unwrap_or_default();
-        let task_dir = task.map(|t| join(&self.place.dir, &t.dir).display().to_string()).unwrap_or_default();
+        let taskfile_dir = Path::new(taskfile).parent().map(Path::to_string_lossy).unwrap_or_default();
+        let task_dir = task.map(|t| join(&self.place.dir, &t.dir)).unwrap_or_default();
         for (name, value) in [
             ("TASK", task.map_or("", |t| t.name.as_str())),
-            ("TASK_DIR", &task_dir),
+            ("TASK_DIR", &task_dir.to_string_lossy()),
             ("TASKFILE", taskfile),
             ("TASKFILE_DIR", &taskfile_dir),
             ("ALIAS", call.map_or("", |c| c.task.as_str())),

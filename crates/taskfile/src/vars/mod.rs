@@ -18,16 +18,46 @@ pub struct Variables {
     pub pending: IndexMap<String, String>,
     /// Names whose values are not shown.
     pub secrets: Vec<String>,
+    /// Places of values that were set over others, and whether one was taken away: what going back has to mend.
+    replaced: Vec<usize>,
+    is_any_removed: bool,
 }
 
 impl Variables {
+    /// With these values to begin with.
+    pub fn over(base: &Map) -> Self {
+        Self { values: base.clone(), ..Self::default() }
+    }
+
+    /// As they were when they were made over these values. Most are still there, which is cheaper than making all anew for
+    /// each of many tasks.
+    pub fn back_to(&mut self, base: &Map) {
+        self.pending.clear();
+        self.secrets.clear();
+        if std::mem::take(&mut self.is_any_removed) {
+            self.replaced.clear();
+            self.values.clone_from(base);
+            return;
+        }
+        self.values.truncate(base.len());
+        for place in self.replaced.drain(..) {
+            if let (Some((_, value)), Some((_, first))) =
+                (self.values.get_index_mut(place), base.get_index(place))
+            {
+                value.clone_from(first);
+            }
+        }
+    }
+
     pub fn set(&mut self, name: &str, value: Value) {
         self.pending.shift_remove(name);
-        self.values.insert(name.to_owned(), value);
+        if let (place, Some(_)) = self.values.insert_full(name.to_owned(), value) {
+            self.replaced.push(place);
+        }
     }
 
     pub fn set_pending(&mut self, name: &str, command: &str) {
-        self.values.shift_remove(name);
+        self.is_any_removed |= self.values.shift_remove(name).is_some();
         self.pending.insert(name.to_owned(), command.to_owned());
     }
 
@@ -53,5 +83,37 @@ impl Variables {
             .iter()
             .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))
             .map(|(k, v)| (k.as_str(), v.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base() -> Map {
+        ["HOME", "USER", "TASK_EXE"].map(|name| (name.to_owned(), Value::from(name))).into_iter().collect()
+    }
+
+    #[test]
+    fn whatever_was_set_is_gone_when_they_go_back() {
+        let base = base();
+        let mut variables = Variables::over(&base);
+        let changes: [fn(&mut Variables); 4] = [
+            |variables| variables.set("NEW", Value::from("new")),
+            |variables| variables.set("USER", Value::from("other")),
+            |variables| variables.set_pending("HOME", "pwd"),
+            |variables| variables.secrets.push("USER".to_owned()),
+        ];
+        // Each alone, and each after all before it.
+        for upto in 0..changes.len() {
+            for first in [0, upto] {
+                for change in &changes[first..=upto] {
+                    change(&mut variables);
+                }
+                variables.back_to(&base);
+                assert!(variables.values.iter().eq(base.iter()), "{:?}", variables.values);
+                assert!(variables.pending.is_empty() && variables.secrets.is_empty());
+            }
+        }
     }
 }

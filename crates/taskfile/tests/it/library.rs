@@ -198,6 +198,21 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
 }
 
 #[test]
+fn a_file_that_is_included_again_and_again_is_there_each_time_and_warned_of_once() {
+    let include = |name: &str| format!("  {name}: ./part.yml\n");
+    let both = format!("version: '3'\nincludes:\n{}{}", include("a"), include("b"));
+    let project = Project::with(&[
+        ("Taskfile.yml", &format!("{both}{}  more: ./more.yml\n", include("c"))),
+        ("more.yml", &both),
+        ("part.yml", "version: '3'\ntasks:\n  t: {desc: T, hiden: true, cmds: [echo]}\n"),
+    ]);
+    let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
+    let names: Vec<String> = taskfile.list(true).unwrap().into_iter().map(|task| task.name).collect();
+    assert_eq!(names, ["a:t", "b:t", "c:t", "more:a:t", "more:b:t"]);
+    assert_eq!(taskfile.warnings().len(), 1, "{:?}", taskfile.warnings());
+}
+
+#[test]
 fn hints_go_further_than_messages() {
     let project = Project::with(&[
         ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
