@@ -154,11 +154,6 @@ fn the_sql_for_a_home_is_printed_and_names_no_secret() {
     assert!(!refused.status.success());
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-pub fn eprintln_skipped(reason: &str) {
-    eprintln!("skipped: {reason}");
-}
-
 #[test]
 fn whoever_waits_for_a_server_that_is_away_is_told_so() {
     let shop = Shop::of(|_| String::new());
@@ -169,4 +164,9 @@ fn whoever_waits_for_a_server_that_is_away_is_told_so() {
     assert!(!status.success());
     let (_, last) = shown.rsplit_once("\x1b[K").unwrap();
     assert!(last.starts_with("error: PostgreSQL cannot be reached"), "{shown:?}");
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+pub fn eprintln_skipped(reason: &str) {
+    eprintln!("skipped: {reason}");
 }

@@ -189,13 +189,10 @@ impl Stage {
     /// Gives the machine a task that no other may take, and returns when it is at work on it.
     fn put_to_work(&self, number: u8) {
         let urgent = ["--needs", &label(number), "--priority", "P0"];
-        let task = self.machine(SERVERS[1]).add(&self.project, STAYING, &urgent);
+        let desk = self.machine(SERVERS[1]);
+        let task = desk.add(&self.project, STAYING, &urgent);
         let begun = self.machine(number).folder.join(format!("at-work-on-{task}"));
-        let started = Instant::now();
-        while !begun.exists() {
-            assert!(started.elapsed() < PATIENCE, "machine {number} does not begin {task}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        desk.until(&format!("machine {number} is at work on {task}"), || begun.exists());
     }
 
     fn cut_for_long(&self, number: u8) {
