@@ -15,8 +15,8 @@ use baton_core::id::{AttemptId, EffectId};
 use baton_core::text::NonBlank;
 use baton_store::Store;
 use baton_store::outbox::PendingEffect;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::asking::Attendant;
 use crate::error::EngineError;
@@ -38,6 +38,8 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(2);
 const READ_AGAIN_AFTER: Duration = Duration::from_mins(10);
 /// A machine that was not heard of for this long is not waited for; should it come back, its pruner sees to its worktrees.
 const FORGOTTEN_AFTER_MS: i64 = 3_600_000;
+/// At the end, notices on their way get this long to arrive: one that is cut off is told again by whoever comes next.
+const LAST_NOTICES: Duration = Duration::from_secs(5);
 /// A timer further away than this is looked at again on the way.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
@@ -54,8 +56,13 @@ pub struct Courier<S> {
     /// To be done, in the order it was caused.
     waiting: VecDeque<Errand>,
     /// Notices on their way.
-    under_way: JoinSet<(Errand, Result<(), String>)>,
+    under_way: JoinSet<Told>,
+    /// Notices that came to an end while it idled, to be settled in the next round.
+    arrived: Vec<Result<Told, JoinError>>,
 }
+
+/// A notice, and whether it was taken.
+type Told = (Errand, Result<(), String>);
 
 /// Who had the attempts that some effects are about.
 #[derive(Default)]
@@ -89,6 +96,7 @@ impl<S: Store> Courier<S> {
             read_to: None,
             waiting: VecDeque::new(),
             under_way: JoinSet::new(),
+            arrived: Vec::new(),
         }
     }
 
@@ -109,9 +117,7 @@ impl<S: Store> Courier<S> {
     pub async fn run_once(&mut self) -> Result<(), EngineError> {
         self.read_outbox().await?;
         self.fire_timers().await?;
-        while let Some(joined) = self.under_way.try_join_next() {
-            self.note(joined).await?;
-        }
+        self.settle_arrived().await?;
         for _ in 0..self.waiting.len() {
             let Some(errand) = self.waiting.pop_front() else { break };
             let is_due = errand.not_before.is_none_or(|at| at <= Instant::now());
@@ -131,7 +137,17 @@ impl<S: Store> Courier<S> {
         Ok(())
     }
 
-    /// Waits until there may be something to do that no change tells of. Safe to drop half-way.
+    /// Lets the notices on their way arrive, before another courier takes over.
+    pub async fn finish(mut self) -> Result<(), EngineError> {
+        let until = Instant::now() + LAST_NOTICES;
+        while let Ok(Some(joined)) = timeout_at(until, self.under_way.join_next()).await {
+            self.arrived.push(joined);
+        }
+        self.settle_arrived().await
+    }
+
+    /// Waits until there may be something to do that no change tells of. Safe to drop half-way: what arrived is noted
+    /// without a further wait, and settled in the next round.
     pub async fn idle(&mut self) -> Result<(), EngineError> {
         let due = self.waiting.iter().filter_map(|errand| errand.not_before).min();
         let timer = match self.timers.next_at() {
@@ -145,7 +161,7 @@ impl<S: Store> Courier<S> {
         let at = [due, timer].into_iter().flatten().min();
         tokio::select! {
             () = async { match at { Some(at) => sleep_until(at).await, None => sleep(LONGEST_WAIT).await } } => {}
-            Some(joined) = self.under_way.join_next() => self.note(joined).await?,
+            Some(joined) = self.under_way.join_next() => self.arrived.push(joined),
         }
         Ok(())
     }
@@ -257,12 +273,12 @@ impl<S: Store> Courier<S> {
         Ok(())
     }
 
-    async fn note(
-        &mut self,
-        joined: Result<(Errand, Result<(), String>), tokio::task::JoinError>,
-    ) -> Result<(), EngineError> {
-        let (errand, told) = joined.map_err(|error| EngineError::Runner { detail: error.to_string() })?;
-        self.settle(errand, told).await
+    async fn settle_arrived(&mut self) -> Result<(), EngineError> {
+        while let Some(joined) = self.arrived.pop().or_else(|| self.under_way.try_join_next()) {
+            let (errand, told) = joined.map_err(|error| EngineError::Runner { detail: error.to_string() })?;
+            self.settle(errand, told).await?;
+        }
+        Ok(())
     }
 
     /// Done and gone, or later again, or given up where a person sees it.

@@ -1,6 +1,7 @@
 //! Everything that runs while `baton up` does: the dispatcher, and the services around it.
 
 use std::fs;
+use std::mem;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -289,7 +290,8 @@ impl<S: Store> Engine<S> {
             changes.mark_unchanged();
             let is_steward = stewardship.is_held().await?;
             if courier.is_outdated(is_steward) {
-                courier = Courier::new(self.shop.clone(), is_steward);
+                let next = Courier::new(self.shop.clone(), is_steward);
+                mem::replace(&mut courier, next).finish().await?;
                 courier.begin().await?;
                 if is_steward {
                     self.forget_gone_workers().await?;
@@ -307,6 +309,7 @@ impl<S: Store> Engine<S> {
             }
             // Once more after the end was called, for what the last runners left.
             if *end.borrow() {
+                courier.finish().await?;
                 return stewardship.hand_over().await;
             }
             let not_before = Instant::now() + if is_steward { Duration::ZERO } else { OUTBOX_PAUSE };

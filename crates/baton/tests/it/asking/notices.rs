@@ -1,5 +1,6 @@
 //! What a person who is not looking is told: every new question, and the end of every run. Until they take it.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 
@@ -38,6 +39,27 @@ fn a_new_question_is_told_by_command_and_webhook_until_they_take_it() {
     assert_eq!(told.len(), 1, "what was taken is not told again: {told:?}");
     assert_eq!(told[0]["id"], ids[0]);
     assert!(told[0]["text"].as_str().unwrap().starts_with("Which port?"), "{told:?}");
+}
+
+#[test]
+fn a_notice_on_its_way_when_baton_ends_arrives_and_is_not_told_again() {
+    let settings = "[notify]\ncommand = [\"sh\", \"-c\", \"touch begun; sleep 1; cat >> told-question.json; \
+                    echo >> told-question.json\"]\n";
+    let shop = Shop::scripted(&asks_then_tells("Which port?"), settings);
+    add(&shop, "Ask");
+    let up = shop.up();
+    shop.until("it is on its way", || shop.folder.join("begun").exists());
+    up.end();
+    let first = told(&shop, "question");
+    std::fs::remove_file(shop.folder.join("begun")).unwrap();
+    // Whatever were left of it would be told first, so a second question tells that nothing was.
+    add(&shop, "Ask again");
+    let up = shop.up();
+    shop.until("the second is told", || told(&shop, "question").len() > first.len());
+    up.end();
+    let ids: BTreeSet<String> =
+        told(&shop, "question").iter().map(|notice| notice["id"].to_string()).collect();
+    assert_eq!((told(&shop, "question").len(), ids.len()), (2, 2), "{ids:?}");
 }
 
 #[test]
