@@ -1,6 +1,7 @@
 //! The heartbeat: tells the store again and again that this worker lives, what it has and what it can take.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::time::Duration;
 
 use baton_core::id::ProjectId;
@@ -8,7 +9,7 @@ use baton_core::time::Timestamp;
 use baton_core::worker::{BEAT_MS, Worker};
 use baton_store::Store;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::dispatcher::served_roles;
 use crate::error::EngineError;
@@ -18,6 +19,8 @@ use crate::workshop::Workshop;
 
 /// Beats between two counts of who else is there.
 const CENSUS_BEATS: u32 = 5;
+/// At the end, a beat on its way gets this long to arrive.
+const LAST_BEAT: Duration = Duration::from_secs(5);
 
 impl<S: Store> Workshop<S> {
     /// This worker as others see it.
@@ -66,9 +69,14 @@ impl<S: Store> Heartbeat<S> {
             let is_draining = *draining.borrow_and_update();
             let warm = self.shop.projects.warm();
             let worker = self.shop.described(started_at, is_draining, warm);
+            let mut beating = pin!(store.beat(&worker));
             tokio::select! {
-                beaten = store.beat(&worker) => beaten?,
-                _ = end.changed() => break,
+                beaten = &mut beating => beaten?,
+                // Cut off, it could arrive after the leave, and this worker would seem to live on.
+                _ = end.changed() => {
+                    let _ = timeout(LAST_BEAT, beating).await;
+                    break;
+                }
             }
             if beats.is_multiple_of(CENSUS_BEATS) {
                 self.shop.fleet.note(store.workers().await?.len());
