@@ -9,6 +9,8 @@ import { leave, listen } from "./stream.js";
 const GATHER_MS = 50;
 /** The page is not asked for more often than this. */
 const EVERY_MS = 250;
+/** Nothing moves under a finger that is down, which may be about to click or mark something; but not for ever. */
+const PRESSED_MS = 5000;
 
 let seq = "0";
 /** The number of questions when it was told last. */
@@ -16,6 +18,8 @@ let waiting = "";
 let isDue = false;
 let isAsking = false;
 let askedAt = 0;
+/** Since when the pointer is down; 0 while it is up. */
+let pressedAt = 0;
 
 export const main = () => /** @type {HTMLElement} */ (document.getElementById("main"));
 
@@ -30,6 +34,8 @@ export function follow() {
     refresh();
   });
   window.addEventListener("pagehide", leave);
+  window.addEventListener("pointerdown", () => (pressedAt = Date.now()), true);
+  for (const up of ["pointerup", "pointercancel", "blur"]) window.addEventListener(up, () => (pressedAt = 0), true);
 }
 
 /** @param {string} text @param {boolean} isOff */
@@ -68,13 +74,20 @@ async function ask() {
   askedAt = Date.now();
   try {
     const answer = await fetch(location.href, { headers: headers() });
-    if (answer.ok) take(await answer.text());
-    else if (answer.status === 401) location.reload();
+    if (answer.ok) {
+      const html = await answer.text();
+      await released();
+      take(html);
+    } else if (answer.status === 401) location.reload();
   } catch {
     // The server is away. The stream notices when it is back, and everything missed leads here again.
   } finally {
     isAsking = false;
   }
+}
+
+async function released() {
+  while (Date.now() - pressedAt < PRESSED_MS) await new Promise((go) => setTimeout(go, GATHER_MS));
 }
 
 /** What tells the server that only the changing parts are wanted, and what is on show. */
