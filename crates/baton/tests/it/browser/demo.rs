@@ -51,8 +51,12 @@ impl Drop for Demo {
 
 /// Does what the guide asks for, and tells which part of the story that was.
 fn follow(browser: &Browser) -> String {
-    let part = browser.until("document.getElementById('guide')?.dataset.part");
-    let part = part.as_str().unwrap().to_owned();
+    // The part and the way it points in one look: the guide is drawn anew as the story goes on, and the way of the next
+    // part is not this one's.
+    let look = "(() => { const guide = document.getElementById('guide');
+        return guide && [guide.dataset.part, guide.querySelector('a.button')?.getAttribute('href')]; })()";
+    let seen = browser.until(look);
+    let part = seen[0].as_str().unwrap().to_owned();
     // Where a person waits for agents, they watch the board until the guide says something else.
     if part == "work" {
         browser.until("document.getElementById('guide')?.dataset.part !== 'work'");
@@ -61,9 +65,7 @@ fn follow(browser: &Browser) -> String {
     if part == "end" {
         return part;
     }
-    // By its address: the guide is drawn anew as the story goes on, and a click on the old one would lead nowhere.
-    let to = browser.until("document.querySelector('#guide a.button')?.getAttribute('href')");
-    browser.go(to.as_str().unwrap());
+    browser.go(seen[1].as_str().unwrap_or_else(|| panic!("{part} points nowhere")));
     match part.as_str() {
         "question" => {
             browser.click(".question:not(.closed) [data-option='1']");

@@ -108,9 +108,16 @@ impl Browser {
     }
 
     fn find(&self, css: &str) -> String {
-        self.until(&format!("document.querySelector({})", json!(css)));
-        let found = self.call("POST", "/element", &json!({ "using": "css selector", "value": css }));
-        found[ELEMENT].as_str().unwrap().to_owned()
+        let began = Instant::now();
+        loop {
+            self.until(&format!("document.querySelector({})", json!(css)));
+            match self.try_call("POST", "/element", &json!({ "using": "css selector", "value": css })) {
+                Ok(found) => return found[ELEMENT].as_str().unwrap().to_owned(),
+                // It was there a moment ago.
+                Err(error) if error.contains("no such element") && began.elapsed() < PATIENCE => {}
+                Err(error) => panic!("{css} cannot be found: {error}"),
+            }
+        }
     }
 
     /// What a person reads there.
@@ -123,15 +130,28 @@ impl Browser {
         self.js(&format!("return document.querySelector({}).value", json!(css))).as_str().unwrap().to_owned()
     }
 
+    /// With the mouse. Where the page moved between aiming and clicking, the click goes elsewhere, and a person would
+    /// click again.
     pub fn click(&self, css: &str) {
         let began = Instant::now();
         loop {
             let element = self.find(css);
+            // Without JavaScript nothing changes by itself, and nobody could tell.
+            self.js(&format!(
+                "window.wasHit = null;
+                 addEventListener('aim', () => {{ window.wasHit = false; }}, {{ once: true }});
+                 dispatchEvent(new Event('aim'));
+                 addEventListener('click', (click) => {{ window.wasHit = Boolean(click.target.closest({})); }},
+                   {{ capture: true, once: true }});",
+                json!(css)
+            ));
             match self.try_call("POST", &format!("/element/{element}/click"), &json!({})) {
-                Ok(_) => return,
+                // On the page it led to, nobody knows of it any more.
+                Ok(_) if self.js("return window.wasHit") != false => return,
+                Ok(_) if began.elapsed() < PATIENCE => {}
                 // It was drawn anew between finding and clicking it.
                 Err(error) if error.contains("stale element") && began.elapsed() < PATIENCE => {}
-                Err(error) => panic!("{css} cannot be clicked: {error}"),
+                missed => panic!("{css} cannot be clicked: {missed:?}"),
             }
         }
     }
@@ -250,20 +270,44 @@ fn answered(stream: &mut impl BufRead) -> (u16, String) {
 
 /// chromedriver on a port of its own choice.
 fn started() -> Option<(Child, String)> {
-    let driver =
-        Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let has_browser =
-        || Command::new("chromium").arg("--version").output().is_ok_and(|output| output.status.success());
-    let (Ok(mut driver), true) = (driver, has_browser()) else {
+    let is_here = |program: &str| {
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    if !is_here("chromedriver") || !is_here("chromium") {
         skipped(
             "chromium or chromedriver is missing: scripts/test installs them, or apt-get install chromium chromium-driver",
         );
         return None;
-    };
-    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let said = lines.map_while(Result::ok).find(|line| line.contains("started successfully on port"));
-    let port = said.unwrap().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
-    Some((driver, format!("127.0.0.1:{port}")))
+    }
+    let began = Instant::now();
+    loop {
+        match start() {
+            Ok(started) => return Some(started),
+            // It chose a port that is free on IPv6 and in use on IPv4, and gives up; another time it chooses another.
+            Err(said) if said.contains("port not available") && began.elapsed() < PATIENCE => {}
+            Err(said) => panic!("chromedriver does not start: {said}"),
+        }
+    }
+}
+
+/// The driver and its address, or what it said instead of starting.
+fn start() -> Result<(Child, String), String> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = Vec::new();
+    for line in BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok) {
+        if line.contains("started successfully on port") {
+            let port = line.trim_end_matches('.').rsplit(' ').next().unwrap();
+            return Ok((driver, format!("127.0.0.1:{port}")));
+        }
+        said.push(line);
+    }
+    driver.wait().unwrap();
+    Err(said.join("\n"))
 }
 
 /// A test that cannot be made here says so where nobody can overlook it, and fails where it has to run.
