@@ -91,8 +91,10 @@ fn find_or_start() -> Result<String, String> {
 
 #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
 fn start_watchdog(folder: &Path) {
+    // Each of the test programs that have this module has it under a name of its own.
+    let (_, module) = module_path!().split_once("::").expect("a module of a test program");
     Command::new(env::current_exe().expect("our own program"))
-        .args(["--exact", "server::watchdog", "--ignored"])
+        .args(["--exact", &format!("{module}::watchdog"), "--ignored"])
         .env(WATCHED, folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
