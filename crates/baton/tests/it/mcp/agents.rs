@@ -28,6 +28,14 @@ ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientI
 send({"method": "notifications/initialized"})
 "#;
 
+/// The settings: whose the work is, and what else is said.
+fn set_up(place: &Place, settings: &str) {
+    let agent = place.folder.join("agent.py");
+    let command = format!("command = [\"python3\", \"{}\"]", agent.display());
+    let mine = format!("default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\n{command}\n{settings}");
+    place.write(".agent/baton.toml", &mine);
+}
+
 /// A place whose agent does this, and one task for it.
 struct Stage {
     place: Place,
@@ -42,14 +50,7 @@ impl Stage {
             ".agent/Taskfile.yml",
             "version: '3'\ntasks:\n  where: {desc: Where., cmds: ['pwd; echo \"[$BATON_TOKEN]\"'], silent: true}\n",
         );
-        let path = place.folder.join("agent.py");
-        place.write(
-            ".agent/baton.toml",
-            &format!(
-                "default_agent = \"mine\"\n[agents.mine]\nkind = \"command\"\ncommand = [\"python3\", \"{}\"]\n{settings}",
-                path.display()
-            ),
-        );
+        set_up(&place, settings);
         let added = place.json(&["task", "add", "Tell me", "--type", "READ_INFO"]);
         let task = added["task_id"].as_str().unwrap().to_owned();
         Self { place, task }
@@ -131,12 +132,15 @@ print(json.dumps({"answer": answer, "resumed": os.environ.get("BATON_RESUME"), "
 "#,
         "[asking]\npatience = 1\n",
     );
-    let (_up, _) = stage.place.up();
+    let (up, _) = stage.place.up();
     let question = stage.question();
     stage.wait("its turn to end", &|| stage.show()["status"] == "AWAITING_RESPONSE");
     assert_eq!(stage.question()["id"], question["id"], "asked once");
+    drop(up);
+    // A decision is asked for again by whoever needs it; this time there is time enough to answer.
+    set_up(&stage.place, "");
+    let (_up, _) = stage.place.up();
     stage.answer(&question, "8080");
-    // A decision is asked for again by whoever needs it; this time a person is quick.
     stage.wait("the agent to be back", &|| stage.show()["attempts"].as_array().unwrap().len() == 2);
     stage.answer(&stage.question(), "8080");
     let told = stage.told();
