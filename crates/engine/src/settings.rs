@@ -1,19 +1,19 @@
 //! What a person can set, each with a default. An unknown key is an error that names the nearest known one.
 
 pub mod about;
+mod asking;
 mod explained;
+mod keys;
 #[cfg(test)]
 mod reference;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use baton_core::answer_source::UnattendedPolicy;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::schedule::{Capacity, Limits};
-use baton_core::text::{AgentName, Role, nearest};
+use baton_core::text::{AgentName, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_settings;
@@ -26,6 +26,8 @@ use crate::settings_layers::Layers;
 use crate::store_address::StoreAddress;
 use crate::user_tasks::UserTaskSettings;
 
+pub use self::asking::{AskingSettings, Unattended};
+pub(crate) use self::keys::{check_known, leaves};
 pub use crate::agent_settings::AgentSettings;
 pub use baton_agents::kind::AgentKind;
 
@@ -135,59 +137,6 @@ pub struct NotifySettings {
     pub webhook: Option<Webhook>,
 }
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AskingSettings {
-    pub unattended: Unattended,
-    /// Seconds a question of an agent's waits before its default stands, or the work that asked it ends.
-    pub expires_after: Option<u32>,
-    /// Seconds an agent that asks is kept waiting for the answer before it is let go; it goes on with the answer later.
-    pub patience: Option<u32>,
-}
-
-/// Clients give up on a tool after a minute.
-const PATIENCE_SECONDS: u32 = 45;
-
-/// What stands in for a human who is away.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unattended {
-    /// Nothing does: questions wait.
-    #[default]
-    Human,
-    /// The question's own default, where it has one.
-    Default,
-    /// The work that asks is ended.
-    Fail,
-    /// A human is called, and no expiry answers.
-    Escalate,
-}
-
-impl Unattended {
-    pub const fn policy(self) -> Option<UnattendedPolicy> {
-        match self {
-            Self::Human => None,
-            Self::Default => Some(UnattendedPolicy::DefaultAnswer),
-            Self::Fail => Some(UnattendedPolicy::FailClosed),
-            Self::Escalate => Some(UnattendedPolicy::Escalate),
-        }
-    }
-}
-
-impl AskingSettings {
-    pub const fn policy(&self) -> Option<UnattendedPolicy> {
-        self.unattended.policy()
-    }
-
-    pub fn patience(&self) -> Duration {
-        Duration::from_secs(self.patience.unwrap_or(PATIENCE_SECONDS).into())
-    }
-
-    pub fn expires_after(&self) -> Option<Duration> {
-        self.expires_after.map(|seconds| Duration::from_secs(seconds.into()))
-    }
-}
-
 fn webhook<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Webhook>, D::Error> {
     let address = String::deserialize(deserializer)?;
     address.parse().map(Some).map_err(serde::de::Error::custom)
@@ -251,61 +200,6 @@ pub enum SettingsError {
     UnknownAgent { path: PathBuf, what: String, agent: AgentName, hint: Option<&'static str> },
 }
 
-const TOP: [&str; 21] = [
-    "default_agent",
-    "agents",
-    "roles",
-    "checks",
-    "max_agents",
-    "max_unaccepted",
-    "max_per_project",
-    "max_per_person",
-    "lease_seconds",
-    "notify",
-    "asking",
-    "worktree",
-    "recycle",
-    "retention",
-    "store",
-    "remote",
-    "user_tasks",
-    "budgets",
-    "listen",
-    "telemetry",
-    "person",
-];
-const NOTIFY: [&str; 2] = ["command", "webhook"];
-const ASKING: [&str; 3] = ["unattended", "expires_after", "patience"];
-const WORKTREE: [&str; 4] = ["copy", "setup", "submodules", "spares"];
-const TELEMETRY: [&str; 1] = ["otlp"];
-const PERSON: [&str; 1] = ["name"];
-const ROLE: [&str; 4] = ["agent", "max", "max_turns", "permissions"];
-
-/// The tables of a fixed set of keys.
-fn tables() -> [(&'static str, &'static [&'static str]); 8] {
-    [
-        ("notify", &NOTIFY),
-        ("asking", &ASKING),
-        ("retention", &Retention::KEYS),
-        ("worktree", &WORKTREE),
-        ("user_tasks", &UserTaskSettings::KEYS),
-        ("telemetry", &TELEMETRY),
-        ("person", &PERSON),
-        ("budgets", &Budgets::SCOPES),
-    ]
-}
-
-/// Every setting that is not under a name of the person's own choice, by its path.
-pub(crate) fn leaves() -> Vec<Vec<&'static str>> {
-    let is_named = |key: &&&str| ["agents", "roles", "checks"].contains(*key);
-    let is_table = |key: &&&str| tables().iter().any(|(name, _)| name == *key);
-    let top = TOP.iter().filter(|key| !is_named(key) && !is_table(key)).map(|key| vec![*key]);
-    let plain = tables().into_iter().filter(|(name, _)| *name != "budgets");
-    let inner = plain.flat_map(|(name, keys)| keys.iter().map(move |key| vec![name, *key]));
-    let of_scope = |scope: &'static str| Budgets::KEYS.iter().map(move |key| vec!["budgets", scope, *key]);
-    top.chain(inner).chain(Budgets::SCOPES.into_iter().flat_map(of_scope)).collect()
-}
-
 impl Settings {
     /// The settings of a repository, with what variables and the person's own file say; else the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
@@ -317,25 +211,6 @@ impl Settings {
         let mut layers = Layers::default();
         layers.add_text(text, path)?;
         layers.settings(path)
-    }
-
-    pub(crate) fn check_known(table: &toml::Table, path: &Path) -> Result<(), SettingsError> {
-        check_keys(table, "the file", &TOP, path)?;
-        let of_entries =
-            [("agents", &agent_settings::KEYS[..]), ("roles", &ROLE[..]), ("budgets", &Budgets::KEYS[..])];
-        for (name, known) in of_entries {
-            for (entry, value) in table.get(name).and_then(toml::Value::as_table).into_iter().flatten() {
-                if let Some(inner) = value.as_table() {
-                    check_keys(inner, &format!("[{name}.{entry}]"), known, path)?;
-                }
-            }
-        }
-        for (name, known) in tables() {
-            if let Some(inner) = table.get(name).and_then(toml::Value::as_table) {
-                check_keys(inner, &format!("[{name}]"), known, path)?;
-            }
-        }
-        Ok(())
     }
 
     /// Every agent that is named is set up, or known well enough to need no setting.
@@ -402,22 +277,12 @@ impl Settings {
     }
 }
 
-fn check_keys(table: &toml::Table, name: &str, known: &[&str], path: &Path) -> Result<(), SettingsError> {
-    for key in table.keys() {
-        if !known.contains(&key.as_str()) {
-            return Err(SettingsError::UnknownKey {
-                path: path.to_owned(),
-                table: name.to_owned(),
-                key: key.clone(),
-                hint: nearest(key, known.iter().copied()).map(str::to_owned),
-            });
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use baton_core::answer_source::UnattendedPolicy;
+
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {

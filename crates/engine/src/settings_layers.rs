@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::settings::{Settings, SettingsError, leaves};
+use crate::settings::{Settings, SettingsError, check_known, leaves};
 
 /// Who said what a setting is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Layers {
 
     pub(crate) fn add_text(&mut self, text: &str, path: &Path) -> Result<(), SettingsError> {
         let table = toml::from_str(text).map_err(|error| malformed(path, &error))?;
-        Settings::check_known(&table, path)?;
+        check_known(&table, path)?;
         self.0.push(Layer { origin: Origin::File(path.to_owned()), table, text: text.to_owned() });
         Ok(())
     }

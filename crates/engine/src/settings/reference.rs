@@ -7,7 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::about::{ABOUT, About};
-use super::{ROLE, Settings, agent_settings, leaves};
+use super::keys::ROLE;
+use super::{Settings, agent_settings, leaves};
 use crate::budgets::Budgets;
 use crate::kept_page::holds;
 use crate::recipes::schema;
