@@ -44,7 +44,9 @@ pub async fn workers<S: Store>(shop: &Workshop<S>) -> Result<Vec<WorkerView>, En
     let now = store.now().await?;
     let mut seen = store.workers().await?;
     if !shop.place.store.is_shared() && shop.mcp_url.is_some() {
-        seen.push(Sighting { worker: shop.described(now, false, shop.projects.warm()), seen_at: now });
+        let open_ms = i64::try_from(shop.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let started_at = now.plus_ms(-open_ms);
+        seen.push(Sighting { worker: shop.described(started_at, false, shop.projects.warm()), seen_at: now });
     }
     let leases = store.leases().await?;
     let mut views = Vec::new();

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
 use baton_agents::environment::{ATTEMPT_ID, Environment};
@@ -51,6 +51,8 @@ pub struct Workshop<S> {
     pub worker: String,
     /// What this process is there for.
     pub post: Post,
+    /// When it was opened.
+    pub opened: Instant,
     /// How many machines share the work.
     pub fleet: FleetSize,
     /// Which projects can be worked on here.
@@ -71,6 +73,7 @@ impl<S: Store> Workshop<S> {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
             post: Post::default(),
+            opened: Instant::now(),
             fleet: FleetSize::default(),
             projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),

@@ -20,6 +20,21 @@ fn health_says_what_is_wrong() {
 }
 
 #[test]
+fn a_server_alone_tells_since_when_it_works() {
+    let place = Place::without_agents().start();
+    let look = || {
+        let worker = place.read("/api/workers")["workers"][0].clone();
+        (
+            worker["started_at"].as_str().unwrap().to_owned(),
+            worker["last_heartbeat"].as_str().unwrap().to_owned(),
+        )
+    };
+    let (_, heard_first) = look();
+    let (started, _) = look();
+    assert!(started < heard_first, "it does not begin anew with each look: {started} {heard_first}");
+}
+
+#[test]
 fn metrics_count_requests_by_route() {
     let place = Place::without_agents().start();
     place.get("/api/tasks/TASK-00000000");
