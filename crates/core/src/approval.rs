@@ -106,6 +106,7 @@ impl Approval<'_> {
             purpose: Purpose::Work,
             // I14: what replaces a task is not broken down again; a first plan's subtasks may still be, once.
             depth: if self.replaced.is_some() { Depth::BrokenDown } else { parent.depth },
+            planned_in: Some(parent.id),
             created_at: context.now,
             ..parent.clone()
         };

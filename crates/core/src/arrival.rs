@@ -61,33 +61,22 @@ impl Arrival {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
 
     use super::*;
     use crate::graph::Standing;
-    use crate::priority::Priority;
-    use crate::recycle::Depth;
-    use crate::task::Purpose;
+
     use crate::task_type::TaskType;
-    use crate::text::{NonBlank, Role};
+    use crate::text::NonBlank;
     use crate::time::Timestamp;
 
     fn spec() -> TaskSpec {
-        TaskSpec {
-            id: TaskId::from_bits(1),
-            session_id: "import".parse().unwrap(),
-            project_id: None,
-            task_type: TaskType::Implementation,
-            title: NonBlank::new("Mend it").unwrap(),
-            description: String::new(),
-            priority: Priority::default(),
-            role: Role::implement(),
-            recipe: None,
-            needs: BTreeSet::new(),
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: Timestamp::from_ms(1),
-        }
+        TaskSpec::new(
+            TaskId::from_bits(1),
+            "import".parse().unwrap(),
+            TaskType::Implementation,
+            NonBlank::new("Mend it").unwrap(),
+            Timestamp::from_ms(1),
+        )
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! A session: a conversation with the human, and the group its tasks belong to. They are one thing (I4).
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
@@ -9,10 +7,9 @@ use crate::event::{Event, EventBody};
 use crate::id::{ProjectId, SessionId, TaskId};
 use crate::priority::Priority;
 use crate::queued_answer::QueuedAnswer;
-use crate::recycle::Depth;
-use crate::task::{Purpose, Task, TaskSpec};
+use crate::task::{Task, TaskSpec};
 use crate::task_type::TaskType;
-use crate::text::{NonBlank, RecipeId, Role};
+use crate::text::{NonBlank, RecipeId};
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,19 +65,11 @@ impl Session {
         let Request { task_id, task_type, priority, recipe } = request;
         let session = Self { message_count: self.message_count + 1, ..self.clone() };
         let spec = TaskSpec {
-            id: task_id,
-            session_id: session.id.clone(),
             project_id: session.project_id,
-            task_type,
-            title: title_of(&text),
             description: text.to_string(),
             priority,
-            role: Role::implement(),
             recipe,
-            needs: BTreeSet::new(),
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: now,
+            ..TaskSpec::new(task_id, session.id.clone(), task_type, title_of(&text), now)
         };
         let message = Message {
             session_id: session.id.clone(),

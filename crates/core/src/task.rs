@@ -45,7 +45,38 @@ pub struct TaskSpec {
     pub purpose: Purpose,
     #[serde(default)]
     pub depth: Depth,
+    /// The breakdown whose plan it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_in: Option<TaskId>,
     pub created_at: Timestamp,
+}
+
+impl TaskSpec {
+    /// Work to be implemented, about which nothing more was said.
+    pub fn new(
+        id: TaskId,
+        session_id: SessionId,
+        task_type: TaskType,
+        title: NonBlank,
+        created_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            session_id,
+            project_id: None,
+            task_type,
+            title,
+            description: String::new(),
+            priority: Priority::default(),
+            role: Role::implement(),
+            recipe: None,
+            needs: BTreeSet::new(),
+            purpose: Purpose::Work,
+            depth: Depth::Original,
+            planned_in: None,
+            created_at,
+        }
+    }
 }
 
 /// Whether the task is to be done or to be planned.

@@ -4,7 +4,6 @@
 //! thousand files; the agent is a shell that writes down the moment it was started.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot be taken says so")]
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,12 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use baton_core::actor::Actor;
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::state::Queue;
-use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
@@ -105,20 +102,14 @@ fn bare_start(script: &str, stamp: &Path) -> f64 {
 async fn dispatch(desk: &Desk<AnyStore>, state: &Path, stamp: &Path, round: usize) -> f64 {
     let mut changes = desk.changes();
     let before = now_ns();
-    let task = desk.add_task(&[], Actor::human("bench"), |id, created_at| TaskSpec {
-        id,
-        session_id: "bench".parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::ReadInfo,
-        title: NonBlank::new(format!("Task {round}")).unwrap(),
-        description: String::new(),
-        priority: Priority::default(),
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at,
+    let task = desk.add_task(&[], Actor::human("bench"), |id, created_at| {
+        TaskSpec::new(
+            id,
+            "bench".parse().unwrap(),
+            TaskType::ReadInfo,
+            NonBlank::new(format!("Task {round}")).unwrap(),
+            created_at,
+        )
     });
     let id = task.await.unwrap().id();
     loop {

@@ -29,6 +29,7 @@ pub mod intakes;
 #[cfg(test)]
 #[path = "../../core/tests/it/kept_page.rs"]
 mod kept_page;
+pub mod lineage;
 pub mod log_relay;
 pub mod looping;
 pub mod mailbox;

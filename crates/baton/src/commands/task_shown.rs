@@ -30,6 +30,10 @@ pub fn shown(view: &TaskView) -> String {
         let _ = writeln!(text, "\nIt asks ({}):\n{}", question.id, question.text());
         let _ = writeln!(text, "\nAnswer: {}", answer_command(question));
     }
+    if let Some(origin) = view.came_of {
+        let how = if summary.is_breakdown { "Breaks down" } else { "Planned in" };
+        let _ = writeln!(text, "\n{how} {origin}");
+    }
     if !view.waiting_on.is_empty() {
         let names: Vec<String> = view.waiting_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));

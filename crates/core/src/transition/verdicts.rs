@@ -121,6 +121,7 @@ impl Step<'_> {
             recipe: None,
             purpose: Purpose::Breakdown { replaces_task_id: Some(old.id), reason: Some(reason), by_hand },
             depth: Depth::BrokenDown,
+            planned_in: None,
             created_at: self.task.updated_at,
             ..old.clone()
         };

@@ -1,7 +1,5 @@
 //! Tasks in every state, reached the way a real one would get there, and commands of every kind.
 
-use std::collections::BTreeSet;
-
 use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::attempt::{
@@ -10,7 +8,6 @@ use baton_core::attempt::{
 use baton_core::command::{Command, CommandName, Context, Fresh};
 use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
 use baton_core::owner_token::OwnerToken;
-use baton_core::priority::Priority;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::revision::Revision;
@@ -43,19 +40,15 @@ pub fn context(actor: Actor) -> Context {
 
 pub fn spec(task_type: TaskType, depth: Depth) -> TaskSpec {
     TaskSpec {
-        id: TaskId::from_bits(0xA),
-        session_id: "session".parse().unwrap(),
-        project_id: None,
-        task_type,
-        title: text("Fix the login"),
         description: "It fails on Mondays.".to_owned(),
-        priority: Priority::default(),
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
         depth,
-        created_at: Timestamp::from_ms(10),
+        ..TaskSpec::new(
+            TaskId::from_bits(0xA),
+            "session".parse().unwrap(),
+            task_type,
+            text("Fix the login"),
+            Timestamp::from_ms(10),
+        )
     }
 }
 

@@ -13,12 +13,10 @@ use baton_core::graph::{Graph, Standing};
 use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
 use baton_core::priority::Priority;
 use baton_core::question_record::QuestionRecord;
-use baton_core::recycle::Depth;
 use baton_core::refusal::Refusal;
 use baton_core::session::{Request, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::Role;
 use baton_core::time::Timestamp;
 
 use crate::samples::text;
@@ -63,21 +61,7 @@ impl World {
     pub fn create(&mut self, task_type: TaskType, depends_on: &BTreeSet<TaskId>) -> TaskId {
         let id = TaskId::from_bits(self.fresh());
         let now = Timestamp::from_ms(i64::from(self.ids));
-        let spec = TaskSpec {
-            id,
-            session_id: "session".parse().unwrap(),
-            project_id: None,
-            task_type,
-            title: text("work"),
-            description: String::new(),
-            priority: Priority::default(),
-            role: Role::implement(),
-            recipe: None,
-            needs: BTreeSet::new(),
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: now,
-        };
+        let spec = TaskSpec::new(id, "session".parse().unwrap(), task_type, text("work"), now);
         let depends_on: Vec<TaskId> = depends_on.iter().copied().collect();
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         let event = Event { at: now, by: Actor::human("mia"), body };
@@ -159,6 +143,9 @@ impl World {
             self.asked_to_wait_on.insert(*id, waits_on);
         }
         self.commit(change);
+        for id in &subtask_ids {
+            assert_eq!(self.tasks[id].value.spec().planned_in, Some(breakdown), "it says what planned it");
+        }
         true
     }
 

@@ -114,34 +114,24 @@ pub fn wants_code(task: &Task) -> bool {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::collections::BTreeSet;
 
     use baton_core::id::{SessionId, TaskId};
-    use baton_core::priority::Priority;
-    use baton_core::recycle::Depth;
+
     use baton_core::task::TaskSpec;
-    use baton_core::text::Role;
+
     use baton_core::time::Timestamp;
 
     use super::*;
 
     /// One that is to be implemented, and no more.
     pub fn task() -> Task {
-        Task::create(TaskSpec {
-            id: TaskId::from_bits(1),
-            session_id: "sess_1".parse::<SessionId>().unwrap(),
-            project_id: None,
-            task_type: TaskType::Implementation,
-            purpose: Purpose::Work,
-            title: NonBlank::new("Parse the dates").unwrap(),
-            description: String::new(),
-            role: Role::implement(),
-            recipe: None,
-            priority: Priority::default(),
-            depth: Depth::Original,
-            needs: BTreeSet::new(),
-            created_at: Timestamp::from_ms(0),
-        })
+        Task::create(TaskSpec::new(
+            TaskId::from_bits(1),
+            "sess_1".parse::<SessionId>().unwrap(),
+            TaskType::Implementation,
+            NonBlank::new("Parse the dates").unwrap(),
+            Timestamp::from_ms(0),
+        ))
     }
 
     /// What an agent says of being blocked is its own words; these are ours.

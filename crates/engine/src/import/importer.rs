@@ -1,7 +1,7 @@
 //! Writes what was found, a piece at a time. A task and its receipt are one change, so a task that has its receipt is
 //! there, and one that has none is not.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use baton_core::actor::Actor;
 use baton_core::change::{Change, EdgeChange, Guard, Record};
@@ -9,11 +9,10 @@ use baton_core::event::{Event, EventBody};
 use baton_core::id::{SessionId, TaskId};
 use baton_core::project::Project;
 use baton_core::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
-use baton_core::recycle::Depth;
 use baton_core::session::Session;
-use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
@@ -166,19 +165,16 @@ impl Piece<'_> {
         change: &mut Change,
     ) -> Result<(), EngineError> {
         let spec = TaskSpec {
-            id: task,
-            session_id: self.session.clone(),
             project_id: self.project.map(|project| project.id),
-            task_type: TaskType::Implementation,
-            title: NonBlank::new(item.title.trim())?,
             description: item.text.clone(),
             priority: item.priority,
-            role: Role::implement(),
-            recipe: None,
-            needs: BTreeSet::new(),
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: item.created_at.unwrap_or(now),
+            ..TaskSpec::new(
+                task,
+                self.session.clone(),
+                TaskType::Implementation,
+                NonBlank::new(item.title.trim())?,
+                item.created_at.unwrap_or(now),
+            )
         };
         let (admitted, bodies) = item.arrival.admit(spec, on.clone(), self.actor);
         let receipt = Receipt {

@@ -1,7 +1,5 @@
 //! The rows of a loop: where it is read from, and the one change each of its steps is written as.
 
-use std::collections::BTreeSet;
-
 use baton_core::actor::Actor;
 use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::effect::{Effect, Notice, Timer};
@@ -12,9 +10,8 @@ use baton_core::phase_loop::{HandedOff, PhaseLoop};
 use baton_core::priority::Priority;
 use baton_core::question::Question;
 use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::recycle::Depth;
 use baton_core::run::Run;
-use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
@@ -144,19 +141,11 @@ pub(super) struct LoopTask<'a> {
 impl LoopTask<'_> {
     pub fn spec(self) -> TaskSpec {
         TaskSpec {
-            id: self.id,
-            session_id: self.session.clone(),
             project_id: self.project,
-            task_type: self.task_type,
-            title: self.title,
             description: self.description,
             priority: self.priority,
             role: self.role,
-            recipe: None,
-            needs: BTreeSet::new(),
-            purpose: Purpose::Work,
-            depth: Depth::Original,
-            created_at: self.now,
+            ..TaskSpec::new(self.id, self.session.clone(), self.task_type, self.title, self.now)
         }
     }
 }

@@ -6,7 +6,6 @@
 mod exit;
 mod telling;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use baton_core::actor::Actor;
@@ -14,9 +13,7 @@ use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::phase::PhaseStart;
-use baton_core::priority::Priority;
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::recycle::Depth;
 use baton_core::run::{Origin, Run, RunRefusal, RunState};
 use baton_core::session::{Message, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
@@ -178,19 +175,17 @@ impl<S: Store> Desk<S> {
         now: Timestamp,
     ) -> (TaskId, Change) {
         let task = Task::create(TaskSpec {
-            id: self.ids.task(),
-            session_id: session.clone(),
             project_id: project,
-            task_type: TaskType::Implementation,
-            title: recipe.label().clone(),
             description: message.map(ToString::to_string).unwrap_or_default(),
-            priority: Priority::default(),
-            role: Role::implement(),
             recipe: Some(recipe.id().clone()),
-            needs: BTreeSet::new(),
             purpose: Purpose::Run,
-            depth: Depth::Original,
-            created_at: now,
+            ..TaskSpec::new(
+                self.ids.task(),
+                session.clone(),
+                TaskType::Implementation,
+                recipe.label().clone(),
+                now,
+            )
         })
         .asked_by(asker);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };

@@ -1,15 +1,13 @@
 //! A desk on a store of its own, and short words for what people do at it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::command::Command;
 use baton_core::id::{AttemptId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::schedule::{Capacity, Fit, Limits};
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
@@ -33,21 +31,7 @@ pub fn text(text: &str) -> NonBlank {
 }
 
 pub fn spec(title: &str, id: TaskId, created_at: Timestamp) -> TaskSpec {
-    TaskSpec {
-        id,
-        session_id: "session".parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::Implementation,
-        title: text(title),
-        description: String::new(),
-        priority: Priority::default(),
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at,
-    }
+    TaskSpec::new(id, "session".parse().unwrap(), TaskType::Implementation, text(title), created_at)
 }
 
 impl Office {

@@ -1,18 +1,15 @@
 //! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
-use std::collections::BTreeSet;
-
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::event::EventBody;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::revision::Revision;
 use baton_core::state::Status;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
@@ -84,19 +81,10 @@ pub async fn add<S: Store>(
     }
     let (session_id, project_id) = home(toolbox, caller).await?;
     let spec = |id, created_at| TaskSpec {
-        id,
-        session_id: session_id.clone(),
         project_id,
-        task_type,
-        title: title.clone(),
         description: description.to_owned(),
         priority,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at,
+        ..TaskSpec::new(id, session_id.clone(), task_type, title.clone(), created_at)
     };
     let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
     view(toolbox, task.id()).await

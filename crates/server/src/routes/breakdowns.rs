@@ -1,7 +1,5 @@
 //! `/api/breakdowns`: plans for tasks that were too large.
 
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,8 +7,6 @@ use baton_core::breakdown::PlanDraft;
 use baton_core::command::{Command, CommandName};
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::plan_record::PlanRecord;
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::refusal::Refusal;
 use baton_core::state::StateName;
 use baton_core::task::{Purpose, TaskSpec};
@@ -113,19 +109,11 @@ async fn create<S: Store>(
     }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let spec = |id, created_at| TaskSpec {
-        id,
-        session_id: session.clone(),
         project_id: new.project_id,
-        task_type: TaskType::Implementation,
-        title: title.clone(),
         description: new.description.clone(),
-        priority: Priority::default(),
         role: Role::breakdown(),
-        recipe: None,
-        needs: BTreeSet::new(),
         purpose: Purpose::Breakdown { replaces_task_id: None, reason: None, by_hand: false },
-        depth: Depth::Original,
-        created_at,
+        ..TaskSpec::new(id, session.clone(), TaskType::Implementation, title.clone(), created_at)
     };
     let id = app.desk().add_task(&[], app.actor(), spec).await?.id();
     if new.run {

@@ -10,10 +10,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::id::{ProjectId, SessionId, TaskId};
 use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
-use baton_core::text::{Label, RecipeId, Role};
+use baton_core::text::{Label, RecipeId};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
@@ -137,19 +136,12 @@ async fn create<S: Store>(
     let words = format!("{title}\n{}", new.description);
     let task_type = new.task_type.unwrap_or_else(|| TaskType::detect(&words));
     let spec = |id, created_at| TaskSpec {
-        id,
-        session_id: session.clone(),
         project_id: new.project_id,
-        task_type,
-        title: title.clone(),
         description: new.description.clone(),
         priority: new.priority,
-        role: Role::implement(),
         recipe: new.recipe.clone(),
         needs: new.needs.clone(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at,
+        ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.desk().add_task(&new.depends_on, app.actor(), spec).await?;
     Ok((StatusCode::CREATED, Json(TaskView::load(app.desk(), task.id()).await?)))

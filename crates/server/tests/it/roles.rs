@@ -73,7 +73,7 @@ const CALLS: [(&str, &str, PersonRole); 55] = [
 ];
 
 /// And each page, with what else there is.
-const PAGES: [(&str, &str, PersonRole); 40] = [
+const PAGES: [(&str, &str, PersonRole); 42] = [
     ("GET", "/live", Viewer),
     ("GET", "/search", Viewer),
     ("GET", "/help", Viewer),
@@ -88,7 +88,9 @@ const PAGES: [(&str, &str, PersonRole); 40] = [
     ("GET", "/tasks/{id}/log.txt", Viewer),
     ("GET", "/tasks/{id}/diff", Viewer),
     ("GET", "/tasks/{id}/timeline", Viewer),
+    ("GET", "/tasks/{id}/evidence", Viewer),
     ("GET", "/tasks/{id}/questions", Viewer),
+    ("GET", "/tasks/{id}/lineage", Viewer),
     ("GET", "/tasks/{id}/do/{verb}", Viewer),
     ("POST", "/tasks/{id}/do/{verb}", Operator),
     ("GET", "/chat", Viewer),

@@ -1,6 +1,5 @@
 //! The life of a simulated task: what its agent, its machine and the people around it write, by core's own rules.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -12,12 +11,10 @@ use baton_core::command::{Command, Context, Fresh};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
 use baton_core::owner_token::OwnerToken;
-use baton_core::priority::Priority;
 use baton_core::question::{Draft, QuestionKind};
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 
 /// One task in so many asks before it goes on.
@@ -31,19 +28,14 @@ const OUTPUT: usize = 1_500;
 
 pub fn task(number: u32, now: Timestamp) -> Task {
     Task::create(TaskSpec {
-        id: TaskId::from_bits(number),
-        session_id: format!("session-{}", number / 50).parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::Implementation,
-        title: NonBlank::new(format!("Part {number} of the work: {}", prose(number, 40))).unwrap(),
         description: prose(number, DESCRIPTION),
-        priority: Priority::P2,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: now,
+        ..TaskSpec::new(
+            TaskId::from_bits(number),
+            format!("session-{}", number / 50).parse().unwrap(),
+            TaskType::Implementation,
+            NonBlank::new(format!("Part {number} of the work: {}", prose(number, 40))).unwrap(),
+            now,
+        )
     })
 }
 

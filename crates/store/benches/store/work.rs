@@ -1,6 +1,6 @@
 //! What is measured, for any store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,10 +12,8 @@ use baton_core::change::Change;
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::schedule::{Capacity, Fit, Limits};
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
@@ -25,19 +23,14 @@ use baton_store::commit::Commit;
 
 pub fn task(number: u32) -> Task {
     Task::create(TaskSpec {
-        id: TaskId::from_bits(number),
-        session_id: format!("session-{}", number / 50).parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::ReadInfo,
-        title: NonBlank::new(format!("Find out what part {number} does")).unwrap(),
         description: "Read the code, say what it does and what calls it.".to_owned(),
-        priority: Priority::P2,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: Timestamp::from_ms(1_700_000_000_000 + i64::from(number)),
+        ..TaskSpec::new(
+            TaskId::from_bits(number),
+            format!("session-{}", number / 50).parse().unwrap(),
+            TaskType::ReadInfo,
+            NonBlank::new(format!("Find out what part {number} does")).unwrap(),
+            Timestamp::from_ms(1_700_000_000_000 + i64::from(number)),
+        )
     })
 }
 

@@ -1,6 +1,5 @@
 //! What the demo is about: six tasks with dependencies, one question, one task that is too large.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -10,12 +9,10 @@ use baton_core::change::{Change, Guard, Record};
 use baton_core::event::{Event, EventBody};
 use baton_core::git_name::BranchName;
 use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::priority::Priority;
 use baton_core::project::Project;
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_core::words::counted;
 use baton_engine::engine::Engine;
@@ -95,19 +92,15 @@ pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
     let index = number.saturating_sub(1) as usize;
     let (title, _, description) = TASKS.get(index).copied().unwrap_or(("", &[], ""));
     Ok(TaskSpec {
-        id: id_of(number),
-        session_id: SessionId::of_project(PROJECT),
         project_id: Some(PROJECT),
-        task_type: TaskType::Implementation,
-        title: said(title)?,
         description: description.to_owned(),
-        priority: Priority::default(),
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: now,
+        ..TaskSpec::new(
+            id_of(number),
+            SessionId::of_project(PROJECT),
+            TaskType::Implementation,
+            said(title)?,
+            now,
+        )
     })
 }
 

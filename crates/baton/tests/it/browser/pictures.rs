@@ -33,6 +33,8 @@ impl Exhibition {
             ("log", format!("/tasks/{accepted}/log")),
             ("changes", format!("/tasks/{accepted}/diff")),
             ("timeline", format!("/tasks/{accepted}/timeline")),
+            ("evidence", format!("/tasks/{accepted}/evidence")),
+            ("lineage", format!("/tasks/{breakdown}/lineage")),
             ("task-questions", format!("/tasks/{asking}/questions")),
             ("accept", format!("/tasks/{accepted}/do/accept")),
             ("new-task", "/tasks/new".to_owned()),

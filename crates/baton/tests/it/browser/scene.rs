@@ -1,16 +1,12 @@
 //! Places with something going on in them, for the browser to look at.
 
-use std::collections::BTreeSet;
-
 use baton_core::actor::Actor;
 use baton_core::change::Change;
 use baton_core::event::{Event, EventBody};
 use baton_core::id::TaskId;
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
 use baton_engine::place::{Place as Ground, PlaceOptions};
@@ -78,19 +74,14 @@ pub fn crowded(place: &Place, count: u32) {
 
 fn written(number: u32, context: &baton_core::command::Context) -> Change {
     let spec = TaskSpec {
-        id: TaskId::from_bits(number),
-        session_id: format!("session-{}", number % 40).parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::Implementation,
-        title: NonBlank::new(format!("Task number {number} of very many")).unwrap(),
         description: "Something to do.".to_owned(),
-        priority: Priority::default(),
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: context.now.plus_ms(-i64::from(number) * 1_000),
+        ..TaskSpec::new(
+            TaskId::from_bits(number),
+            format!("session-{}", number % 40).parse().unwrap(),
+            TaskType::Implementation,
+            NonBlank::new(format!("Task number {number} of very many")).unwrap(),
+            context.now.plus_ms(-i64::from(number) * 1_000),
+        )
     };
     let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
     let event = |body| Event { at: context.now, by: context.actor.clone(), body };

@@ -35,6 +35,7 @@ pub fn shapes() -> Shapes {
         ("output", or_null(&text())),
         ("depends_on", list(&refer("TaskId"))),
         ("waiting_on", list(&refer("TaskId"))),
+        ("came_of", or_null(&refer("TaskId"))),
         ("asked_by", or_null(&text())),
         ("not_started", or_null(&refer("NotStarted"))),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),

@@ -7,7 +7,7 @@ use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
-use baton_core::task::Purpose;
+use baton_engine::lineage::came_of;
 use baton_engine::view::TaskView;
 use baton_engine::{Recorded, Store};
 use maud::{Markup, html};
@@ -112,27 +112,25 @@ fn ended(record: &AttemptRecord) -> Option<&Evidence> {
 
 /// What it stands in for, and what stands in for it.
 fn lineage(seen: &Seen) -> Markup {
-    let replaces = match seen.task.spec().purpose {
-        Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
-        Purpose::Work | Purpose::Run => None,
-    };
+    let came_of = came_of(&seen.task);
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };
     let replaced_by = match seen.task.state() {
         TaskState::Recycled { replaced_by } => Some(replaced_by),
         _ => None,
     };
     html! {
-        @if replaces.is_some() || replaced_by.is_some() {
+        @if came_of.is_some() || replaced_by.is_some() {
             section {
                 h2 { "Lineage" }
                 ul.plain {
-                    @if let Some(id) = replaces { li { "recycled from " (link(&id)) } }
+                    @if let Some(id) = came_of { li { @if seen.task.is_breakdown() { "recycled from " } @else { "planned in " } (link(&id)) } }
                     @match replaced_by {
                         Some(ReplacedBy::Planning(id)) => li { "being broken down in " a href={ "/breakdowns/" (id) } { (id) } },
                         Some(ReplacedBy::Tasks(ids)) => { @for id in ids { li { "replaced by " (link(id)) } } },
                         None => {},
                     }
                 }
+                p { a href={ "/tasks/" (seen.task.id()) "/lineage" } { "The whole lineage" } }
             }
         }
     }

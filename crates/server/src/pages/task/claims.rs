@@ -1,4 +1,4 @@
-//! The last attempt: what the agent reported, beside what Baton saw.
+//! What an agent reported, beside what Baton saw.
 
 use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
 use maud::{Markup, html};
@@ -6,16 +6,23 @@ use maud::{Markup, html};
 use crate::pages::markdown::markdown;
 use crate::pages::words::{counted, grouped, money, of_result, took};
 
+/// Of the last attempt.
 pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
     html! {
         @if let (Some(reported), Some(verified)) = (reported, verified) {
             section {
                 h2 { "The last attempt" }
-                div.pair {
-                    div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
-                    div { h3 { "Verified " span.muted { "by Baton" } } (measured(verified)) }
-                }
+                (pair(reported, verified))
             }
+        }
+    }
+}
+
+pub fn pair(reported: &Reported, verified: &Evidence) -> Markup {
+    html! {
+        div.pair {
+            div { h3 { "Reported " span.muted { "by the agent" } } (said(reported)) }
+            div { h3 { "Verified " span.muted { "by Baton" } } (measured(verified)) }
         }
     }
 }

@@ -3,6 +3,8 @@
 pub mod about;
 mod claims;
 pub mod diff;
+pub mod evidence;
+pub mod lineage;
 pub mod log;
 pub mod machine;
 pub mod new;
@@ -35,15 +37,19 @@ pub enum Sheet {
     Log,
     Diff,
     Timeline,
+    Evidence,
     Questions,
+    Lineage,
 }
 
-const SHEETS: [(Sheet, &str, &str); 5] = [
+const SHEETS: [(Sheet, &str, &str); 7] = [
     (Sheet::Overview, "Overview", ""),
     (Sheet::Log, "Log", "/log"),
     (Sheet::Diff, "Changes", "/diff"),
     (Sheet::Timeline, "Timeline", "/timeline"),
+    (Sheet::Evidence, "Evidence", "/evidence"),
     (Sheet::Questions, "Questions", "/questions"),
+    (Sheet::Lineage, "Lineage", "/lineage"),
 ];
 
 /// A task and the frame of its page.

@@ -1,13 +1,9 @@
 //! `/tasks/new`: a task, written by hand.
 
-use std::collections::BTreeSet;
-
 use axum::extract::State;
 use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, TaskSpec};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
-use baton_core::text::Role;
 use baton_engine::Store;
 use maud::html;
 
@@ -67,19 +63,10 @@ pub async fn add<S: Store>(app: Visited<S>, form: Form) -> PageAnswer {
     let task_type = given.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
     let priority: Priority = form.parsed("priority")?.unwrap_or_default();
     let spec = |id, created_at| TaskSpec {
-        id,
-        session_id: session.clone(),
         project_id,
-        task_type,
-        title: title.clone(),
         description: description.clone(),
         priority,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at,
+        ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.desk().add_task(&[], app.actor(), spec).await?;
     Ok(go(&form.next(&format!("/tasks/{}", task.id()))))

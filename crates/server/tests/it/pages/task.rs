@@ -91,6 +91,65 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
     let page = scene.page(&format!("/tasks/{large}")).await;
     let lineage = part(&page, "<h2>Lineage</h2>", "</section>");
     assert_eq!(lineage.matches("replaced by ").count(), 2, "{lineage}");
+    let parts: Vec<&str> = lineage.split("replaced by <a href=\"/tasks/").skip(1).collect();
+    let parts: Vec<&str> = parts.into_iter().map(|rest| rest.split('"').next().unwrap()).collect();
+    let german = scene.page(&format!("/tasks/{}", parts[0])).await;
+    reads(&german, &["Lineage", &format!("planned in {breakdown}")]);
+
+    // The same tree from every one of them, with the one that is looked at marked.
+    for id in [&large.to_string(), &breakdown, parts[0], parts[1]] {
+        let page = scene.page(&format!("/tasks/{id}/lineage")).await;
+        let tree = part(&page, "<ul class=\"lineage\">", "</section>");
+        reads(
+            tree,
+            &[
+                &format!("Translate everything {large}"),
+                &format!("Re-breakdown: Translate everything {breakdown} breaks it down: it was too large"),
+                &format!("German {} planned here", parts[0]),
+                &format!("Spanish {} planned here", parts[1]),
+            ],
+        );
+        assert_eq!(tree.matches("<ul class=\"lineage\">").count(), 2, "three generations: {tree}");
+        let marked = part(tree, "aria-current=\"true\"", "</div>");
+        assert!(marked.contains(&format!("href=\"/tasks/{id}\"")), "{marked}");
+    }
+}
+
+#[tokio::test]
+async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
+    let scene = Scene::set().await;
+    let alone = scene.add("Greet by name").await;
+    reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["It stands alone"]);
+    let goal = scene.post("/api/breakdowns", &json!({ "title": "Speak French" })).await;
+    let breakdown = goal["breakdown"]["task_id"].as_str().unwrap().to_owned();
+    let plan = json!({ "items": [{ "title": "Find the words" }] });
+    let (status, text) =
+        scene.stage.send("patch", &format!("/api/breakdowns/{breakdown}"), Some(&plan)).await;
+    assert_eq!(status, 200, "{text}");
+    scene.post(&format!("/api/breakdowns/{breakdown}/approve"), &json!({})).await;
+    let page = scene.page(&format!("/tasks/{breakdown}/lineage")).await;
+    let tree = part(&page, "<ul class=\"lineage\">", "</section>");
+    reads(tree, &["Speak French", "plans what is to be done", "Find the words", "planned here"]);
+}
+
+#[tokio::test]
+async fn every_attempt_has_its_evidence_the_last_one_first() {
+    let scene = Scene::set().await;
+    let task = scene.add("Greet by name").await;
+    reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["Nothing to compare yet"]);
+    scene.stage.attempt(task, AttemptResult::Complete, "Done.", worked()).await;
+    scene.post(&format!("/api/tasks/{task}/reject"), &json!({ "reason": "Too loud." })).await;
+    let attempt = scene.stage.claim(task).await;
+    let page = scene.page(&format!("/tasks/{task}/evidence")).await;
+    reads(&page, &["Attempt 2 by claude", "▶ At work. What it reports is compared when it ends."]);
+    let reported = Reported::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
+    scene.stage.settle(task, attempt, reported, worked()).await;
+    let page = scene.page(&format!("/tasks/{task}/evidence")).await;
+    let second = part(&page, "id=\"attempt-2\"", "</section>");
+    reads(second, &["Reported by the agent", "nothing to change", "Verified by Baton", "Commits 2"]);
+    let first = part(&page, "id=\"attempt-1\"", "</section>");
+    reads(first, &["Reported by the agent", "complete", "Verified by Baton", "Commits 2"]);
+    assert!(page.find("attempt-2") < page.find("attempt-1"));
 }
 
 #[tokio::test]
@@ -102,7 +161,7 @@ async fn a_task_that_waits_has_its_reply_box_on_top() {
     let main = part(&page, "<main", "</main>");
     let (box_at, machine_at) = (main.find("<textarea").unwrap(), main.find("class=\"machine\"").unwrap());
     assert!(box_at < machine_at, "{main}");
-    for tab in ["", "/log", "/diff", "/timeline", "/questions"] {
+    for tab in ["", "/log", "/diff", "/timeline", "/evidence", "/questions", "/lineage"] {
         let page = scene.page(&format!("/tasks/{task}{tab}")).await;
         let current = part(&page, "aria-label=\"Parts of this task\"", "</div>");
         let own = format!("href=\"/tasks/{task}{tab}\" aria-current=\"page\"");

@@ -1,17 +1,13 @@
 //! Judging without a server.
 
-use std::collections::BTreeSet;
-
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::event::EventBody;
 use baton_core::id::QuestionId;
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 
 use super::*;
@@ -21,21 +17,13 @@ fn id(number: u32) -> TaskId {
 }
 
 fn task(number: u32) -> Task {
-    Task::create(TaskSpec {
-        id: id(number),
-        session_id: "chat".parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::ReadInfo,
-        title: NonBlank::new("Look").unwrap(),
-        description: String::new(),
-        priority: Priority::P2,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: Timestamp::from_ms(1),
-    })
+    Task::create(TaskSpec::new(
+        id(number),
+        "chat".parse().unwrap(),
+        TaskType::ReadInfo,
+        NonBlank::new("Look").unwrap(),
+        Timestamp::from_ms(1),
+    ))
 }
 
 fn created(number: u32, on: &[u32]) -> Change {

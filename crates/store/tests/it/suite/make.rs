@@ -1,6 +1,6 @@
 //! Small makers of what the tests write: tasks, changes, requests, ends of attempts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton_core::actor::Actor;
@@ -11,10 +11,8 @@ use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::recycle::Depth;
 use baton_core::schedule::{Capacity, Fit, Limits};
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
@@ -48,19 +46,14 @@ pub fn agent(name: &str) -> AgentName {
 /// A task whose output is its deliverable, so that one settle makes it done.
 pub fn spec(number: u32) -> TaskSpec {
     TaskSpec {
-        id: task_id(number),
-        session_id: "chat".parse().unwrap(),
-        project_id: None,
-        task_type: TaskType::ReadInfo,
-        title: text(&format!("Task {number}")),
         description: format!("Do what task {number} asks."),
-        priority: Priority::P2,
-        role: Role::implement(),
-        recipe: None,
-        needs: BTreeSet::new(),
-        purpose: Purpose::Work,
-        depth: Depth::Original,
-        created_at: at(i64::from(number)),
+        ..TaskSpec::new(
+            task_id(number),
+            "chat".parse().unwrap(),
+            TaskType::ReadInfo,
+            text(&format!("Task {number}")),
+            at(i64::from(number)),
+        )
     }
 }
 

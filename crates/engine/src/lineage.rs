@@ -1,0 +1,104 @@
+//! The lineage of a task: the first one that was asked for, what it was broken down into, and so on to the last part.
+
+use baton_core::event::EventBody;
+use baton_core::id::TaskId;
+use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::task::{Purpose, Task};
+use baton_store::Store;
+
+use crate::desk::Desk;
+use crate::error::EngineError;
+
+/// Tasks of one lineage that are looked at.
+const KIN_MAX: usize = 500;
+/// Steps up to the first one. Rules allow for very few; a person who splits by hand may make more.
+const STEPS_MAX: usize = 50;
+/// Events of a breakdown among which its approval is looked for: far more than it has.
+const EVENTS_MAX: u32 = 2_000;
+
+/// Each before those that came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lineage {
+    pub kin: Vec<Kin>,
+    /// There are more than were looked at.
+    pub is_cut: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kin {
+    pub task: Task,
+    /// Steps from the first one.
+    pub level: usize,
+}
+
+/// What a task came of: the task it breaks down, or the breakdown that planned it.
+pub fn came_of(task: &Task) -> Option<TaskId> {
+    replaces(task).or(task.spec().planned_in)
+}
+
+/// The task that a breakdown finds the parts of.
+fn replaces(breakdown: &Task) -> Option<TaskId> {
+    match breakdown.spec().purpose {
+        Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
+        Purpose::Work | Purpose::Run => None,
+    }
+}
+
+impl<S: Store> Desk<S> {
+    pub async fn lineage(&self, of: TaskId) -> Result<Lineage, EngineError> {
+        let mut kin: Vec<Kin> = Vec::new();
+        let mut ahead = vec![(self.first_of(of).await?, 0)];
+        while let Some((id, level)) = ahead.pop() {
+            if kin.len() == KIN_MAX {
+                return Ok(Lineage { kin, is_cut: true });
+            }
+            let task = self.task(id).await?.value;
+            let children = self.came_from(&task).await?;
+            ahead.extend(children.into_iter().rev().map(|child| (child, level + 1)));
+            kin.push(Kin { task, level });
+        }
+        Ok(Lineage { kin, is_cut: false })
+    }
+
+    async fn first_of(&self, mut id: TaskId) -> Result<TaskId, EngineError> {
+        for _ in 0..STEPS_MAX {
+            let Some(before) = came_of(&self.task(id).await?.value) else { break };
+            id = before;
+        }
+        Ok(id)
+    }
+
+    /// What came of a task, in the order of the plan.
+    async fn came_from(&self, task: &Task) -> Result<Vec<TaskId>, EngineError> {
+        match task.state() {
+            TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => Ok(vec![*breakdown]),
+            TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
+                let first = match parts.first() {
+                    Some(part) => Some(self.task(*part).await?.value),
+                    None => None,
+                };
+                // By way of the breakdown that planned them, where there was one.
+                let breakdown = first.and_then(|part| part.spec().planned_in);
+                Ok(breakdown.map_or_else(|| parts.clone(), |breakdown| vec![breakdown]))
+            }
+            _ if task.is_breakdown() => self.parts_of(task).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The tasks a breakdown's plan became. Of a first plan only its history tells, which does not last for ever.
+    async fn parts_of(&self, breakdown: &Task) -> Result<Vec<TaskId>, EngineError> {
+        if let Some(replaced) = replaces(breakdown)
+            && let TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } =
+                self.task(replaced).await?.value.state()
+        {
+            return Ok(parts.clone());
+        }
+        let events = self.store.task_events(breakdown.id(), 0, EVENTS_MAX).await?;
+        let approved = events.into_iter().rev().find_map(|recorded| match recorded.event.body {
+            EventBody::PlanApproved { subtasks, .. } => Some(subtasks),
+            _ => None,
+        });
+        Ok(approved.unwrap_or_default())
+    }
+}

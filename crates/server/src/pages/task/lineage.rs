@@ -1,0 +1,76 @@
+//! The tab of lineage: what the task was broken out of and what was planned in its place, as one tree.
+
+use axum::extract::State;
+use baton_core::id::TaskId;
+use baton_core::recycle::RecycleReason;
+use baton_core::task::{Purpose, Task};
+use baton_engine::Store;
+use baton_engine::lineage::Kin;
+use maud::{Markup, html};
+
+use super::{Seen, Sheet};
+use crate::pages::answer::PageAnswer;
+use crate::pages::key::Key;
+use crate::pages::layout::empty;
+use crate::pages::visit::Visit;
+use crate::pages::words::of_state;
+use crate::state::App;
+
+pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+    let seen = Seen::load(&app, id, visit).await?;
+    let lineage = app.desk().lineage(id).await?;
+    let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
+    let body = html! {
+        @if lineage.kin.len() < 2 {
+            (empty("It stands alone", "It was not broken out of another task, and nothing was planned in its place.", &[]))
+        } @else {
+            section {
+                h2 { "Lineage" }
+                (generation(&lineage.kin, id))
+                @if lineage.is_cut { p.muted { "There are more than stand here." } }
+            }
+        }
+    };
+    Ok(seen.page(Sheet::Lineage, &related, &body))
+}
+
+/// The ones of the first one's level, each with what came of it.
+fn generation(kin: &[Kin], here: TaskId) -> Markup {
+    let Some(level) = kin.first().map(|first| first.level) else { return html! {} };
+    let families = kin.chunk_by(|_, next| next.level > level);
+    html! {
+        ul.lineage {
+            @for family in families {
+                @if let Some((head, rest)) = family.split_first() {
+                    li { (told(&head.task, here)) (generation(rest, here)) }
+                }
+            }
+        }
+    }
+}
+
+fn told(task: &Task, here: TaskId) -> Markup {
+    html! {
+        div.kin aria-current=[(task.id() == here).then_some("true")] {
+            (of_state(task.state()).chip()) " "
+            a href={ "/tasks/" (task.id()) @if task.id() != here { "/lineage" } } { (task.spec().title) }
+            " " span.id { (task.id()) }
+            span.muted { (role(task)) }
+        }
+    }
+}
+
+/// How it came to be, where another task was the cause.
+const fn role(task: &Task) -> &'static str {
+    match task.spec().purpose {
+        Purpose::Breakdown { reason: Some(RecycleReason::TooLarge), .. } => {
+            "breaks it down: it was too large"
+        }
+        Purpose::Breakdown { reason: Some(RecycleReason::CumulativeFailures), .. } => {
+            "breaks it down: it was tried too often"
+        }
+        Purpose::Breakdown { .. } => "plans what is to be done",
+        Purpose::Work | Purpose::Run if task.spec().planned_in.is_some() => "planned here",
+        Purpose::Work | Purpose::Run => "",
+    }
+}
