@@ -42,6 +42,8 @@ impl Browser {
             "--headless=new".to_owned(),
             "--no-sandbox".to_owned(),
             "--disable-gpu".to_owned(),
+            // On a busy machine whoever draws may be late, which is no reason to be ended and begun anew.
+            "--disable-gpu-watchdog".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             "--disable-background-timer-throttling".to_owned(),
             "--disable-renderer-backgrounding".to_owned(),

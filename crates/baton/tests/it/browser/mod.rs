@@ -8,6 +8,7 @@ mod diff;
 mod doing;
 mod driver;
 mod following;
+mod frames;
 mod keyboard;
 mod large;
 mod log;
