@@ -78,10 +78,10 @@ impl Approval<'_> {
 
     fn check(&self) -> Result<(), ApprovalRefusal> {
         let breakdown = self.breakdown.value.id();
-        let expected = match self.breakdown.value.spec().purpose {
-            Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
-            Purpose::Work | Purpose::Run => return Err(Refusal::NotBreakdown { task: breakdown }.into()),
-        };
+        if !self.breakdown.value.is_breakdown() {
+            return Err(Refusal::NotBreakdown { task: breakdown }.into());
+        }
+        let expected = self.breakdown.value.replaces();
         let given = self.replaced.map(|stored| stored.value.id());
         if expected != given {
             return Err(ApprovalRefusal::OtherTask { breakdown, expected, given });

@@ -45,7 +45,7 @@ pub struct TaskSpec {
     pub purpose: Purpose,
     #[serde(default)]
     pub depth: Depth,
-    /// The breakdown whose plan it is a part of.
+    /// Whose plan it is a part of: a breakdown's, or that of a task a loop planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_in: Option<TaskId>,
     pub created_at: Timestamp,
@@ -222,6 +222,19 @@ impl Task {
 
     pub const fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    /// The task that a breakdown finds the parts of.
+    pub const fn replaces(&self) -> Option<TaskId> {
+        match self.spec.purpose {
+            Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
+            Purpose::Work | Purpose::Run => None,
+        }
+    }
+
+    /// What it came of: the task it breaks down, or the one whose plan it is a part of.
+    pub fn came_of(&self) -> Option<TaskId> {
+        self.replaces().or(self.spec.planned_in)
     }
 
     pub const fn is_breakdown(&self) -> bool {

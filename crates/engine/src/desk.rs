@@ -20,7 +20,7 @@ use baton_core::refusal::Refusal;
 use baton_core::revision::Revision;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::state::{Queue, TaskState};
-use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task::{Task, TaskSpec};
 use baton_core::text::{NonBlank, RecipeId};
 use baton_core::time::Timestamp;
 use baton_store::Store;
@@ -291,11 +291,9 @@ impl<S: Store> Desk<S> {
             let stored = self.task(breakdown).await?;
             let missing = || EngineError::NotFound { kind: "plan", key: breakdown.to_string() };
             let plan = self.store.plan(breakdown).await?.ok_or_else(missing)?.value.plan;
-            let replaced = match stored.value.spec().purpose {
-                Purpose::Breakdown { replaces_task_id: Some(replaced), .. } => {
-                    Some(self.task(replaced).await?)
-                }
-                Purpose::Breakdown { .. } | Purpose::Work | Purpose::Run => None,
+            let replaced = match stored.value.replaces() {
+                Some(replaced) => Some(self.task(replaced).await?),
+                None => None,
             };
             let subtask_ids: Vec<TaskId> = plan.items().iter().map(|_| self.ids.task()).collect();
             let approval = Approval {

@@ -3,7 +3,7 @@
 use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{ReplacedBy, TaskState};
-use baton_core::task::{Purpose, Task};
+use baton_core::task::Task;
 use baton_store::Store;
 
 use crate::desk::Desk;
@@ -31,19 +31,6 @@ pub struct Kin {
     pub level: usize,
 }
 
-/// What a task came of: the task it breaks down, or the breakdown that planned it.
-pub fn came_of(task: &Task) -> Option<TaskId> {
-    replaces(task).or(task.spec().planned_in)
-}
-
-/// The task that a breakdown finds the parts of.
-fn replaces(breakdown: &Task) -> Option<TaskId> {
-    match breakdown.spec().purpose {
-        Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id,
-        Purpose::Work | Purpose::Run => None,
-    }
-}
-
 impl<S: Store> Desk<S> {
     pub async fn lineage(&self, of: TaskId) -> Result<Lineage, EngineError> {
         let mut kin: Vec<Kin> = Vec::new();
@@ -62,7 +49,7 @@ impl<S: Store> Desk<S> {
 
     async fn first_of(&self, mut id: TaskId) -> Result<TaskId, EngineError> {
         for _ in 0..STEPS_MAX {
-            let Some(before) = came_of(&self.task(id).await?.value) else { break };
+            let Some(before) = self.task(id).await?.value.came_of() else { break };
             id = before;
         }
         Ok(id)
@@ -73,12 +60,7 @@ impl<S: Store> Desk<S> {
         match task.state() {
             TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } => Ok(vec![*breakdown]),
             TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
-                let first = match parts.first() {
-                    Some(part) => Some(self.task(*part).await?.value),
-                    None => None,
-                };
-                // By way of the breakdown that planned them, where there was one.
-                let breakdown = first.and_then(|part| part.spec().planned_in);
+                let breakdown = self.breakdown_of(task, parts).await?;
                 Ok(breakdown.map_or_else(|| parts.clone(), |breakdown| vec![breakdown]))
             }
             _ if task.is_breakdown() => self.parts_of(task).await,
@@ -86,9 +68,17 @@ impl<S: Store> Desk<S> {
         }
     }
 
+    /// The breakdown that found these parts of a task. What a loop planned had none.
+    async fn breakdown_of(&self, task: &Task, parts: &[TaskId]) -> Result<Option<TaskId>, EngineError> {
+        let Some(part) = parts.first() else { return Ok(None) };
+        let Some(planned_in) = self.task(*part).await?.value.spec().planned_in else { return Ok(None) };
+        let planner = self.task(planned_in).await?.value;
+        Ok((planner.replaces() == Some(task.id())).then_some(planned_in))
+    }
+
     /// The tasks a breakdown's plan became. Of a first plan only its history tells, which does not last for ever.
     async fn parts_of(&self, breakdown: &Task) -> Result<Vec<TaskId>, EngineError> {
-        if let Some(replaced) = replaces(breakdown)
+        if let Some(replaced) = breakdown.replaces()
             && let TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } =
                 self.task(replaced).await?.value.state()
         {

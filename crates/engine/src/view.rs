@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::desk::Desk;
 use crate::error::EngineError;
 use crate::graph_view::{DeadEdge, dead_edges};
-use crate::lineage::came_of;
 use crate::not_started::NotStarted;
 use crate::recycler::reason_to_recycle;
 use crate::workshop::Workshop;
@@ -66,7 +65,7 @@ pub struct TaskView {
     /// What Baton saw of it.
     pub verified: Option<Evidence>,
     pub notes: Vec<Note>,
-    /// What it came of: the task it breaks down, or the breakdown that planned it.
+    /// What it came of: the task it breaks down, or the one whose plan it is a part of.
     #[serde(default)]
     pub came_of: Option<TaskId>,
     /// The person it was asked for by.
@@ -124,7 +123,7 @@ impl TaskView {
             reported: last_end.map(|end| end.reported.clone()),
             verified: last_end.map(|end| end.verified.clone()),
             notes: task.ledger().notes.clone(),
-            came_of: came_of(task),
+            came_of: task.came_of(),
             asked_by: task.asker().cloned(),
             not_started: None,
         })

@@ -15,13 +15,13 @@ use baton_core::priority::Priority;
 use baton_core::question::Draft;
 use baton_core::state::{Queue, TaskState};
 use baton_core::subtask::{SubtaskResult, SubtaskState};
-use baton_core::task::{Purpose, Task};
+use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_store::Store;
 
 use super::commands::named;
-use super::rows::{LoopTask, asked, put};
+use super::rows::{asked, put};
 use super::text;
 use crate::acceptor::Acceptor;
 use crate::error::EngineError;
@@ -141,18 +141,14 @@ impl<S: Store> Conductor<S> {
             }
             PhaseWork::Hub | PhaseWork::Execute(_) => return Ok(false),
         };
-        let spec = LoopTask {
-            id,
-            session: stored.value.session(),
-            task_type: TaskType::Report,
-            role,
-            title: NonBlank::new(title)?,
+        let session = stored.value.session().clone();
+        let spec = TaskSpec {
+            project_id: project,
             description,
             priority: Priority::P1,
-            project,
-            now,
-        }
-        .spec();
+            role,
+            ..TaskSpec::new(id, session, TaskType::Report, NonBlank::new(title)?, now)
+        };
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
         let asker = desk.asker_of(stored.value.session()).await?;
         let created = Change::create(

@@ -13,18 +13,15 @@ use baton_core::event::{Event, EventBody};
 use baton_core::graph::Standing;
 use baton_core::id::TaskId;
 use baton_core::phase_loop::PhaseLoop;
-use baton_core::priority::Priority;
 use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
-use baton_core::task::Task;
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
-use baton_core::text::Role;
 use baton_core::time::Timestamp;
 use baton_core::title::normalised_title;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
-use super::rows::LoopTask;
 use crate::desk::{Answer, Desk};
 use crate::error::EngineError;
 
@@ -56,18 +53,13 @@ impl<S: Store> Desk<S> {
         let mut counts = Counts { created: 0, skipped: count(selection.skipped.len()) };
         let mut change = Change::new();
         for DiscoveredTask { title, description } in selection.create {
-            let task = LoopTask {
-                id: self.ids.task(),
-                session: current.session(),
-                task_type: TaskType::Implementation,
-                role: Role::implement(),
-                title,
+            let (id, session) = (self.ids.task(), current.session().clone());
+            let spec = TaskSpec {
+                project_id: project,
                 description,
-                priority: Priority::default(),
-                project,
-                now,
+                ..TaskSpec::new(id, session, TaskType::Implementation, title, now)
             };
-            let task = Task::create(task.spec()).asked_by(asker.clone());
+            let task = Task::create(spec).asked_by(asker.clone());
             let Some(receipt) = self.receipt_for(&task, now).await? else {
                 counts.skipped += 1;
                 continue;

@@ -6,17 +6,16 @@ use baton_core::change::{Change, EdgeChange, Stored};
 use baton_core::command::Command;
 use baton_core::event::{Event, EventBody};
 use baton_core::handoff::{NamedTask, Results};
-use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::id::{SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, PlanWork};
 use baton_core::state::TaskState;
-use baton_core::task::Task;
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_core::time::Timestamp;
 use baton_store::Store;
 
-use super::rows::LoopTask;
 use crate::desk::{Answer, Desk};
 
 /// What the execute phase begins with, and the change that makes it so.
@@ -42,6 +41,8 @@ impl<S: Store> Desk<S> {
         };
         let project = subject.as_ref().and_then(|stored| stored.value.spec().project_id);
         let asker = subject.as_ref().map_or_else(|| actor.person(), |stored| stored.value.asker().cloned());
+        let replaced = subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming));
+        let planned_in = replaced.as_ref().map(|stored| stored.value.id());
         let ids: Vec<TaskId> = work.plan.iter().flat_map(Plan::items).map(|_| self.ids.task()).collect();
         let mut change = Change::new();
         let mut subtasks = Vec::new();
@@ -49,8 +50,9 @@ impl<S: Store> Desk<S> {
             let Some(plan) = &work.plan else { break };
             // Each a moment after the one before, so that the plan's order is theirs wherever tasks are listed or claimed.
             let created = now.plus_ms(i64::try_from(number).unwrap_or(0));
-            let Some(task) = subtask(plan, number, *id, current.session(), project, created) else { break };
-            let task = task.asked_by(asker.clone());
+            let Some(spec) = subtask(plan, number, *id, current.session(), created) else { break };
+            let task = Task::create_held(TaskSpec { project_id: project, planned_in, ..spec })
+                .asked_by(asker.clone());
             let named = NamedTask { id: *id, title: task.spec().title.clone() };
             subtasks.push((named, task.spec().description.clone()));
             let depends_on = of_numbers(&ids, plan.item(number).map_or(&[], |item| &item.depends_on));
@@ -59,7 +61,7 @@ impl<S: Store> Desk<S> {
             let event = Event { at: now, by: actor.clone(), body };
             change = change.and(Change::create(task, &depends_on, event));
         }
-        if let Some(stored) = subject.filter(|stored| matches!(stored.value.state(), TaskState::Incoming)) {
+        if let Some(stored) = replaced {
             let leaves = work.plan.as_ref().map(|plan| of_numbers(&ids, &plan.leaves())).unwrap_or_default();
             change = change.and(self.replaced(&stored, ids, leaves).await?);
         }
@@ -78,30 +80,15 @@ impl<S: Store> Desk<S> {
     }
 }
 
-fn subtask(
-    plan: &Plan,
-    number: usize,
-    id: TaskId,
-    session: &SessionId,
-    project: Option<ProjectId>,
-    now: Timestamp,
-) -> Option<Task> {
+fn subtask(plan: &Plan, number: usize, id: TaskId, session: &SessionId, now: Timestamp) -> Option<TaskSpec> {
     let item = plan.item(number)?;
     let [_, execute, _] = Role::of_loop();
-    Some(Task::create_held(
-        LoopTask {
-            id,
-            session,
-            task_type: TaskType::Implementation,
-            role: execute,
-            title: item.title.clone(),
-            description: plan.subtask_text(number).unwrap_or_default(),
-            priority: item.priority.unwrap_or_default(),
-            project,
-            now,
-        }
-        .spec(),
-    ))
+    Some(TaskSpec {
+        description: plan.subtask_text(number).unwrap_or_default(),
+        priority: item.priority.unwrap_or_default(),
+        role: execute,
+        ..TaskSpec::new(id, session.clone(), TaskType::Implementation, item.title.clone(), now)
+    })
 }
 
 /// The ids of a plan's items by their numbers, which begin with one.

@@ -5,15 +5,12 @@ use baton_core::change::{Change, Guard, Record, Stored};
 use baton_core::effect::{Effect, Notice, Timer};
 use baton_core::event::EventBody;
 use baton_core::exit_reason::ExitReason;
-use baton_core::id::{SessionId, TaskId};
+use baton_core::id::SessionId;
 use baton_core::phase_loop::{HandedOff, PhaseLoop};
-use baton_core::priority::Priority;
 use baton_core::question::Question;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::run::Run;
-use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
@@ -123,29 +120,4 @@ pub(super) fn closed(record: &QuestionRecord, state: QuestionState, actor: &Acto
         change.effects.push(Effect::CancelTimer { timer: Timer::QuestionExpires(timer) });
     }
     change
-}
-
-/// A task of the loop's.
-pub(super) struct LoopTask<'a> {
-    pub id: TaskId,
-    pub session: &'a SessionId,
-    pub task_type: TaskType,
-    pub role: Role,
-    pub title: NonBlank,
-    pub description: String,
-    pub priority: Priority,
-    pub project: Option<baton_core::id::ProjectId>,
-    pub now: Timestamp,
-}
-
-impl LoopTask<'_> {
-    pub fn spec(self) -> TaskSpec {
-        TaskSpec {
-            project_id: self.project,
-            description: self.description,
-            priority: self.priority,
-            role: self.role,
-            ..TaskSpec::new(self.id, self.session.clone(), self.task_type, self.title, self.now)
-        }
-    }
 }

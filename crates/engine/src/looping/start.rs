@@ -8,11 +8,10 @@ use baton_core::id::{ProjectId, SessionId};
 use baton_core::phase::{Phase, PhaseStart};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::phase_work::{ExecuteWork, PhaseWork, PlanWork};
-use baton_core::priority::Priority;
 use baton_core::recipe::Recipe;
 use baton_core::run::{GateAnswer, Origin, Run};
 use baton_core::state::Queue;
-use baton_core::task::Task;
+use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
@@ -20,7 +19,7 @@ use baton_store::Store;
 use baton_store::query::TaskFilter;
 
 use super::commands::{loop_recipe, named, passed_gate};
-use super::rows::{LoopTask, handed_off, put};
+use super::rows::{handed_off, put};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 use crate::runs::{stamp, started};
@@ -112,20 +111,17 @@ impl<S: Store> Desk<S> {
     ) -> Answer<(NamedTask, Change)> {
         let line = message.as_str().trim().lines().next().unwrap_or_default();
         let title: String = line.chars().take(TITLE_CHARS_MAX).collect();
-        let task = Task::create_held(
-            LoopTask {
-                id: self.ids.task(),
-                session,
-                task_type: TaskType::Implementation,
-                role: Role::implement(),
-                title: NonBlank::new(title)?,
-                description: message.to_string(),
-                priority: Priority::default(),
-                project,
+        let task = Task::create_held(TaskSpec {
+            project_id: project,
+            description: message.to_string(),
+            ..TaskSpec::new(
+                self.ids.task(),
+                session.clone(),
+                TaskType::Implementation,
+                NonBlank::new(title)?,
                 now,
-            }
-            .spec(),
-        )
+            )
+        })
         .asked_by(actor.person());
         let subject = named(&task);
         let body = EventBody::TaskCreated { spec: Box::new(task.spec().clone()), depends_on: Vec::new() };

@@ -8,6 +8,7 @@ use baton_core::priority::Priority;
 use baton_core::recycle::RecycleReason;
 use baton_core::session::Request;
 use baton_core::state::{Queue, ReplacedBy, TaskState};
+use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_engine::error::EngineError;
 use baton_store::Store;
@@ -62,6 +63,25 @@ async fn a_recycled_task_is_replaced_by_its_plan_and_dependents_wait_for_the_lea
         office.desk.apply(part, Command::Accept { force: false }, mia()).await.unwrap();
     }
     assert_eq!(office.claim().await[0].0, after);
+}
+
+/// As a loop does it: no breakdown stands between a task and the parts that were planned for it.
+#[tokio::test]
+async fn the_parts_of_a_task_that_a_loop_planned_come_of_the_task_itself() {
+    let office = Office::open();
+    let subject = office.add("a house", &[]).await;
+    let mut parts = Vec::new();
+    for title in ["dig", "build"] {
+        let part = |id, now| TaskSpec { planned_in: Some(subject), ..spec(title, id, now) };
+        parts.push(office.desk.add_task(&[], mia(), part).await.unwrap().id());
+    }
+    let replace = Command::Replace { by: parts.clone() };
+    office.desk.apply(subject, replace, Actor::policy("the loop")).await.unwrap();
+    for of in [subject, parts[0], parts[1]] {
+        let lineage = office.desk.lineage(of).await.unwrap();
+        let kin: Vec<_> = lineage.kin.iter().map(|kin| (kin.task.id(), kin.level)).collect();
+        assert_eq!(kin, [(subject, 0), (parts[0], 1), (parts[1], 1)]);
+    }
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ fn may_edit(task: &Task) -> bool {
 
 fn lineage(task: &Task) -> Markup {
     html! {
-        @if let Purpose::Breakdown { replaces_task_id: Some(replaced), .. } = task.spec().purpose {
+        @if let Some(replaced) = task.replaces() {
             span { "in place of " a href={ "/tasks/" (replaced) } { (replaced) } }
         }
     }

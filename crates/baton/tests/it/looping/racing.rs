@@ -45,6 +45,11 @@ fn the_dependencies_of_a_plan_are_dependencies_of_its_tasks() {
     assert_eq!(depends("Pour"), json!([id("Dig")]));
     assert_eq!(depends("Sweep"), json!([id("Dig")]));
     assert_eq!(depends("Build"), json!([id("Pour")]));
+    assert_eq!(
+        round.shop.show(id("Pour").as_str().unwrap())["came_of"],
+        json!(subject),
+        "it says whose plan it is of"
+    );
     // Who waited on the whole waits on what nothing else waits on.
     let mut leaves = round.shop.show(&waiting)["depends_on"].as_array().unwrap().clone();
     let mut expected = vec![id("Sweep"), id("Build")];

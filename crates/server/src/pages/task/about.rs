@@ -7,7 +7,6 @@ use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
-use baton_engine::lineage::came_of;
 use baton_engine::view::TaskView;
 use baton_engine::{Recorded, Store};
 use maud::{Markup, html};
@@ -112,7 +111,7 @@ fn ended(record: &AttemptRecord) -> Option<&Evidence> {
 
 /// What it stands in for, and what stands in for it.
 fn lineage(seen: &Seen) -> Markup {
-    let came_of = came_of(&seen.task);
+    let came_of = seen.task.came_of();
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };
     let replaced_by = match seen.task.state() {
         TaskState::Recycled { replaced_by } => Some(replaced_by),
