@@ -18,7 +18,7 @@ use baton_store::claim::Claimed;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::postgres::{LogPiece, LogWatch};
 use baton_store::query::QuestionFilter;
-use baton_store::{PostgresStore, Store};
+use baton_store::{Backend, PostgresStore};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};

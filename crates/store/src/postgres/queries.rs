@@ -31,6 +31,7 @@ use super::log_line::LogLine;
 use super::pipeline::Param;
 use super::read::{all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored};
 use super::{PostgresStore, candidates, claim, committer, filter, groups, retention};
+use crate::backend::Backend;
 use crate::claim::{ClaimRequest, Claimed};
 use crate::columns;
 use crate::commit::Commit;
@@ -39,7 +40,6 @@ use crate::lease::Lease;
 use crate::outbox::PendingEffect;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
-use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -82,7 +82,7 @@ impl PostgresStore {
     }
 }
 
-impl Store for PostgresStore {
+impl Backend for PostgresStore {
     async fn now(&self) -> Answer<Timestamp> {
         let rows = self.query("asking for the time", candidates::NOW, &[]).await?;
         Ok(rows.first().map_or(Timestamp::from_ms(0), |row| moment(row, 0)))

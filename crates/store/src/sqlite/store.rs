@@ -29,6 +29,7 @@ use super::job::Done;
 use super::rendered::Rendered;
 use super::rows::{body, find, of_attempt, of_task, stored};
 use super::{backup, claim, graph, groups, history, leases, lists, rows, workers};
+use crate::backend::Backend;
 use crate::claim::{ClaimRequest, Claimed};
 use crate::commit::Commit;
 use crate::error::StoreError;
@@ -37,11 +38,10 @@ use crate::outbox::PendingEffect;
 use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
-use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
-impl Store for SqliteStore {
+impl Backend for SqliteStore {
     async fn now(&self) -> Answer<Timestamp> {
         Ok((self.0.clock)())
     }
