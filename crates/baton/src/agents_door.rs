@@ -4,8 +4,8 @@
 
 use std::net::Ipv4Addr;
 
-use baton_engine::engine::Engine;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::services::engine::Engine;
+use baton_engine::settings::store_address::StoreAddress;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;

@@ -3,9 +3,9 @@
 
 use baton_core::id::TaskId;
 use baton_core::time::Timestamp;
-use baton_engine::place::Place;
 use baton_engine::query::Cursor;
-use baton_engine::view::TaskView;
+use baton_engine::reports::view::TaskView;
+use baton_engine::settings::place::Place;
 use baton_server::client::{Client, ClientError, Events, with_query};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

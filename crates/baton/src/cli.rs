@@ -22,8 +22,8 @@ pub mod workers;
 
 use std::path::PathBuf;
 
-use baton_engine::place::PlaceOptions;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::settings::place::PlaceOptions;
+use baton_engine::settings::store_address::StoreAddress;
 use clap::{Args, Parser};
 
 pub use self::command::Command;

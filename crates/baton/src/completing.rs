@@ -77,14 +77,15 @@ fn common() -> Option<Common> {
     Arguments::try_parse_from(["baton", "explain", "states"]).ok().map(|arguments| arguments.common)
 }
 
-fn place() -> Option<(baton_engine::place::Place, Settings)> {
+fn place() -> Option<(baton_engine::settings::place::Place, Settings)> {
     office::find(&common()?).ok()
 }
 
 fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
     let (place, _) = place()?;
     // Nothing to offer, and no reason to make a store for it.
-    if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists()
+    if matches!(place.store, baton_engine::settings::store_address::StoreAddress::File)
+        && !place.store_path().exists()
     {
         return None;
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use baton_core::breakdown::{Plan, PlanDraft, PlanItem};
 use baton_core::id::TaskId;
 use baton_core::text::NonBlank;
-use baton_engine::yaml::{self, At, Entry, Malformed, Node};
+use baton_engine::base::yaml::{self, At, Entry, Malformed, Node};
 use serde_json::{Map, Value};
 
 /// Why a text is no plan, and where.

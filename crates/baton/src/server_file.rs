@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use baton_engine::identity::{ProcessIdentity, Sighting};
-use baton_engine::place::Place;
+use baton_engine::settings::place::Place;
 use baton_server::client::{Address, Client};
 use serde::{Deserialize, Serialize};
 

@@ -15,11 +15,11 @@ use baton_core::state::Queue;
 use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::base::ids::Ids;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
+use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::tasks::service::Desk;
 use tokio::sync::watch;
 
 const ROUNDS: usize = 40;

@@ -17,20 +17,20 @@ use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 
 use crate::asking::Door;
-use crate::desk::Desk;
+use crate::attempt::mailbox::Mailbox;
+use crate::attempt::running::Running;
+use crate::cluster::fleet_size::FleetSize;
+use crate::cluster::node::{Post, host_name};
 use crate::error::EngineError;
-use crate::fleet_size::FleetSize;
-use crate::holds::hold_for;
-use crate::intakes::Intakes;
-use crate::mailbox::Mailbox;
-use crate::place::Place;
-use crate::post::{Post, host_name};
-use crate::projects_here::ProjectsHere;
-use crate::repositories::Repositories;
-use crate::running::Running;
+use crate::git::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
+use crate::limits::holds::hold_for;
+use crate::limits::intakes::Intakes;
+use crate::projects::availability::ProjectsHere;
+use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
+use crate::settings::place::Place;
+use crate::tasks::service::Desk;
 use crate::user_tasks::{Site, UserTasks};
-use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 
 /// Tells a person something while work goes on.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;

@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use baton_engine::ids::Ids;
+use baton_engine::base::ids::Ids;
 use futures_util::FutureExt;
 use tokio::time::timeout;
 use tracing::Instrument;

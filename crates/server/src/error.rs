@@ -13,9 +13,9 @@ use baton_core::phase_work::WorkRefusal;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
+use baton_engine::git::GitError;
 use baton_engine::store_error::{Conflict, StoreError};
 use baton_engine::user_tasks::UserTaskError;
-use baton_engine::worktree::GitError;
 use serde::{Deserialize, Serialize};
 
 /// The codes programs may branch on.

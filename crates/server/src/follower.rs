@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use baton_engine::Recorded;
-use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
+use baton_engine::tasks::service::Desk;
 use tokio::sync::watch;
 
 /// Events held for one client at once. An event can hold a whole message, so there are few.

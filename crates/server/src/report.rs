@@ -3,7 +3,7 @@
 
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
-use baton_engine::project_report::{AttemptLine, Effort, ProjectReport, TaskLine};
+use baton_engine::reports::project_report::{AttemptLine, Effort, ProjectReport, TaskLine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// Width of the timeline, in units of the drawing.
@@ -188,7 +188,7 @@ mod tests {
     use baton_core::project::Project;
     use baton_core::state::Status;
     use baton_core::text::NonBlank;
-    use baton_engine::project_report::Progress;
+    use baton_engine::reports::project_report::Progress;
 
     #[test]
     fn what_agents_write_is_shown_and_never_carried_out() {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use baton_engine::desk::Desk;
+use baton_engine::tasks::service::Desk;
 use baton_engine::workshop::Workshop;
 use tokio::sync::watch;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_engine::survey::{SetUp, Survey, agents};
+use baton_engine::reports::survey::{SetUp, Survey, agents};
 use baton_engine::workshop::Workshop;
 
 /// None where there are settings: then everything is as they say.

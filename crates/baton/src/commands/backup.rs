@@ -3,7 +3,7 @@
 use std::fs;
 
 use baton_engine::error::EngineError;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::settings::store_address::StoreAddress;
 use serde_json::json;
 
 use crate::cli::Common;
@@ -54,7 +54,7 @@ pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> 
         });
     }
     let progress = Progress::new(common.json);
-    let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
+    let restored = baton_engine::settings::place::restore(&asked.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
     // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.

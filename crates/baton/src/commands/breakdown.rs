@@ -8,7 +8,7 @@ use baton_core::breakdown::{Plan, PlanFaults};
 use baton_core::id::TaskId;
 use baton_core::plan_record::PlanRecord;
 use baton_core::state::Queue;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 
 use baton_engine::error::EngineError;
-use baton_engine::settings_layers::{Layers, Origin, Standing};
+use baton_engine::settings::layers::{Layers, Origin, Standing};
 use serde_json::{Value, json};
 
 use crate::cli::Common;

@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt::Write;
 
-use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
+use baton_engine::reports::doctor::{AgentFinding, Condition, Report, examine};
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault};

@@ -7,9 +7,9 @@ use baton_core::event::Event;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::question_record::QuestionRecord;
 use baton_engine::error::EngineError;
-use baton_engine::project_report::ProjectReport;
 use baton_engine::query::{QuestionFilter, TaskFilter};
-use baton_engine::view::TaskView;
+use baton_engine::reports::project_report::ProjectReport;
+use baton_engine::reports::view::TaskView;
 use serde::Serialize;
 use serde_json::{Value, json};
 

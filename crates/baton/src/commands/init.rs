@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_engine::place::Place;
-use baton_engine::survey::{SetUp, Survey, agents};
+use baton_engine::reports::survey::{SetUp, Survey, agents};
+use baton_engine::settings::place::Place;
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 

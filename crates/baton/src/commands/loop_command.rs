@@ -13,9 +13,9 @@ use baton_core::phase_loop::PhaseLoop;
 use baton_core::question_record::QuestionRecord;
 use baton_core::text::{NonBlank, Role};
 use baton_engine::asking::Attendant;
-use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
-use baton_engine::looping;
+use baton_engine::loops;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::{Settings, Unattended};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -121,7 +121,7 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
     };
     match (phase, from) {
         (Phase::Hub, _) => {
-            let start = looping::LoopStart { session, at: start, project: None, message: None };
+            let start = loops::LoopStart { session, at: start, project: None, message: None };
             office.desk.start_loop(&start, &office.actor()).await?;
         }
         (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),

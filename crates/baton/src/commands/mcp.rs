@@ -1,8 +1,8 @@
 //! `baton mcp`: the tools on standard input and output, handed on to the running server or on the store alone.
 
 use baton_engine::asking::{BadSecret, Door, Secret};
+use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::error::EngineError;
-use baton_engine::mailbox::Mailbox;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_server::client::Address;

@@ -8,8 +8,8 @@ use baton_core::id::{BadId, SessionId};
 use baton_core::recipe::Recipe;
 use baton_core::session::Message;
 use baton_core::words::counted;
-use baton_engine::place::Place;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
+use baton_engine::settings::place::Place;
 use serde_json::{Value, json};
 
 use super::task::recipe_id;

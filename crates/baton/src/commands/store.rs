@@ -1,7 +1,7 @@
 //! `baton store init`: a home on a shared server, made by those who may and used by those who need it.
 
 use baton_engine::error::EngineError;
-use baton_engine::place::{SetupNames, setup_sql};
+use baton_engine::settings::place::{SetupNames, setup_sql};
 use serde_json::json;
 
 use crate::cli::Common;

@@ -8,7 +8,7 @@ use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
 use baton_core::state::Queue;
 use baton_core::text::{BadName, RecipeId, nearest};
 use baton_core::words::counted;
-use baton_engine::view::{ReadyTask, TaskSummary, TaskView};
+use baton_engine::reports::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use baton_core::id::TaskId;
-use baton_engine::view::TaskView;
+use baton_engine::reports::view::TaskView;
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;

@@ -7,7 +7,7 @@ use baton_core::guard::RequeueReason;
 use baton_core::state::{ReplacedBy, TaskState};
 use baton_core::task::Note;
 use baton_core::words::counted;
-use baton_engine::view::TaskView;
+use baton_engine::reports::view::TaskView;
 
 use super::question::answer_command;
 

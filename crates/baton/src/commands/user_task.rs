@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::settings::place::{Place, PlaceOptions};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::cli::Common;

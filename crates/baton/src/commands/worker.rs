@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::worker::{Duty, Health};
-use baton_engine::post::Post;
-use baton_engine::worker_view::WorkerView;
+use baton_engine::cluster::node::Post;
+use baton_engine::reports::workers::WorkerView;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;

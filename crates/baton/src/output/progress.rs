@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_engine::place::{Onlooker, Stage};
+use baton_engine::settings::place::{Onlooker, Stage};
 
 /// What is over sooner is not spoken of.
 const APPEARS_AFTER: Duration = Duration::from_millis(500);

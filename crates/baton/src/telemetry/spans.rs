@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use baton_engine::ids::Ids;
+use baton_engine::base::ids::Ids;
 use tokio::sync::mpsc;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};

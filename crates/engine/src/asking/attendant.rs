@@ -17,9 +17,9 @@ use baton_core::time::Timestamp;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::query::QuestionFilter;
 
-use crate::desk::{DECISIONS_MAX, Desk};
 use crate::error::EngineError;
-use crate::looping::Given;
+use crate::loops::Given;
+use crate::tasks::service::{DECISIONS_MAX, Desk};
 
 /// Pending questions looked at in one page.
 const PAGE: u32 = 200;

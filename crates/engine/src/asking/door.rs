@@ -18,10 +18,10 @@ use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
-use super::Secret;
-use crate::desk::Desk;
+use crate::asking::Secret;
+use crate::base::redaction;
 use crate::error::EngineError;
-use crate::redaction;
+use crate::tasks::service::Desk;
 
 #[derive(Clone)]
 pub struct Door {

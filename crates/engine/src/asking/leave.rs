@@ -8,8 +8,8 @@ use baton_core::question_record::QuestionState;
 use baton_core::text::{Blank, NonBlank};
 use baton_store::query::QuestionFilter;
 
-use crate::desk::Desk;
 use crate::error::EngineError;
+use crate::tasks::service::Desk;
 use crate::user_tasks::{Site, TASKFILE, UserTasks};
 
 /// Questions of one task that are looked through. Beyond them a person is asked again.

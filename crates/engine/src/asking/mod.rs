@@ -7,7 +7,6 @@ mod attendant;
 mod door;
 mod leave;
 mod secret;
-
 pub use attendant::{Attendant, Attended};
 pub use door::{Asked, Door, Waited};
 pub use leave::Leave;

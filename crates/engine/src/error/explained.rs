@@ -7,7 +7,7 @@ use baton_core::queued_answer::QueueFull;
 use baton_core::text::Blank;
 use baton_store::query::BadCursor;
 
-use super::EngineError;
+use crate::error::EngineError;
 
 explained! { EngineError {
     Self::NotFound { .. } => Explanation {

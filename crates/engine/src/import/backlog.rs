@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use baton_core::arrival::Arrival;
 
-use super::item::{Found, Item, Text, priority, time};
-use super::{ImportError, read_text};
-use crate::yaml::{self, Node};
+use crate::base::yaml::{self, Node};
+use crate::import::item::{Found, Item, Text, priority, time};
+use crate::import::{ImportError, read_text};
 
 /// Where tasks lie, and whether all of a folder is finished.
 const FOLDERS: [(&str, bool); 4] =

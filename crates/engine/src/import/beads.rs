@@ -8,8 +8,8 @@ use baton_core::priority::Priority;
 use baton_store::foreign::{ForeignFile, Row};
 use serde_json::Value;
 
-use super::item::{Found, Item, Text, objects, text, time, words};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, objects, text, time, words};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 /// In the order they are looked for: the export is what teams share.
 const CANDIDATES: [&str; 7] = [

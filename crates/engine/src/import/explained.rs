@@ -3,7 +3,7 @@
 use baton_core::explained;
 use baton_core::explanation::Explanation;
 
-use super::error::ImportError;
+use crate::import::error::ImportError;
 
 explained! { ImportError {
     Self::Unreadable { .. } => Explanation {

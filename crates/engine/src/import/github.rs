@@ -5,8 +5,8 @@ use std::path::Path;
 use baton_core::arrival::Arrival;
 use serde_json::{Map, Value};
 
-use super::item::{Found, Item, Text, objects, priority, text, time};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, objects, priority, text, time};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 type Row = Map<String, Value>;
 

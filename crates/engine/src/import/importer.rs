@@ -16,10 +16,10 @@ use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_store::commit::{Commit, Conflict};
 
-use super::item::{Found, Item};
-use super::order::{Dropped, arrange};
-use crate::desk::{DECISIONS_MAX, Desk};
 use crate::error::EngineError;
+use crate::import::item::{Found, Item};
+use crate::import::order::{Dropped, arrange};
+use crate::tasks::service::{DECISIONS_MAX, Desk};
 
 /// Tasks written in one transaction: many enough to be quick, few enough that nobody waits behind them.
 const TASKS_PER_CHANGE: usize = 250;

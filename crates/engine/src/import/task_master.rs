@@ -6,8 +6,8 @@ use std::path::Path;
 use baton_core::arrival::Arrival;
 use serde_json::{Map, Value};
 
-use super::item::{Found, Item, Text, as_text, objects, priority, text, time};
-use super::{ImportError, find, folder_of, read_text};
+use crate::import::item::{Found, Item, Text, as_text, objects, priority, text, time};
+use crate::import::{ImportError, find, folder_of, read_text};
 
 const CANDIDATES: [&str; 4] =
     [".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json", "tasks/tasks-legacy.json"];

@@ -9,9 +9,9 @@ use baton_store::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
 
-use super::*;
-use crate::desk::Desk;
-use crate::ids::Ids;
+use crate::base::ids::Ids;
+use crate::import::*;
+use crate::tasks::service::Desk;
 
 const BEADS: &str = r#"{"id":"app-1","title":"Log in","description":"With a name.","design":"One form.","acceptance_criteria":"It logs in.","notes":"Old.","status":"closed","priority":0,"issue_type":"feature","created_at":"2026-01-02T03:04:05Z","labels":["web","auth"],"comments":[{"author":"mia","text":"Mind Mondays."}]}
 {"id":"app-2","title":"Log out","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-03T03:04:05.5+01:00","assignee":"jo","dependencies":[{"issue_id":"app-2","depends_on_id":"app-1","type":"blocks"},{"issue_id":"app-2","depends_on_id":"app-9","type":"parent-child"},{"issue_id":"app-2","depends_on_id":"gone-1","type":"blocks"},{"issue_id":"app-2","depends_on_id":"app-3","type":"related"}]}

@@ -7,8 +7,8 @@ use baton_core::arrival::Arrival;
 use baton_core::priority::Priority;
 use baton_store::foreign::{ForeignFile, Row};
 
-use super::item::{Found, Item, Text, text, time};
-use super::{ImportError, find, folder_of};
+use crate::import::item::{Found, Item, Text, text, time};
+use crate::import::{ImportError, find, folder_of};
 
 const CANDIDATES: [&str; 3] = ["db.v2.sqlite", "db.sqlite", "vibe-kanban.db"];
 

@@ -1,7 +1,6 @@
 //! People and their tokens: handed out once, kept as digests, looked up at every visit.
 
 mod secret;
-
 use baton_core::access_token::AccessToken;
 use baton_core::actor::Actor;
 use baton_core::change::Stored;
@@ -10,9 +9,9 @@ use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_store::commit::{Commit, Conflict};
 
-pub use self::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
+pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
+use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
 
 impl Desk {
     /// All that were ever handed out, by name.

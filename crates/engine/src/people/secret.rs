@@ -10,7 +10,7 @@ use baton_core::owner_token::OwnerToken;
 use baton_core::text::PersonName;
 use sha2::{Digest, Sha256};
 
-use crate::ids::Ids;
+use crate::base::ids::Ids;
 
 /// `baton_<name>.<64 hex digits>`: it can be told from every other token, also by programs that look for lost ones.
 #[derive(Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use crate::yaml::Node;
+use crate::base::yaml::Node;
 
 /// Said where a value does not fit; drafts take anything, so nobody hears it from a recipe.
 type Error = serde::de::value::Error;

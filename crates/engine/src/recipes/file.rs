@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use baton_core::recipe::{Fault, FaultKind, Recipe, RecipeDraft};
 use serde::{Deserialize, Serialize};
 
-use super::decode::Decoded;
-use crate::yaml::{self, At, Node};
+use crate::base::yaml::{self, At, Node};
+use crate::recipes::decode::Decoded;
 
 /// A recipe is read by people. Its prompts may be long, but not this long.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;

@@ -8,7 +8,6 @@ mod decode;
 mod drawing;
 mod file;
 mod schema;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;

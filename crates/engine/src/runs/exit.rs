@@ -14,9 +14,9 @@ use baton_core::task::{Purpose, Task};
 use baton_core::text::NonBlank;
 use baton_store::commit::{Commit, Conflict};
 
-use super::{exited, is_loop, stamp};
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
+use crate::runs::{exited, is_loop, stamp};
+use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
 
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";

@@ -4,8 +4,8 @@
 //! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
 
 mod exit;
+pub mod gate;
 mod telling;
-
 use std::sync::Arc;
 
 use baton_core::actor::Actor;
@@ -22,9 +22,9 @@ use baton_core::text::{NonBlank, RecipeId, Role};
 use baton_core::time::Timestamp;
 use baton_store::commit::{Commit, Conflict};
 
-use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
-use crate::looping::LoopStart;
+use crate::loops::LoopStart;
+use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
 
 pub(crate) use exit::goes_on;
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};

@@ -3,7 +3,7 @@
 use baton_core::explained;
 use baton_core::explanation::Explanation;
 
-use super::SettingsError;
+use crate::settings::SettingsError;
 
 explained! { SettingsError {
     Self::Unreadable { .. } => Explanation {

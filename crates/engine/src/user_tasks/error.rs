@@ -2,7 +2,7 @@
 
 use baton_taskfile::LoadError;
 
-use super::TASKFILE;
+use crate::user_tasks::TASKFILE;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UserTaskError {

@@ -3,7 +3,7 @@
 use baton_core::explained;
 use baton_core::explanation::Explanation;
 
-use super::error::UserTaskError;
+use crate::user_tasks::error::UserTaskError;
 
 explained! { UserTaskError {
     Self::NoTaskfile => Explanation {

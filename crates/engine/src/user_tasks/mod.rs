@@ -4,13 +4,15 @@
 //! project's root or the attempt's worktree. Each run is on its own: its output, its environment, its time and its
 //! end. What a Taskfile means is the business of `baton-taskfile`.
 
+pub mod checks;
 mod error;
 mod explained;
 mod output;
 mod settings;
 mod site;
+#[cfg(test)]
+mod tests;
 mod trust;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -176,6 +178,3 @@ impl Drop for CancelOnDrop {
         self.0.cancel();
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_taskfile::{Cause, Outcome};
 use serde::Serialize;
 
-use crate::ids::Ids;
+use crate::base::ids::Ids;
 
 /// Of each stream a model is told this many characters at most, half of them from the end. Two streams and the
 /// words around them stay below what a tool may answer.

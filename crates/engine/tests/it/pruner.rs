@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use baton_core::command::Command;
 use baton_core::git_name::BranchName;
-use baton_engine::pruner::Pruner;
+use baton_engine::services::pruner::Pruner;
 
 use crate::fixture::mia;
 use crate::works::Works;
@@ -61,7 +61,7 @@ async fn what_cannot_be_kept_stays_and_is_told() {
     let (attempt, checkout) = works.begin(task).await;
     std::fs::write(checkout.folder.join(".gitignore"), "*.db\n").unwrap();
     let large = std::fs::File::create(checkout.folder.join("x.db")).unwrap();
-    large.set_len(baton_engine::worktree::IGNORED_BYTES_MAX + 1).unwrap();
+    large.set_len(baton_engine::git::IGNORED_BYTES_MAX + 1).unwrap();
     works.settle(task, attempt).await;
     works.desk().apply(task, Command::Accept { force: false }, mia()).await.unwrap();
     let swept = Pruner::new(works.engine.shop.clone()).run_once(SystemTime::now() + DAY).await.unwrap();

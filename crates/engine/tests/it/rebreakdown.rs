@@ -3,7 +3,7 @@
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::state::{Queue, ReplacedBy, TaskState};
-use baton_engine::acceptor::Acceptor;
+use baton_engine::landing::acceptor::Acceptor;
 
 use crate::fixture::mia;
 use crate::works::Works;

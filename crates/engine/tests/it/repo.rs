@@ -7,7 +7,7 @@ use std::process::Command;
 
 use baton_core::git_name::{BranchName, CommitId};
 use baton_core::id::{AttemptId, TaskId};
-use baton_engine::worktree::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
+use baton_engine::git::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
 use tempfile::TempDir;
 
 pub struct TestRepo {

@@ -3,9 +3,9 @@
 use baton_core::attempt::AttemptResult;
 use baton_core::id::AttemptId;
 use baton_core::state::Queue;
-use baton_engine::recycler::Recycler;
-use baton_engine::rescuer::Rescuer;
-use baton_engine::running::Running;
+use baton_engine::attempt::running::Running;
+use baton_engine::services::leases::Rescuer;
+use baton_engine::services::recycler::Recycler;
 
 use crate::fixture::Office;
 

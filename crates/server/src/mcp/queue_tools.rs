@@ -11,7 +11,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_engine::query::TaskFilter;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde_json::json;
 
 use super::arguments::Arguments;

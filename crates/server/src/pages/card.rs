@@ -3,7 +3,7 @@
 use baton_core::state::{Mark, StateName, TaskState};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
-use baton_engine::running::Running;
+use baton_engine::attempt::running::Running;
 use maud::{Markup, html};
 
 use super::words::{Sign, age, counted, money, of_state};

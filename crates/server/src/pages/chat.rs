@@ -9,8 +9,8 @@ use baton_core::receipt::Wanted;
 use baton_core::run::Run;
 use baton_core::state::{Status, TaskState};
 use baton_core::task::Task;
-use baton_engine::posting::Posting;
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
+use baton_engine::tasks::chat::Posting;
 use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError, go};

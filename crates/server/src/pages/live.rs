@@ -10,7 +10,7 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
 use baton_engine::Recorded;
-use baton_engine::running::Running;
+use baton_engine::attempt::running::Running;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::Serialize;

@@ -10,7 +10,7 @@ use super::visit::Visit;
 use super::words::{age, ago};
 use crate::error::ApiError;
 use crate::state::App;
-use baton_engine::worker_view::{WorkerView, workers};
+use baton_engine::reports::workers::{WorkerView, workers};
 
 pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;

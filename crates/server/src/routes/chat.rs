@@ -9,7 +9,7 @@ use baton_core::state::Status;
 use baton_core::task_type::TaskType;
 use baton_core::text::RecipeId;
 use baton_engine::error::EngineError;
-use baton_engine::posting::Posting;
+use baton_engine::tasks::chat::Posting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

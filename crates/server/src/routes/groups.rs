@@ -5,7 +5,7 @@ use axum::extract::State;
 use baton_core::id::SessionId;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
-use baton_engine::view::TaskSummary;
+use baton_engine::reports::view::TaskSummary;
 use serde_json::{Map, Value, json};
 
 use crate::error::Answer;

@@ -8,8 +8,8 @@ use baton_core::id::ProjectId;
 use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_engine::error::EngineError;
-use baton_engine::new_project;
-use baton_engine::project_report::ProjectReport;
+use baton_engine::projects::new_project;
+use baton_engine::reports::project_report::ProjectReport;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

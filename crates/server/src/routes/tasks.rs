@@ -15,7 +15,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{Label, RecipeId};
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
-use baton_engine::view::{TaskSummary, TaskView};
+use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use crate::error::Answer;
 use crate::input::Query;
 use crate::route::Route;
 use crate::state::App;
-use baton_engine::worker_view::workers;
+use baton_engine::reports::workers::workers;
 
 pub fn routes() -> Vec<Route> {
     vec![

@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::receipt::Wanted;
 use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
-use baton_engine::posting::Posting;
+use baton_engine::tasks::chat::Posting;
 use serde_json::{Value, json};
 
 use super::incoming::Incoming;

@@ -10,9 +10,9 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::session::Message;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_engine::tasks::service::Desk;
 use serde::Serialize;
 
 /// Rows of each kind read at once.

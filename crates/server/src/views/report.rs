@@ -1,6 +1,6 @@
 //! A project in numbers, as clients see it.
 
-use baton_engine::project_report::{Effort, Progress, ProjectReport, TaskLine};
+use baton_engine::reports::project_report::{Effort, Progress, ProjectReport, TaskLine};
 use serde::Serialize;
 
 use super::project::ProjectView;

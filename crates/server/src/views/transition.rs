@@ -5,7 +5,7 @@ use baton_core::id::TaskId;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::state::{Queue, Status};
 use baton_core::task::Task;
-use baton_engine::acceptor::Landing;
+use baton_engine::landing::acceptor::Landing;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::text::NonBlank;
-use baton_engine::engine::Engine;
+use baton_engine::services::engine::Engine;
 use baton_server::client::Events;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

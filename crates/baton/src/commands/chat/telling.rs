@@ -5,7 +5,7 @@ use baton_core::id::{QuestionId, SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::state::Queue;
 use baton_engine::Recorded;
-use baton_engine::view::TaskView;
+use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
 
 use super::Sent;

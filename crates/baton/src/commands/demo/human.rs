@@ -10,9 +10,9 @@ use baton_core::project::is_complete;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_engine::acceptor::Acceptor;
-use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
+use baton_engine::landing::acceptor::Acceptor;
+use baton_engine::services::engine::Engine;
 
 use super::pace::Pace;
 use super::story;

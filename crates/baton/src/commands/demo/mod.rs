@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use baton_engine::desk::Desk;
-use baton_engine::engine::Engine;
-use baton_engine::ids::Ids;
-use baton_engine::place::Place;
-use baton_engine::store_address::StoreAddress;
+use baton_engine::base::ids::Ids;
+use baton_engine::services::engine::Engine;
+use baton_engine::settings::place::Place;
+use baton_engine::settings::store_address::StoreAddress;
+use baton_engine::tasks::service::Desk;
 use tokio::sync::watch;
 
 use self::human::Human;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_engine::engine::Engine;
+use baton_engine::services::engine::Engine;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;

@@ -15,10 +15,10 @@ use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_core::words::counted;
-use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
+use baton_engine::git::Repository;
+use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
-use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
 use super::pace::Pace;

@@ -6,7 +6,7 @@ use baton_core::actor::Actor;
 use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
-use baton_engine::desk::Desk;
+use baton_engine::tasks::service::Desk;
 
 use crate::fault::Fault;
 use crate::output;

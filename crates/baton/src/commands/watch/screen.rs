@@ -5,7 +5,7 @@ use std::fmt;
 use baton_core::id::TaskId;
 use baton_core::question_record::QuestionRecord;
 use baton_core::time::Timestamp;
-use baton_engine::view::TaskSummary;
+use baton_engine::reports::view::TaskSummary;
 use serde::Serialize;
 
 use crate::api::{Api, List};

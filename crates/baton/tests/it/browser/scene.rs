@@ -7,9 +7,9 @@ use baton_core::id::TaskId;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_engine::desk::Desk;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place as Ground, PlaceOptions};
+use baton_engine::base::ids::Ids;
+use baton_engine::settings::place::{Place as Ground, PlaceOptions};
+use baton_engine::tasks::service::Desk;
 use serde_json::{Value, json};
 
 use crate::server::place::Place;

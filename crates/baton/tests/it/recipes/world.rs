@@ -7,9 +7,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use baton_engine::Recorded;
-use baton_engine::desk::Desk;
-use baton_engine::ids::Ids;
-use baton_engine::place::{Place, PlaceOptions};
+use baton_engine::base::ids::Ids;
+use baton_engine::settings::place::{Place, PlaceOptions};
+use baton_engine::tasks::service::Desk;
 use baton_server::wire;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -8,7 +8,7 @@ use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
 use baton_engine::Recorded;
-use baton_engine::view::TaskView;
+use baton_engine::reports::view::TaskView;
 use maud::{Markup, html};
 
 use super::Seen;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use baton_core::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
-use baton_engine::lineage::Kin;
+use baton_engine::reports::lineage::Kin;
 use maud::{Markup, html};
 
 use super::{Seen, Sheet};

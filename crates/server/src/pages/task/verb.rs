@@ -9,7 +9,7 @@ use baton_core::recycle::RecycleReason;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_engine::landing::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
 
 use super::Seen;

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::redact::redact;
-use baton_engine::attempt_log::{AttemptLog, Piece};
-use baton_engine::log_relay::{PATIENCE, look_elsewhere};
+use baton_engine::attempt::log::{AttemptLog, Piece};
+use baton_engine::cluster::log_relay::{PATIENCE, look_elsewhere};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -6,9 +6,9 @@ use baton_core::id::TaskId;
 use baton_core::priority::Priority;
 use baton_core::recycle::RecycleReason;
 use baton_core::revision::Revision;
-use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;
-use baton_engine::foresight::{Foreseen, foresee};
+use baton_engine::landing::acceptor::{Accepted, Acceptor};
+use baton_engine::reports::forecast::{Foreseen, foresee};
 use serde::{Deserialize, Serialize};
 
 use super::super::projects::titled;

@@ -1,0 +1,5 @@
+//! Small helpers without rules of their own: ids, redaction, YAML with positions.
+
+pub mod ids;
+pub mod redaction;
+pub mod yaml;

@@ -1,0 +1,3 @@
+//! Accepting finished work: merging it into its branch and marking the task as done.
+
+pub mod acceptor;

@@ -1,0 +1,306 @@
+//! The conductor: moves every open loop on by one step at a time, until each waits for its human or for an agent.
+//!
+//! It keeps nothing between two rounds: what a loop is at stands in its row. So it can be killed at any moment, and the
+//! next one goes on from there.
+
+use baton_core::actor::Actor;
+use baton_core::change::{Change, Stored};
+use baton_core::command::Command;
+use baton_core::event::{Event, EventBody};
+use baton_core::exit_reason::ExitReason;
+use baton_core::id::{SessionId, TaskId};
+use baton_core::phase_loop::PhaseLoop;
+use baton_core::phase_work::{ExecuteWork, Next, PhaseWork, Topic};
+use baton_core::priority::Priority;
+use baton_core::question::Draft;
+use baton_core::state::{Queue, TaskState};
+use baton_core::subtask::{SubtaskResult, SubtaskState};
+use baton_core::task::{Purpose, Task, TaskSpec};
+use baton_core::task_type::TaskType;
+use baton_core::text::{NonBlank, Role};
+
+use crate::error::EngineError;
+use crate::landing::acceptor::Acceptor;
+use crate::loops::commands::named;
+use crate::loops::rows::{asked, put};
+use crate::loops::text;
+use crate::runs::{goes_on, stamp};
+use crate::workshop::Workshop;
+
+/// Steps one loop takes in one round; the next change brings the next round.
+const STEPS_MAX: u32 = 100;
+/// Ready tasks looked at to find the one to plan.
+const READY_MAX: u32 = 500;
+
+pub struct Conductor {
+    shop: Workshop,
+}
+
+impl Conductor {
+    pub fn new(shop: Workshop) -> Self {
+        Self { shop }
+    }
+
+    pub async fn run_once(&self) -> Result<(), EngineError> {
+        for open in self.shop.desk.open_loops().await? {
+            for _ in 0..STEPS_MAX {
+                if !self.move_on(open.value.session()).await? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One step. False when the loop waits for somebody.
+    async fn move_on(&self, session: &SessionId) -> Result<bool, EngineError> {
+        let Some(stored) = self.shop.desk.phase_loop(session).await? else { return Ok(false) };
+        if stored.value.pending().is_some() {
+            return Ok(false);
+        }
+        if let PhaseWork::Execute(work) = stored.value.work()
+            && self.accept_completed(work).await?
+        {
+            return Ok(true);
+        }
+        match stored.value.work().next() {
+            Next::Choose => self.choose(&stored).await,
+            Next::StartAgent => self.start_agent(&stored).await,
+            Next::WatchFor { task } => self.watch_for(&stored, task).await,
+            Next::Ask { topic } => self.ask(&stored, topic).await,
+            Next::GiveUp { why } => {
+                (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
+                let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
+                self.shop.desk.leave_loop(session, reason, error, Actor::Baton).await?;
+                Ok(false)
+            }
+            Next::Rest => Ok(false),
+        }
+    }
+
+    async fn write(&self, stored: &Stored<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
+        let next = stored.value.at_work(work, None);
+        // What moved meanwhile is read in the next step, so either way there is one.
+        self.shop.desk.try_write(put(&next, Some(stored.version))).await?;
+        Ok(true)
+    }
+
+    /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
+    /// begins with it while the human decides how it is to be done.
+    async fn choose(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+        let desk = &self.shop.desk;
+        let of_loop = Role::of_loop();
+        let session = desk.store.session(stored.value.session()).await?;
+        let project = session.and_then(|stored| stored.value.project_id);
+        let fits = |task: &Task| {
+            let spec = task.spec();
+            matches!(task.state(), TaskState::Incoming)
+                && spec.purpose == Purpose::Work
+                && spec.recipe.is_none()
+                && project.is_none_or(|project| spec.project_id == Some(project))
+                && !of_loop.contains(&spec.role)
+        };
+        let ready = desk.store.ready(READY_MAX).await?;
+        let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
+            let reason =
+                ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
+            desk.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
+            return Ok(false);
+        };
+        let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
+        work.subject = Some(named(&task.value));
+        let held = task.value.apply(Command::Hold, &desk.context(Actor::policy("the loop")).await?)?;
+        let next = stored.value.at_work(PhaseWork::Plan(work), None);
+        let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
+        // Somebody may have claimed it meanwhile; then another one is chosen.
+        desk.try_write(change).await?;
+        Ok(true)
+    }
+
+    /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
+    async fn start_agent(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+        let desk = &self.shop.desk;
+        let (id, now) = (desk.ids.task(), desk.store.now().await?);
+        let [plan, _, review] = Role::of_loop();
+        let mut work = stored.value.work().clone();
+        let (role, title, description, project) = match &mut work {
+            PhaseWork::Plan(planning) => {
+                let Some(subject) = planning.subject.clone() else { return Ok(true) };
+                let planned = desk.task(subject.id).await?.value;
+                let told = text::plan_prompt(stored.value.brief(), planning, &planned);
+                planning.agent = Some(id);
+                planning.tries += 1;
+                (plan, format!("Plan: {}", subject.title), told, planned.spec().project_id)
+            }
+            PhaseWork::Review(reviewing) => {
+                let told = text::review_prompt(stored.value.brief(), reviewing);
+                reviewing.agent = Some(id);
+                reviewing.tries += 1;
+                (review, format!("Review: iteration {}", stored.value.iteration()), told, None)
+            }
+            PhaseWork::Hub | PhaseWork::Execute(_) => return Ok(false),
+        };
+        let session = stored.value.session().clone();
+        let spec = TaskSpec {
+            project_id: project,
+            description,
+            priority: Priority::P1,
+            role,
+            ..TaskSpec::new(id, session, TaskType::Report, NonBlank::new(title)?, now)
+        };
+        let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
+        let asker = desk.asker_of(stored.value.session()).await?;
+        let created = Change::create(
+            Task::create(spec).asked_by(asker),
+            &[],
+            Event { at: now, by: Actor::Baton, body },
+        );
+        let next = stored.value.at_work(work, None);
+        desk.try_write(put(&next, Some(stored.version)).and(created)).await?;
+        Ok(true)
+    }
+
+    async fn release(&self, task: TaskId) -> Result<bool, EngineError> {
+        self.shop.desk.apply(task, Command::Release, Actor::policy("the loop")).await?;
+        Ok(true)
+    }
+
+    async fn watch_for(&self, stored: &Stored<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
+        let watched = self.shop.desk.task(task).await?.value;
+        if watched.ledger().is_held {
+            return self.release(task).await;
+        }
+        if goes_on(watched.state()) {
+            return Ok(false);
+        }
+        let mut work = stored.value.work().clone();
+        match &mut work {
+            // It is through. Where it handed in less than is wanted, another one tries.
+            PhaseWork::Plan(planning) => planning.agent = None,
+            PhaseWork::Review(reviewing) => {
+                let said = watched.ledger().output.clone().unwrap_or_default();
+                match watched.state() {
+                    TaskState::Done { .. } if !said.trim().is_empty() => {
+                        said.trim().clone_into(&mut reviewing.findings);
+                    }
+                    _ => reviewing.agent = None,
+                }
+            }
+            PhaseWork::Execute(executing) => {
+                // Nothing else can have happened to a subtask that runs.
+                if executing.ran().is_err() {
+                    return Ok(false);
+                }
+            }
+            PhaseWork::Hub => return Ok(false),
+        }
+        self.write(stored, work).await
+    }
+
+    /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by
+    /// `baton accept` (I14); the gate says so.
+    async fn accept_completed(&self, work: &ExecuteWork) -> Result<bool, EngineError> {
+        let completed = work
+            .subtasks
+            .iter()
+            .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
+        for subtask in completed {
+            let task = self.shop.desk.task(subtask.task.id).await?.value;
+            if !matches!(task.state(), TaskState::Provisional(_)) {
+                continue;
+            }
+            let acceptor = Acceptor::new(self.shop.clone());
+            let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
+            match acceptor.accept(task.id(), false, by).await {
+                Ok(_) => return Ok(true),
+                Err(EngineError::Refused(refusal)) => {
+                    (self.shop.say)(&format!("{}: {refusal}; {}", task.id(), refusal.hint()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    async fn ask(&self, stored: &Stored<PhaseLoop>, topic: Topic) -> Result<bool, EngineError> {
+        let desk = &self.shop.desk;
+        let drafted: Option<Draft> = match (stored.value.work(), topic) {
+            (PhaseWork::Plan(work), Topic::Gate) => Some(text::plan_gate(work)?),
+            (PhaseWork::Plan(work), Topic::Vagueness) => Some(text::vagueness(work)?),
+            (PhaseWork::Plan(work), Topic::Revision) => Some(text::revision(work)?),
+            (PhaseWork::Execute(work), Topic::Gate) => {
+                Some(text::execute_gate(work, &self.not_merged(work).await?)?)
+            }
+            (PhaseWork::Execute(work), Topic::MayRun) if self.pass_over(stored, work).await? => {
+                return Ok(true);
+            }
+            (PhaseWork::Execute(work), _) => {
+                let ran = match work.current() {
+                    Some(current) => desk.store.task(current.task.id).await?.map(|stored| stored.value),
+                    None => None,
+                };
+                text::subtask(work, ran.as_ref())
+            }
+            (PhaseWork::Review(work), Topic::Discovered) => {
+                let open = desk.open_titles().await?;
+                match text::discovered(work, open.iter().map(String::as_str)) {
+                    Some(draft) => Some(draft),
+                    None => return self.skip_duplicates(stored).await,
+                }
+            }
+            (PhaseWork::Review(work), Topic::List) => Some(text::list(work)?),
+            (PhaseWork::Review(work), _) => Some(text::review_gate(&stored.value, work)?),
+            (PhaseWork::Hub | PhaseWork::Plan(_), _) => None,
+        };
+        let (Some(draft), Some(cycle)) = (drafted, stored.value.cycle()) else { return Ok(false) };
+        let (question, owner) = (draft.with_id(desk.ids.question()), *cycle.owner());
+        let now = desk.store.now().await?;
+        let next = stored.value.ask_anew(&owner, question)?;
+        let next = next.at_work(stored.value.work().clone(), Some(topic));
+        let Some(question) = next.pending() else { return Ok(false) };
+        let inbox = asked(next.session(), question, now, &Actor::Baton);
+        desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
+        // It waits now; if the row moved instead, the change that moved it wakes us.
+        Ok(false)
+    }
+
+    /// What was called done and is not merged all the same, with where it is instead.
+    async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
+        let mut left = Vec::new();
+        for task in work.done_by.keys() {
+            let queue = self.shop.desk.task(*task).await?.value.state().queue();
+            if queue != Queue::Done {
+                left.push((*task, queue.as_str()));
+            }
+        }
+        Ok(left)
+    }
+
+    /// What needs something that is not done cannot run, so nobody is asked whether it may.
+    async fn pass_over(&self, stored: &Stored<PhaseLoop>, work: &ExecuteWork) -> Result<bool, EngineError> {
+        let Some(current) = work.current() else { return Ok(false) };
+        let mut waits_on = Vec::new();
+        for edge in self.shop.desk.store.dependencies(current.task.id).await? {
+            if !edge.is_met {
+                waits_on.push(named(&self.shop.desk.task(edge.on).await?.value));
+            }
+        }
+        if waits_on.is_empty() {
+            return Ok(false);
+        }
+        let mut work = work.clone();
+        work.pass_over(waits_on);
+        self.write(stored, PhaseWork::Execute(work)).await
+    }
+
+    /// Everything that was proposed is open already: nobody is asked, and it is counted (I9).
+    async fn skip_duplicates(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
+        let PhaseWork::Review(mut work) = stored.value.work().clone() else { return Ok(false) };
+        let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
+        work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);
+        let mut change = put(&stored.value.at_work(PhaseWork::Review(work), None), Some(stored.version));
+        stamp(&mut change, Vec::new(), self.shop.desk.store.now().await?, &Actor::Baton);
+        self.shop.desk.try_write(change).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,96 @@
+//! What the agent of a phase hands in with its work, noted where the loop finds it.
+
+use baton_agents::ended::Ended;
+use baton_agents::report::{Report, Spoken, read};
+use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
+use baton_core::discovered::{DiscoveredTask, Proposal};
+use baton_core::phase_work::PhaseWork;
+use baton_core::task::Task;
+use baton_core::text::{NonBlank, Role};
+use baton_core::vagueness::Rubric;
+
+use crate::error::EngineError;
+use crate::loops::commands::loop_recipe;
+use crate::loops::rows::put;
+use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+
+/// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
+struct HandedIn {
+    rubric: Option<Rubric>,
+    plan: Option<PlanDraft>,
+    discovered: Option<Vec<DiscoveredTask>>,
+}
+
+impl HandedIn {
+    fn of(ended: &Ended) -> Self {
+        let mut handed = Self { rubric: None, plan: None, discovered: None };
+        for line in ended.reported.output.lines() {
+            match read(line) {
+                Spoken::Report(Report::Vagueness(rubric)) => handed.rubric = Some(*rubric),
+                Spoken::Report(Report::Plan(plan)) => handed.plan = Some(plan),
+                Spoken::Report(Report::Discovered(tasks)) => handed.discovered = Some(tasks),
+                // Anything else a message says is not meant for the loop.
+                Spoken::Report(_) | Spoken::Text | Spoken::Unreadable(_) => {}
+            }
+        }
+        Self {
+            rubric: ended.rubric.clone().or(handed.rubric),
+            plan: ended.plan.clone().or(handed.plan),
+            discovered: ended.discovered.clone().or(handed.discovered),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rubric.is_none() && self.plan.is_none() && self.discovered.is_none()
+    }
+}
+
+impl Desk {
+    /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
+    pub(crate) fn phase_prompt(&self, task: &Task) -> Answer<Option<NonBlank>> {
+        let role = &task.spec().role;
+        if !Role::of_loop().contains(role) {
+            return Ok(None);
+        }
+        let recipe = self.recipe(&loop_recipe()?)?;
+        let step = recipe.steps().iter().find(|step| step.name().as_str() == role.as_str());
+        Ok(step.map(|step| step.prompt().clone()))
+    }
+
+    pub(crate) async fn hear_phase(&self, task: &Task, ended: &Ended) -> Answer<()> {
+        if !Role::of_loop().contains(&task.spec().role) {
+            return Ok(());
+        }
+        let handed = HandedIn::of(ended);
+        if handed.is_empty() {
+            return Ok(());
+        }
+        for _ in 0..DECISIONS_MAX {
+            let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
+            let mut work = stored.value.work().clone();
+            match &mut work {
+                PhaseWork::Plan(plan) if plan.agent == Some(task.id()) => {
+                    plan.rubric = handed.rubric.clone().or_else(|| plan.rubric.clone());
+                    match handed.plan.clone().map(Plan::check) {
+                        Some(Ok(checked)) => (plan.plan, plan.faults) = (Some(checked), String::new()),
+                        Some(Err(faults)) => plan.faults = PlanFaults(faults).to_string(),
+                        None => {}
+                    }
+                }
+                PhaseWork::Review(review) if review.agent == Some(task.id()) => {
+                    let found = handed.discovered.clone().unwrap_or_default();
+                    review.proposal = Proposal::new(found).ok();
+                }
+                // The phase went on without this agent; what it brings is not wanted any more.
+                PhaseWork::Hub | PhaseWork::Plan(_) | PhaseWork::Execute(_) | PhaseWork::Review(_) => {
+                    return Ok(());
+                }
+            }
+            let next = stored.value.at_work(work, stored.value.topic());
+            if self.try_write(put(&next, Some(stored.version))).await? {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Restless { task: task.id() })
+    }
+}

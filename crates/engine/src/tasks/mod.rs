@@ -1,0 +1,7 @@
+//! Commands on tasks: read the rows, let core decide, commit in one transaction.
+//!
+//! Nothing here starts a process, touches git or waits for an agent.
+
+pub(crate) mod asker;
+pub mod chat;
+pub mod service;
