@@ -21,7 +21,7 @@ const OFFERED_MAX: u32 = 200;
 
 pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = with_office(async |office| {
-        let page = office.desk.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
+        let page = office.tasks.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
         let offered = page.items.iter().map(|row| row.value.spec());
         Some(offered.map(|spec| (spec.id.to_string(), spec.title.to_string())).collect())
     });
@@ -30,7 +30,7 @@ pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = with_office(async |office| {
-        let pending = office.desk.pending_questions(OFFERED_MAX).await.ok()?;
+        let pending = office.tasks.pending_questions(OFFERED_MAX).await.ok()?;
         let line =
             |record: &QuestionRecord| record.question.text().as_str().lines().next().map(str::to_owned);
         let pair =
@@ -42,7 +42,7 @@ pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = with_office(async |office| {
-        let page = office.desk.store.projects(None, OFFERED_MAX).await.ok()?;
+        let page = office.tasks.store.projects(None, OFFERED_MAX).await.ok()?;
         Some(page.items.iter().map(|project| (project.id.to_string(), project.title.to_string())).collect())
     });
     offered(typed, found)

@@ -18,7 +18,7 @@ use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::place::Place;
 use baton_engine::settings::store_address::StoreAddress;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_engine::workshop::Workshop;
 use baton_server::guard::Guard;
 use baton_server::state::App;
@@ -30,7 +30,7 @@ use crate::output::{self, Progress};
 
 #[derive(Clone)]
 pub struct Office {
-    pub desk: Desk,
+    pub tasks: TaskService,
     pub place: Place,
     pub is_json: bool,
     /// What takes long is told here.
@@ -80,28 +80,28 @@ impl Office {
         let progress = Progress::new(is_json);
         let store = place.open_store_before(progress.onlooker()).await;
         progress.end();
-        let desk = Desk::new(store?, Ids::random()).with_recipes(recipes);
+        let tasks = TaskService::new(store?, Ids::random()).with_recipes(recipes);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
         let person = person(&settings);
-        Ok(Self { desk, place, is_json, progress, person })
+        Ok(Self { tasks, place, is_json, progress, person })
     }
 
     /// The same for whoever works through an outage of a shared store: calls wait until it is back.
     pub fn patient(&self) -> Self {
-        let desk = Desk { store: self.desk.store.patient(), ..self.desk.clone() };
-        Self { desk, ..self.clone() }
+        let tasks = TaskService { store: self.tasks.store.patient(), ..self.tasks.clone() };
+        Self { tasks, ..self.clone() }
     }
 
     /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
     pub fn for_people(shop: &Workshop) -> Workshop {
-        let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
-        Workshop { desk, ..shop.clone() }
+        let tasks = TaskService { store: shop.tasks.store.impatient(), ..shop.tasks.clone() };
+        Workshop { tasks, ..shop.clone() }
     }
 
     /// The server's calls on this store, for this process alone.
     pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
-        let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
+        let shop = Workshop::new(self.tasks.clone(), settings, place, own_program(), say);
         let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
         App::new(shop, self.person.clone(), guard, ending)
     }
@@ -119,7 +119,7 @@ impl Office {
         }
         change(&mut settings);
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
-        let mut engine = Engine::new(self.desk.clone(), settings, place, own_program(), say).await?;
+        let mut engine = Engine::new(self.tasks.clone(), settings, place, own_program(), say).await?;
         let progress = self.progress.clone();
         // Where several are written at once, the bar shows the one that moved last.
         let watcher = Watcher::new(move |files| {
@@ -147,7 +147,7 @@ impl Office {
     }
 
     pub async fn close(&self) -> Result<(), Fault> {
-        Ok(self.desk.close().await?)
+        Ok(self.tasks.close().await?)
     }
 
     pub fn question(text: &str) -> Result<QuestionId, Fault> {

@@ -16,11 +16,11 @@ use baton_core::task::{Purpose, Task};
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 
-use crate::asking::Door;
+use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
 use crate::attempt::running::Running;
 use crate::cluster::fleet_size::FleetSize;
-use crate::cluster::node::{Post, host_name};
+use crate::cluster::node::{Node, host_name};
 use crate::error::EngineError;
 use crate::git::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 use crate::limits::holds::hold_for;
@@ -29,7 +29,7 @@ use crate::projects::availability::ProjectsHere;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
 use crate::settings::place::Place;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, UserTasks};
 
 /// Tells a person something while work goes on.
@@ -37,7 +37,7 @@ pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone)]
 pub struct Workshop {
-    pub desk: Desk,
+    pub tasks: TaskService,
     pub settings: Arc<Settings>,
     pub place: Place,
     pub git: Git,
@@ -49,7 +49,7 @@ pub struct Workshop {
     /// Who claims: this machine and this state folder, the same after a restart.
     pub worker: String,
     /// What this process is there for.
-    pub post: Post,
+    pub node: Node,
     /// When it was opened.
     pub opened: Instant,
     /// How many machines share the work.
@@ -68,15 +68,15 @@ pub struct Workshop {
 
 impl Workshop {
     /// A workshop in which nothing runs yet. Git is looked at when it is first needed.
-    pub fn new(desk: Desk, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
+    pub fn new(tasks: TaskService, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
-            post: Post::default(),
+            node: Node::default(),
             opened: Instant::now(),
             fleet: FleetSize::default(),
             projects: ProjectsHere::default(),
             user_tasks: UserTasks::new(&place.state_dir, settings.user_tasks.clone()),
-            desk,
+            tasks,
             settings: Arc::new(settings),
             place,
             git: Git::on_path(),
@@ -91,8 +91,8 @@ impl Workshop {
     }
 
     /// Where the agents at work here ask.
-    pub fn door(&self) -> Door {
-        Door::new(self.desk.clone(), self.settings.asking.expires_after())
+    pub fn gateway(&self) -> AgentGateway {
+        AgentGateway::new(self.tasks.clone(), self.settings.asking.expires_after())
     }
 
     /// Keeps the branch up to date on which work comes together that is for no feature: with the project's base, or else
@@ -179,7 +179,7 @@ impl Workshop {
 
     /// The worktrees of whatever repository an attempt of this task ran in.
     pub async fn worktrees_of(&self, task: TaskId) -> Result<Worktrees, EngineError> {
-        let project = self.project(&self.desk.task(task).await?.value).await?;
+        let project = self.project(&self.tasks.task(task).await?.value).await?;
         self.open_source(&self.source(project.as_ref())).await
     }
 
@@ -188,8 +188,8 @@ impl Workshop {
         let Some(live) = task.state().live_attempt() else { return Ok(()) };
         match result {
             AttemptResult::Error { cause: ErrorCause::Systemic, message } => {
-                let now = self.desk.store.now().await?;
-                let known = self.desk.hold_of(&live.agent).await?;
+                let now = self.tasks.store.now().await?;
+                let known = self.tasks.hold_of(&live.agent).await?;
                 // What is known already needs no counting.
                 if known.is_some_and(|stored| stored.value.is_on(now)) {
                     return Ok(());
@@ -213,7 +213,7 @@ impl Workshop {
 
     /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
     pub async fn note_failure(&self, agent: &AgentName, failure: &Failure) -> Result<(), EngineError> {
-        let now = self.desk.store.now().await?;
+        let now = self.tasks.store.now().await?;
         match hold_for(agent, failure, now) {
             Some(hold) => self.hold(&hold).await,
             None => Ok(()),
@@ -221,7 +221,7 @@ impl Workshop {
     }
 
     pub async fn hold(&self, hold: &Hold) -> Result<(), EngineError> {
-        if self.desk.place_hold(hold).await? {
+        if self.tasks.place_hold(hold).await? {
             let until = match hold.until {
                 Some(until) => format!("rests until {until}"),
                 None => format!("is held until you release it (baton hold release {})", hold.agent),
@@ -246,7 +246,7 @@ impl Workshop {
     /// Everything an attempt had, in a new folder.
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
         let missing = || EngineError::NotFound { kind: "attempt", key: attempt.to_string() };
-        let record = self.desk.store.attempt(attempt).await?.ok_or_else(missing)?;
+        let record = self.tasks.store.attempt(attempt).await?.ok_or_else(missing)?;
         let worktrees = self.worktrees_of(record.task_id).await?;
         if worktrees.repository().is_clone() {
             worktrees.fetch_attempt(attempt).await?;

@@ -43,7 +43,7 @@ pub fn router(app: App) -> Router {
     mount::on(pages::on(router), &app)
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(app.clone(), door))
+        .layer(from_fn_with_state(app.clone(), gateway))
         .with_state(app)
 }
 
@@ -71,7 +71,7 @@ async fn wrong_method(method: Method) -> ApiError {
 }
 
 /// Every request comes through here: it gets an id, is let in or not, is timed and counted.
-async fn door(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn gateway(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
     let method = known_method(request.method());

@@ -18,7 +18,7 @@ pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
         sample("baton_agents_running", "Agents at work here", counts.running),
         sample("baton_questions_pending", "Questions without an answer, up to 500", counts.pending_questions),
         sample("baton_tasks_unaccepted", "Finished work nobody has accepted, up to 500", counts.unaccepted),
-        sample("baton_events_last_seq", "Number of the last event", *app.desk().changes().borrow()),
+        sample("baton_events_last_seq", "Number of the last event", *app.tasks().changes().borrow()),
     ];
     let text = app.metrics.text(&samples);
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))

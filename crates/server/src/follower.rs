@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 
 use baton_engine::Recorded;
 use baton_engine::error::EngineError;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 
 /// Events held for one client at once. An event can hold a whole message, so there are few.
 const PAGE: u32 = 16;
 
 pub struct Follower {
-    desk: Desk,
+    tasks: TaskService,
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
@@ -23,11 +23,11 @@ pub struct Follower {
 
 impl Follower {
     /// Begins behind the event of number `after`.
-    pub fn new(desk: Desk, ending: watch::Receiver<bool>, after: u64) -> Self {
-        let mut changes = desk.changes();
+    pub fn new(tasks: TaskService, ending: watch::Receiver<bool>, after: u64) -> Self {
+        let mut changes = tasks.changes();
         // The log is looked at once before anything is waited for.
         changes.mark_changed();
-        Self { desk, changes, ending, after, page: VecDeque::new() }
+        Self { tasks, changes, ending, after, page: VecDeque::new() }
     }
 
     /// The next event; none when the server is ending and everything has been told. May be dropped and called
@@ -40,7 +40,7 @@ impl Follower {
             // Read before the log is: what is told after this is in the log by then.
             let is_ending = *self.ending.borrow();
             self.changes.mark_unchanged();
-            let page = self.desk.store.events_after(self.after, PAGE).await?;
+            let page = self.tasks.store.events_after(self.after, PAGE).await?;
             if let Some(last) = page.last() {
                 self.after = last.seq;
                 self.page = page.into();

@@ -28,7 +28,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     told: fn(&Recorded) -> Event,
     beside: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
-    let follower = Follower::new(visited.desk().clone(), visited.ending.clone(), after);
+    let follower = Follower::new(visited.tasks().clone(), visited.ending.clone(), after);
     let (app, visitor) = (App::clone(visited), visited.visitor.clone());
     let over = Box::pin(async move { visitor.time_is_over(&app).await });
     let state = (follower, over, Box::pin(beside), Listening::new(visited), visited.visitor.clone());

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_engine::workshop::Workshop;
 use tokio::sync::watch;
 
@@ -44,8 +44,8 @@ impl App {
         self
     }
 
-    pub fn desk(&self) -> &Desk {
-        &self.0.shop.desk
+    pub fn tasks(&self) -> &TaskService {
+        &self.0.shop.tasks
     }
 
     /// The tools, as this server has them.

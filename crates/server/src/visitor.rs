@@ -65,14 +65,14 @@ impl Visitor {
             return pending().await;
         };
         // A store that does not answer tells the stream itself soon enough.
-        let now = app.desk().store.now().await.unwrap_or(end);
+        let now = app.tasks().store.now().await.unwrap_or(end);
         sleep(Duration::from_millis(end.ms_since(now).unsigned_abs())).await;
     }
 
     /// For those who stay: whether they would be let in again.
     pub async fn is_still_welcome(&self, app: &App) -> Answer<bool> {
         match &self.token {
-            Some(token) => Ok(app.desk().is_still_good(token).await?),
+            Some(token) => Ok(app.tasks().is_still_good(token).await?),
             None => Ok(true),
         }
     }
@@ -86,7 +86,7 @@ pub async fn identify(app: &App, headers: &HeaderMap) -> Answer<Visitor> {
         return holder(app, given).await;
     }
     if let Some(secret) = app.guard.persons_cookie(headers)
-        && let Some(token) = app.desk().person_at_browser(&secret).await?
+        && let Some(token) = app.tasks().person_at_browser(&secret).await?
     {
         return Ok(Visitor::with(token));
     }
@@ -104,7 +104,7 @@ pub async fn identify_given(app: &App, given: Option<&str>) -> Answer<Visitor> {
 
 async fn holder(app: &App, given: &str) -> Answer<Visitor> {
     let found = match given.parse::<PersonSecret>() {
-        Ok(secret) => app.desk().person_with(&secret).await?,
+        Ok(secret) => app.tasks().person_with(&secret).await?,
         Err(_) => None,
     };
     found.map(Visitor::with).ok_or_else(|| {

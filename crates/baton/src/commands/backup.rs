@@ -21,7 +21,7 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
         });
     }
     let office = Office::open(common).await?;
-    let copied = office.desk.store.backup(&asked.file).await.map_err(EngineError::from);
+    let copied = office.tasks.store.backup(&asked.file).await.map_err(EngineError::from);
     office.progress.end();
     office.close().await?;
     copied?;
@@ -59,7 +59,7 @@ pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> 
     let before = restored?;
     // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.
     let office = Office::at(place.clone(), common.json).await?;
-    let last = office.desk.last_event().await?;
+    let last = office.tasks.last_event().await?;
     office.close().await?;
     if common.json {
         return output::json(&json!({ "store": target, "before": before, "last_seq": last }));

@@ -51,8 +51,8 @@ async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> R
                     "name it with --project; baton project list shows them",
                 )
             })?;
-            let report = ProjectReport::load(&office.desk, project).await?;
-            let now = office.desk.store.now().await.map_err(EngineError::from)?;
+            let report = ProjectReport::load(&office.tasks, project).await?;
+            let now = office.tasks.store.now().await.map_err(EngineError::from)?;
             out.text(&baton_server::report::page(&report, now))?;
         }
     }
@@ -140,7 +140,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     async fn all(mut self, with_events: bool) -> Result<(), Fault> {
-        let store = &self.office.desk.store;
+        let store = &self.office.tasks.store;
         let now = store.now().await.map_err(EngineError::from)?;
         self.out.line("export", &json!({ "form": FORM, "at": now, "version": env!("CARGO_PKG_VERSION") }))?;
         self.projects().await?;
@@ -156,7 +156,7 @@ impl Lines<'_> {
     async fn projects(&mut self) -> Result<(), Fault> {
         let mut cursor = None;
         loop {
-            let page = self.office.desk.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = self.office.tasks.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
             for project in
                 page.items.iter().filter(|project| self.project.is_none_or(|only| only == project.id))
             {
@@ -173,7 +173,7 @@ impl Lines<'_> {
     async fn sessions(&mut self) -> Result<(), Fault> {
         let mut cursor = None;
         loop {
-            let page = self.office.desk.store.task_groups(cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = self.office.tasks.store.task_groups(cursor, PAGE).await.map_err(EngineError::from)?;
             for group in &page.items {
                 self.session(&group.session).await?;
             }
@@ -185,7 +185,7 @@ impl Lines<'_> {
     }
 
     async fn session(&mut self, id: &SessionId) -> Result<(), Fault> {
-        let store = &self.office.desk.store;
+        let store = &self.office.tasks.store;
         let Some(session) = store.session(id).await.map_err(EngineError::from)? else { return Ok(()) };
         if self.project.is_some() && session.value.project_id != self.project {
             return Ok(());
@@ -203,13 +203,13 @@ impl Lines<'_> {
     }
 
     async fn tasks(&mut self) -> Result<(), Fault> {
-        let desk = &self.office.desk;
+        let tasks = &self.office.tasks;
         let filter = TaskFilter { project: self.project, ..TaskFilter::default() };
         let mut cursor = None;
         loop {
-            let page = desk.store.tasks(&filter, cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = tasks.store.tasks(&filter, cursor, PAGE).await.map_err(EngineError::from)?;
             for row in &page.items {
-                self.out.line("task", &TaskView::load(desk, row.value.id()).await?)?;
+                self.out.line("task", &TaskView::load(tasks, row.value.id()).await?)?;
             }
             cursor = page.next;
             if cursor.is_none() {
@@ -219,10 +219,10 @@ impl Lines<'_> {
     }
 
     async fn questions(&mut self) -> Result<(), Fault> {
-        let desk = &self.office.desk;
+        let tasks = &self.office.tasks;
         let mut cursor = None;
         loop {
-            let page = desk
+            let page = tasks
                 .store
                 .questions(&QuestionFilter::default(), cursor, PAGE)
                 .await
@@ -242,7 +242,7 @@ impl Lines<'_> {
     async fn is_wanted(&self, record: &QuestionRecord) -> Result<bool, Fault> {
         let Some(only) = self.project else { return Ok(true) };
         let Some(task) = record.task_id else { return Ok(false) };
-        Ok(self.office.desk.task(task).await?.value.spec().project_id == Some(only))
+        Ok(self.office.tasks.task(task).await?.value.spec().project_id == Some(only))
     }
 
     async fn events(&mut self) -> Result<(), Fault> {
@@ -254,7 +254,7 @@ impl Lines<'_> {
         }
         let mut after = 0;
         loop {
-            let events = self.office.desk.events_after(after).await?;
+            let events = self.office.tasks.events_after(after).await?;
             let Some(last) = events.last() else { return Ok(()) };
             after = last.seq;
             for recorded in &events {

@@ -26,7 +26,7 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
     let import = Import::of(found);
     let office = api.office().await?;
     let project = match &asked.project {
-        Some(text) => Some(office.desk.project(project_id(text)?).await?.value),
+        Some(text) => Some(office.tasks.project(project_id(text)?).await?.value),
         None => None,
     };
     let session = match &asked.session {
@@ -34,12 +34,12 @@ pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
         None => default_session(project.as_ref(), source.as_str())?,
     };
     let printed = if asked.dry_run {
-        let known = import.known(&office.desk).await?;
+        let known = import.known(&office.tasks).await?;
         if api.is_json { output::json(&preview(&import, &known)) } else { Ok(told(&import, &known)) }
     } else {
         let (progress, total) = (office.progress.clone(), import.items.len() as u64);
         let done = import
-            .write(&office.desk, &session, project.as_ref(), &office.actor(), |count| {
+            .write(&office.tasks, &session, project.as_ref(), &office.actor(), |count| {
                 progress.at("Importing", count as u64, total);
             })
             .await;

@@ -12,7 +12,7 @@ use baton_core::phase::{Phase, PhaseStart};
 use baton_core::phase_loop::PhaseLoop;
 use baton_core::question_record::QuestionRecord;
 use baton_core::text::{NonBlank, Role};
-use baton_engine::asking::Attendant;
+use baton_engine::asking::AutoResponder;
 use baton_engine::error::EngineError;
 use baton_engine::loops;
 use baton_engine::services::engine::Engine;
@@ -40,8 +40,8 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     let typed = Typed::open(asked.answers.as_deref())?;
     let policy = asked.unattended.map(unattended);
     check_agents(office)?;
-    let (_alone, engine, door) = own_engine(office, policy.unwrap_or_default()).await?;
-    let seq = office.desk.last_event().await?;
+    let (_alone, engine, gateway) = own_engine(office, policy.unwrap_or_default()).await?;
+    let seq = office.tasks.last_event().await?;
     begin(office, &session, asked.from).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
@@ -70,8 +70,8 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     if engine.is_some() {
         working.await?;
     }
-    if let Some(door) = door {
-        door.close().await;
+    if let Some(gateway) = gateway {
+        gateway.close().await;
     }
     let ended = ended?;
     talk.ended_badly()?;
@@ -102,8 +102,8 @@ async fn own_engine(
                     }
                 })
                 .await?;
-            let door = AgentsDoor::open(office, &mut engine).await?;
-            Ok((Some(alone), Some(engine), door))
+            let gateway = AgentsDoor::open(office, &mut engine).await?;
+            Ok((Some(alone), Some(engine), gateway))
         }
         Err(fault) if fault.code == REFUSED => Ok((None, None, None)),
         Err(fault) => Err(fault),
@@ -112,7 +112,7 @@ async fn own_engine(
 
 /// Starts the loop, or goes on with the one that is under way.
 async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) -> Result<(), Fault> {
-    let current = office.desk.phase_loop(session).await?.map(|stored| stored.value);
+    let current = office.tasks.phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
     let start = match from.unwrap_or(LoopStart::Plan) {
         LoopStart::Plan => PhaseStart::Plan,
@@ -122,7 +122,7 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
     match (phase, from) {
         (Phase::Hub, _) => {
             let start = loops::LoopStart { session, at: start, project: None, message: None };
-            office.desk.start_loop(&start, &office.actor()).await?;
+            office.tasks.start_loop(&start, &office.actor()).await?;
         }
         (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
         (_, Some(_)) => {
@@ -167,18 +167,18 @@ impl Talk<'_> {
             code: FAILED,
         };
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let mut changes = self.office.desk.changes();
+        let mut changes = self.office.tasks.changes();
         loop {
             changes.mark_unchanged();
             self.tell_news().await?;
-            let current = self.office.desk.phase_loop(self.session).await?.map(|stored| stored.value);
+            let current = self.office.tasks.phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
                 Some(current) if current.phase() != Phase::Hub => {}
                 Some(current) => return Ok(current),
                 None => return Ok(PhaseLoop::new(self.session.clone())),
             }
-            let attendant = Attendant::new(self.office.desk.clone(), self.policy.policy());
-            attendant.attend_all(Some(self.session)).await?;
+            let auto_responder = AutoResponder::new(self.office.tasks.clone(), self.policy.policy());
+            auto_responder.attend_all(Some(self.session)).await?;
             let pending = self.pending().await?;
             let line = tokio::select! {
                 _ = interrupt.recv() => return self.break_off().await,
@@ -193,7 +193,7 @@ impl Talk<'_> {
     }
 
     async fn pending(&self) -> Result<Option<QuestionRecord>, Fault> {
-        let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
+        let pending = self.office.tasks.pending_questions(PENDING_MAX).await?;
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
 
@@ -218,7 +218,7 @@ impl Talk<'_> {
         };
         let answer = Office::said(&line, "the answer")?;
         let office = self.office;
-        match office.desk.answer(question.id, answer, office.answered_by(), office.actor()).await {
+        match office.tasks.answer(question.id, answer, office.answered_by(), office.actor()).await {
             Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
             // Not one of the words, or somebody was quicker: said, and asked again where it still waits.
             Err(error) => {
@@ -234,7 +234,7 @@ impl Talk<'_> {
 
     async fn tell_news(&mut self) -> Result<(), Fault> {
         loop {
-            let news = self.office.desk.events_after(self.seq).await?;
+            let news = self.office.tasks.events_after(self.seq).await?;
             let Some(last) = news.last() else { return Ok(()) };
             self.seq = last.seq;
             for recorded in &news {
@@ -249,7 +249,7 @@ impl Talk<'_> {
                 output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
             }
             EventBody::TaskClaimed { task, .. } => {
-                let task = self.office.desk.task(*task).await?.value;
+                let task = self.office.tasks.task(*task).await?.value;
                 if task.spec().session_id == *self.session {
                     output::talk(&format!("  an agent is at work: {} {}", task.id(), task.spec().title));
                 }
@@ -292,7 +292,7 @@ impl Talk<'_> {
     }
 
     async fn break_off(&self) -> Result<PhaseLoop, Fault> {
-        let left = self.office.desk.break_off_loop(self.session, self.office.actor()).await?;
+        let left = self.office.tasks.break_off_loop(self.session, self.office.actor()).await?;
         output::talk(&left.summary().to_string());
         Err(Fault {
             message: "the loop was broken off; nothing is lost".to_owned(),

@@ -1,6 +1,6 @@
 //! `baton mcp`: the tools on standard input and output, handed on to the running server or on the store alone.
 
-use baton_engine::asking::{BadSecret, Door, Secret};
+use baton_engine::asking::{AgentGateway, BadSecret, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
@@ -38,8 +38,8 @@ pub async fn run(common: &Common, token: Option<String>) -> Result<String, Fault
 async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let toolbox = Toolbox {
-        desk: office.desk.clone(),
-        door: Door::new(office.desk.clone(), settings.asking.expires_after()),
+        tasks: office.tasks.clone(),
+        gateway: AgentGateway::new(office.tasks.clone(), settings.asking.expires_after()),
         mailbox: Mailbox::default(),
         user_tasks: UserTasks::new(&office.place.state_dir, settings.user_tasks),
         site: Site::of_person(&office.place.root),

@@ -13,7 +13,7 @@ use baton_core::refusal::Refusal;
 use baton_core::state::Queue;
 use baton_core::text::NonBlank;
 use baton_core::words::{counted, shell_word};
-use baton_engine::asking::{Asked, BadSecret, Door, Secret};
+use baton_engine::asking::{AgentGateway, Asked, BadSecret, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
 use baton_server::client::Client;
@@ -231,10 +231,10 @@ async fn ask_alone(
     options: &[String],
 ) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
-    let door = Door::new(office.desk.clone(), settings.asking.expires_after());
+    let gateway = AgentGateway::new(office.tasks.clone(), settings.asking.expires_after());
     let mut draft = Draft::new(QuestionKind::Clarification, text);
     draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    match door.ask(secret, draft).await {
+    match gateway.ask(secret, draft).await {
         Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),
         Ok(Asked::Known { answer, answered_by }) => {
             output::json_line(&json!({ "answer": answer, "answered_by": answered_by }))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::worker::{Duty, Health};
-use baton_engine::cluster::node::Post;
+use baton_engine::cluster::node::Node;
 use baton_engine::reports::workers::WorkerView;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
@@ -64,7 +64,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
             settings.only_roles = options.roles;
         })
         .await?;
-    engine.shop.post = Post { duty: Duty::Worker, labels, grace };
+    engine.shop.node = Node { duty: Duty::Worker, labels, grace };
     // Its agents reach their tools here; nobody else can.
     let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| Fault {
         message: format!("the agents' tools cannot be offered on this machine: {error}"),

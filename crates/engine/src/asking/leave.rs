@@ -9,7 +9,7 @@ use baton_core::text::{Blank, NonBlank};
 use baton_store::query::QuestionFilter;
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, TASKFILE, UserTasks};
 
 /// Questions of one task that are looked through. Beyond them a person is asked again.
@@ -29,7 +29,7 @@ pub enum Leave {
 impl Leave {
     /// What the people of a task have said. Only a person's own word counts, no policy's.
     pub async fn look(
-        desk: &Desk,
+        tasks: &TaskService,
         user_tasks: &UserTasks,
         site: &Site,
         task: TaskId,
@@ -37,7 +37,7 @@ impl Leave {
         let digest = user_tasks.digest(site)?;
         let question = question(&digest)?;
         let filter = QuestionFilter { task: Some(task), ..QuestionFilter::default() };
-        let asked = desk.store.questions(&filter, None, QUESTIONS_MAX).await?;
+        let asked = tasks.store.questions(&filter, None, QUESTIONS_MAX).await?;
         let said = asked.items.into_iter().rev().find_map(|stored| match stored.value.state {
             QuestionState::Answered { answer, answered_by, .. }
                 if stored.value.question.draft.text == question.text && !answered_by.is_automatic() =>

@@ -25,10 +25,10 @@ use baton_core::text::{AgentName, OutcomeName, Role};
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-use crate::asking::{Door, Secret};
+use crate::asking::{AgentGateway, Secret};
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
-use crate::attempt::question_relay::Inquiry;
+use crate::attempt::question_relay::QuestionRelay;
 use crate::base::redaction::{self, redacted};
 use crate::error::EngineError;
 use crate::git::{Checkout, Worktrees};
@@ -43,7 +43,7 @@ pub const LOG_FILE: &str = "agent.log";
 /// What the agent was told, one file for each time, in the attempt's folder.
 pub const PROMPTS_FOLDER: &str = "prompts";
 
-pub struct Shift<'a> {
+pub struct AgentRun<'a> {
     pub shop: &'a Workshop,
     pub task: &'a Task,
     pub attempt: AttemptId,
@@ -72,15 +72,15 @@ pub struct Worked {
     pub turns_max: u32,
 }
 
-impl Shift<'_> {
+impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
         let settings = &self.shop.settings;
         let no_agent = || EngineError::NoAgent { role: self.role.clone() };
         let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
         let turns_max = settings.turns_max(self.role, agent);
         let folder = self.shop.attempt_folder(self.attempt);
-        let door = self.shop.door();
-        let secret = door.admit(self.task.id(), self.attempt).await?;
+        let gateway = self.shop.gateway();
+        let secret = gateway.admit(self.task.id(), self.attempt).await?;
         let bench = self.bench(agent).await?;
         let session = self.session(name, agent, &secret).await?;
         let prompt = if session.resume.is_some() { &self.going_on } else { &self.prompt };
@@ -100,7 +100,7 @@ impl Shift<'_> {
         };
         self.shop.mailbox.open(self.attempt, bench);
         self.shop.running.begin_shift(self.attempt, self.task.id(), turns_max);
-        let driver = self.driver(agent, &door, &secret);
+        let driver = self.driver(agent, &gateway, &secret);
         let mut ended = self.drive(driver.as_ref(), launch, name, &room, stop).await?;
         ask_about_budget(&mut ended, &room, started.elapsed());
         if let Some(failure) = &ended.failure {
@@ -117,9 +117,9 @@ impl Shift<'_> {
         let left_at = take_letters(letters, &mut ended);
         let mut ended = redacted(ended);
         if !is_for_another_time(&ended) {
-            self.put_questions(&door, &secret, left_at, &mut ended).await?;
+            self.put_questions(&gateway, &secret, left_at, &mut ended).await?;
         }
-        self.shop.desk.hear_phase(self.task, &ended).await?;
+        self.shop.tasks.hear_phase(self.task, &ended).await?;
         Ok(Worked { ended, turns_max })
     }
 
@@ -133,9 +133,9 @@ impl Shift<'_> {
         fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)
     }
 
-    fn driver(&self, agent: &AgentSettings, door: &Door, secret: &Secret) -> Box<dyn Driver> {
+    fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
         let policy = self.shop.settings.permissions(self.role, agent);
-        let inquiry = Inquiry::new(door.clone(), self.shop.mailbox.clone(), secret.clone());
+        let inquiry = QuestionRelay::new(gateway.clone(), self.shop.mailbox.clone(), secret.clone());
         let setup = Setup::new(Workshop::clock(), agent.preset());
         drivers::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
@@ -203,10 +203,10 @@ impl Shift<'_> {
     }
 
     async fn note_session(&self, agent: &AgentName, id: &str, is_full: bool) -> Result<(), EngineError> {
-        let since = self.shop.desk.store.now().await?;
+        let since = self.shop.tasks.store.now().await?;
         let session = AgentSession { agent: agent.clone(), id: id.to_owned(), since, is_full };
         let note = Command::NoteSession { attempt: self.attempt, session };
-        match self.shop.desk.apply(self.task.id(), note, Actor::Baton).await {
+        match self.shop.tasks.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
             Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
             Err(error) => Err(error),
@@ -217,7 +217,7 @@ impl Shift<'_> {
     /// there has not finished, however it ended.
     async fn put_questions(
         &self,
-        door: &Door,
+        gateway: &AgentGateway,
         secret: &Secret,
         left_at: Option<Draft>,
         ended: &mut Ended,
@@ -239,13 +239,13 @@ impl Shift<'_> {
                 ended.reported.result = AttemptResult::Asked { question };
                 Ok(())
             }
-            None => put_question(door, secret, ended).await,
+            None => put_question(gateway, secret, ended).await,
         }
     }
 
     /// What it asked by some other way than its last words, and is not answered yet.
     async fn pending(&self, secret: &Secret) -> Result<Option<Draft>, EngineError> {
-        let task = self.shop.desk.task(self.task.id()).await?.value;
+        let task = self.shop.tasks.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
     }
@@ -309,9 +309,9 @@ fn is_for_another_time(ended: &Ended) -> bool {
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
-async fn put_question(door: &Door, secret: &Secret, ended: &mut Ended) -> Result<(), EngineError> {
+async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut Ended) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
-    match door.ask_anew(secret, question.clone()).await {
+    match gateway.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),
         // It may not ask any more, but it has stopped: a human sees what it got to.
         Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {

@@ -17,7 +17,7 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
-use crate::attempt::journal::Book;
+use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::Exit;
 use crate::error::EngineError;
 use crate::runs::{exited, goes_on, hold, stamp};
@@ -56,7 +56,7 @@ impl Executor<'_> {
     /// Writes the end of the attempt and what it means for the run, in one transaction.
     pub(crate) async fn end(
         &self,
-        book: &mut Book,
+        book: &mut RunJournal,
         spent: &Spent,
         ending: Ending,
         session: Option<Stored<Session>>,
@@ -74,8 +74,8 @@ impl Executor<'_> {
         self.shop.note_intake(self.task, &reported.result).await?;
         let end = AttemptEnd { reported, verified };
         for _ in 0..DECISIONS_MAX {
-            let stored = self.shop.desk.task(self.task.id()).await?;
-            let context = self.shop.desk.context(Actor::Baton).await?;
+            let stored = self.shop.tasks.task(self.task.id()).await?;
+            let context = self.shop.tasks.context(Actor::Baton).await?;
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
             let transition = match stored.value.apply(settle, &context) {
                 Ok(transition) => transition,
@@ -88,7 +88,7 @@ impl Executor<'_> {
             change = change.and(of_run);
             change = change.and(self.shop.spent(self.task, &end.verified, context.now).await?);
             stamp(&mut change, events, context.now, &Actor::Baton);
-            match self.shop.desk.store.commit(change).await? {
+            match self.shop.tasks.store.commit(change).await? {
                 Commit::Written { .. } => {
                     self.shop.note_day().await?;
                     return Ok(Then::End(Executed::Settled));
@@ -107,7 +107,7 @@ impl Executor<'_> {
     /// What is written of the run with the end of its attempt, and what is told of it.
     async fn of_run(
         &self,
-        book: &Book,
+        book: &RunJournal,
         ending: &Ending,
         state: &TaskState,
         session: Option<Stored<Session>>,
@@ -139,18 +139,18 @@ impl Executor<'_> {
     /// for itself and say so.
     async fn of_next(
         &self,
-        book: &Book,
+        book: &RunJournal,
         run: &Run,
         events: &[EventBody],
         session: Option<Stored<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
-        let desk = &self.shop.desk;
+        let tasks = &self.shop.tasks;
         let project = self.task.spec().project_id;
-        let (next, change) = if let Some(ready) = desk.next_task(&book.recipe, project).await? {
+        let (next, change) = if let Some(ready) = tasks.next_task(&book.recipe, project).await? {
             (ready.value.id(), hold(ready))
         } else {
-            let (asker, now) = (self.task.asker().cloned(), desk.store.now().await?);
-            desk.carrier(&book.recipe, run.session(), project, None, asker, now)
+            let (asker, now) = (self.task.asker().cloned(), tasks.store.now().await?);
+            tasks.carrier(&book.recipe, run.session(), project, None, asker, now)
         };
         let run = run.clone().bound_to(next);
         let mut events = events.to_vec();
@@ -161,7 +161,7 @@ impl Executor<'_> {
 
 /// Something could not be written. Whoever ended the run has the last word; anybody else who moved it works on the
 /// task now in our place.
-pub(crate) async fn overtaken(book: &mut Book) -> Result<Option<Then>, EngineError> {
+pub(crate) async fn overtaken(book: &mut RunJournal) -> Result<Option<Then>, EngineError> {
     if !book.reload().await? {
         return Ok(None);
     }

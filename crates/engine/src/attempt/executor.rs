@@ -20,9 +20,9 @@ use tokio::sync::watch;
 pub use crate::attempt::evidence::{Spent, measure};
 pub use crate::attempt::journal::DEFAULT_RECIPE;
 
-use crate::attempt::agent_run::{Shift, Worked};
+use crate::attempt::agent_run::{AgentRun, Worked};
 use crate::attempt::ending::{Ending, Then};
-use crate::attempt::journal::{Book, told};
+use crate::attempt::journal::{RunJournal, told};
 use crate::attempt::prompt::StepPrompt;
 use crate::attempt::steps::said;
 use crate::error::EngineError;
@@ -56,8 +56,8 @@ pub enum Executed {
 impl Executor<'_> {
     pub async fn run(&self) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
-        let opened = Book::open(&self.shop.desk, self.task).await;
-        for news in self.shop.desk.recipes.news() {
+        let opened = RunJournal::open(&self.shop.tasks, self.task).await;
+        for news in self.shop.tasks.recipes.news() {
             (self.shop.say)(&news);
         }
         let mut book = match opened {
@@ -88,7 +88,12 @@ impl Executor<'_> {
     }
 
     /// One step: the agent is put to work, and the run moves by what it reports.
-    async fn step(&self, book: &mut Book, spent: &mut Spent, is_first: bool) -> Result<Then, EngineError> {
+    async fn step(
+        &self,
+        book: &mut RunJournal,
+        spent: &mut Spent,
+        is_first: bool,
+    ) -> Result<Then, EngineError> {
         let Some(step) = book.recipe.step(book.run.step()).cloned() else {
             let changed = RunRefusal::StepChanged { step: book.run.step().clone() };
             let reason = ExitReason::internal_error();
@@ -134,13 +139,13 @@ impl Executor<'_> {
 
     async fn dispatch(
         &self,
-        book: &mut Book,
+        book: &mut RunJournal,
         step: &Step,
         spent: &mut Spent,
         is_first: bool,
     ) -> Result<Ended, EngineError> {
-        let desk = &self.shop.desk;
-        let run = book.run.clone().prompted(desk.store.now().await?);
+        let tasks = &self.shop.tasks;
+        let run = book.run.clone().prompted(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
         let questions = self.questions(&run).await?;
         let prompt = StepPrompt {
@@ -164,7 +169,7 @@ impl Executor<'_> {
         if has_answer && is_first {
             variables.push(("BATON_RESUME", "1".to_owned()));
         }
-        let shift = Shift {
+        let shift = AgentRun {
             shop: self.shop,
             task: self.task,
             attempt: self.attempt,
@@ -188,13 +193,18 @@ impl Executor<'_> {
 
     /// The conversation of the run's agent session with the human, so far.
     async fn questions(&self, run: &Run) -> Result<Vec<QuestionRecord>, EngineError> {
-        let questions = self.shop.desk.questions_of(self.task.id()).await?.into_iter();
+        let questions = self.shop.tasks.questions_of(self.task.id()).await?.into_iter();
         // What was asked before is another session's: of the phase before, or of the agent before this one (I7).
         let since = run.memory().since();
         Ok(questions.filter(|record| since.is_none_or(|since| record.asked_at >= since)).collect())
     }
 
-    async fn ask_gate(&self, book: &mut Book, spent: &Spent, asked: NonBlank) -> Result<Then, EngineError> {
+    async fn ask_gate(
+        &self,
+        book: &mut RunJournal,
+        spent: &Spent,
+        asked: NonBlank,
+    ) -> Result<Then, EngineError> {
         let question = gate::question(&book.recipe, &book.run, &asked);
         let reported = Reported::new(AttemptResult::Asked { question }, String::new());
         self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await

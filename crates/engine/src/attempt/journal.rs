@@ -14,7 +14,7 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 use crate::runs::{stamp, started};
-use crate::tasks::service::{Desk, refuse_loop};
+use crate::tasks::service::{TaskService, refuse_loop};
 
 /// The recipe of a task that names none.
 pub const DEFAULT_RECIPE: &str = "work";
@@ -23,8 +23,8 @@ const MESSAGES_MAX: u32 = 100;
 /// Events of a task looked through for its last recipe.
 const EVENTS_PAGE: u32 = 500;
 
-pub struct Book {
-    desk: Desk,
+pub struct RunJournal {
+    tasks: TaskService,
     pub run: Run,
     pub recipe: Arc<Recipe>,
     /// None for a run that has nothing to remember: the default one, of a single step without a gate. Should it
@@ -32,23 +32,28 @@ pub struct Book {
     version: Option<u64>,
 }
 
-impl Book {
+impl RunJournal {
     /// The task's open run, or a new one.
-    pub async fn open(desk: &Desk, task: &Task) -> Result<Self, EngineError> {
-        if let Some(stored) = desk.task_run(task.id()).await? {
-            let recipe = desk.recipe(stored.value.recipe())?;
-            let phase = desk.phase_prompt(task)?.filter(|_| stored.value.origin() == Origin::Default);
+    pub async fn open(tasks: &TaskService, task: &Task) -> Result<Self, EngineError> {
+        if let Some(stored) = tasks.task_run(task.id()).await? {
+            let recipe = tasks.recipe(stored.value.recipe())?;
+            let phase = tasks.phase_prompt(task)?.filter(|_| stored.value.origin() == Origin::Default);
             let recipe = phase.map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(&prompt)));
-            return Ok(Self { desk: desk.clone(), run: stored.value, recipe, version: Some(stored.version) });
+            return Ok(Self {
+                tasks: tasks.clone(),
+                run: stored.value,
+                recipe,
+                version: Some(stored.version),
+            });
         }
-        let (id, origin) = recipe_of(desk, task).await?;
+        let (id, origin) = recipe_of(tasks, task).await?;
         refuse_loop(Some(&id))?;
-        let recipe = desk.recipe(&id)?;
-        let phase = if origin == Origin::Default { desk.phase_prompt(task)? } else { None };
+        let recipe = tasks.recipe(&id)?;
+        let phase = if origin == Origin::Default { tasks.phase_prompt(task)? } else { None };
         let recipe = phase.as_ref().map_or(recipe.clone(), |prompt| Arc::new(recipe.prompting(prompt)));
         let session = task.spec().session_id.clone();
-        let run = Run::start(desk.ids.run(), &recipe, session, Some(task.id())).asked_by(origin);
-        let mut book = Self { desk: desk.clone(), run, recipe, version: None };
+        let run = Run::start(tasks.ids.run(), &recipe, session, Some(task.id())).asked_by(origin);
+        let mut book = Self { tasks: tasks.clone(), run, recipe, version: None };
         let is_plain = matches!(book.recipe.steps(), [only] if only.gate().is_none());
         if origin != Origin::Default || !is_plain || phase.is_some() {
             book.keep(task).await?;
@@ -57,13 +62,13 @@ impl Book {
     }
 
     async fn keep(&mut self, task: &Task) -> Result<(), EngineError> {
-        let desk = self.desk.clone();
-        let now = desk.store.now().await?;
+        let tasks = self.tasks.clone();
+        let now = tasks.store.now().await?;
         let project = task.spec().project_id;
-        let (session, guard, mut events) = desk.opened(self.run.session(), project, now).await?;
+        let (session, guard, mut events) = tasks.opened(self.run.session(), project, now).await?;
         // A message made most tasks and is told as their description. None makes a task of the loop's, so what was said
         // to it since it was created is still to be told.
-        let is_phase = desk.phase_prompt(task)?.is_some();
+        let is_phase = tasks.phase_prompt(task)?.is_some();
         let heard = session.message_count.saturating_sub(if is_phase { MESSAGES_MAX } else { 0 });
         self.run = self.run.clone().past_messages(heard);
         let mut change = Change::new().put(Record::Run(Box::new(self.run.clone())), Guard::New);
@@ -72,7 +77,7 @@ impl Book {
         }
         events.extend(started(&self.run, &self.recipe));
         stamp(&mut change, events, now, &Actor::Baton);
-        desk.write(change).await?;
+        tasks.write(change).await?;
         self.version = Some(1);
         Ok(())
     }
@@ -82,9 +87,9 @@ impl Book {
         if self.version.is_none() {
             return Ok((None, Vec::new()));
         }
-        let session = self.desk.store.session(self.run.session()).await?;
+        let session = self.tasks.store.session(self.run.session()).await?;
         let heard = self.run.memory().heard();
-        let mut messages = self.desk.store.messages(self.run.session(), heard, MESSAGES_MAX).await?;
+        let mut messages = self.tasks.store.messages(self.run.session(), heard, MESSAGES_MAX).await?;
         messages.retain(|message| message.task_id == self.run.task());
         Ok((session, messages))
     }
@@ -111,8 +116,8 @@ impl Book {
             return Ok(true);
         };
         let mut change = self.writing(&run, session);
-        stamp(&mut change, events, self.desk.store.now().await?, &Actor::Baton);
-        match self.desk.store.commit(change).await? {
+        stamp(&mut change, events, self.tasks.store.now().await?, &Actor::Baton);
+        match self.tasks.store.commit(change).await? {
             Commit::Written { .. } => {
                 (self.run, self.version) = (run, Some(version + 1));
                 Ok(true)
@@ -125,7 +130,7 @@ impl Book {
     /// Looks whether somebody else wrote the run. What was only noted here and not written is lost then.
     pub async fn reload(&mut self) -> Result<bool, EngineError> {
         let Some(version) = self.version else { return Ok(false) };
-        match self.desk.store.run(self.run.id()).await? {
+        match self.tasks.store.run(self.run.id()).await? {
             Some(stored) if stored.version != version => {
                 (self.run, self.version) = (stored.value, Some(stored.version));
                 Ok(true)
@@ -136,7 +141,7 @@ impl Book {
 }
 
 /// The recipe the task names; else the one it was run with before; else the default.
-async fn recipe_of(desk: &Desk, task: &Task) -> Result<(RecipeId, Origin), EngineError> {
+async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, Origin), EngineError> {
     if let Some(named) = &task.spec().recipe {
         return Ok((named.clone(), Origin::Task));
     }
@@ -144,14 +149,14 @@ async fn recipe_of(desk: &Desk, task: &Task) -> Result<(RecipeId, Origin), Engin
     let mut after = 0;
     // A task that has never been tried has no past to look through.
     while task.ledger().started > 1 {
-        let events = desk.store.task_events(task.id(), after, EVENTS_PAGE).await?;
+        let events = tasks.store.task_events(task.id(), after, EVENTS_PAGE).await?;
         let Some(newest) = events.last() else { break };
         after = newest.seq;
         for recorded in events {
             if let EventBody::RunStarted { recipe, .. } = recorded.event.body {
                 last = Some(recipe);
             } else if let EventBody::RunBound { run, .. } = recorded.event.body {
-                last = desk.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
+                last = tasks.store.run(run).await?.map(|stored| stored.value.recipe().clone()).or(last);
             }
         }
     }

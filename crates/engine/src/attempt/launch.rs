@@ -13,14 +13,14 @@ use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 
 use crate::asking::Secret;
-use crate::attempt::agent_run::Shift;
+use crate::attempt::agent_run::AgentRun;
 use crate::attempt::mailbox::Bench;
 use crate::error::EngineError;
 use crate::limits::budgets::Room;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
 
-impl Shift<'_> {
+impl AgentRun<'_> {
     pub(crate) fn command(&self, agent: &AgentSettings) -> Vec<String> {
         match agent.kind {
             AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => {
@@ -111,7 +111,7 @@ impl Shift<'_> {
     /// The session this agent had last, in this attempt or in one it goes on from. None when the step begins a new
     /// one, or when the last one was another agent's.
     async fn earlier_session(&self, name: &AgentName) -> Result<Option<AgentSession>, EngineError> {
-        let task = self.shop.desk.task(self.task.id()).await?.value;
+        let task = self.shop.tasks.task(self.task.id()).await?.value;
         let mut attempt = task.state().live_attempt().cloned();
         while let Some(current) = attempt {
             if let Some(session) = current.agent_session {
@@ -120,7 +120,7 @@ impl Shift<'_> {
                 return Ok(is_usable.then_some(session));
             }
             attempt = match current.resumes {
-                Some(earlier) => self.shop.desk.store.attempt(earlier).await?.map(|record| record.attempt),
+                Some(earlier) => self.shop.tasks.store.attempt(earlier).await?.map(|record| record.attempt),
                 None => None,
             };
         }

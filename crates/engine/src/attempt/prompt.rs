@@ -170,7 +170,7 @@ impl BreakdownPrompt<'_> {
     pub async fn text(&self, worktrees: &Worktrees, checkout: &Checkout) -> Result<String, EngineError> {
         let (replaced, reason) = match self.task.spec().purpose {
             Purpose::Breakdown { replaces_task_id: Some(replaced), reason, .. } => {
-                (self.shop.desk.task(replaced).await?.value, reason)
+                (self.shop.tasks.task(replaced).await?.value, reason)
             }
             // A first plan has nothing behind it; the goal is the description.
             Purpose::Breakdown { replaces_task_id: None, .. } | Purpose::Work | Purpose::Run => {
@@ -215,13 +215,13 @@ impl BreakdownPrompt<'_> {
 
     async fn project(&self) -> Result<Option<Project>, EngineError> {
         let Some(id) = self.task.spec().project_id else { return Ok(None) };
-        Ok(self.shop.desk.store.project(id).await?.map(|stored| stored.value))
+        Ok(self.shop.tasks.store.project(id).await?.map(|stored| stored.value))
     }
 
     async fn completed_siblings(&self) -> Result<Vec<CompletedTask>, EngineError> {
         let Some(project) = self.task.spec().project_id else { return Ok(Vec::new()) };
         let filter = TaskFilter { queue: Some(Queue::Done), project: Some(project), ..TaskFilter::default() };
-        let done = self.shop.desk.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
+        let done = self.shop.tasks.store.tasks(&filter, None, SIBLINGS_MAX).await?.items;
         let work = done.into_iter().map(|stored| stored.value).filter(|task| !task.is_breakdown());
         Ok(work
             .map(|task| CompletedTask {

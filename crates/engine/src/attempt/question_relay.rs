@@ -13,7 +13,7 @@ use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use tokio::sync::Mutex;
 
-use crate::asking::{Asked, Door, Secret, Waited};
+use crate::asking::{AgentGateway, Asked, Secret, Waited};
 use crate::attempt::mailbox::Mailbox;
 use crate::base::redaction;
 use crate::error::EngineError;
@@ -21,10 +21,10 @@ use crate::error::EngineError;
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
 
-pub struct Inquiry(Arc<Inner>);
+pub struct QuestionRelay(Arc<Inner>);
 
 struct Inner {
-    door: Door,
+    gateway: AgentGateway,
     mailbox: Mailbox,
     secret: Secret,
     /// I6: one question at a time, the others wait for their turn. Inside, the consents that were used: a permission
@@ -32,13 +32,13 @@ struct Inner {
     turn: Mutex<BTreeSet<NonBlank>>,
 }
 
-impl Inquiry {
-    pub fn new(door: Door, mailbox: Mailbox, secret: Secret) -> Self {
-        Self(Arc::new(Inner { door, mailbox, secret, turn: Mutex::default() }))
+impl QuestionRelay {
+    pub fn new(gateway: AgentGateway, mailbox: Mailbox, secret: Secret) -> Self {
+        Self(Arc::new(Inner { gateway, mailbox, secret, turn: Mutex::default() }))
     }
 }
 
-impl Asker for Inquiry {
+impl Asker for QuestionRelay {
     fn ask(&self, question: Draft) -> Asking {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
@@ -50,9 +50,9 @@ impl Inner {
     async fn ask(&self, draft: Draft) -> Result<Reply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {
-            Asked::Pending { question: self.door.ask_anew(&self.secret, draft.clone()).await? }
+            Asked::Pending { question: self.gateway.ask_anew(&self.secret, draft.clone()).await? }
         } else {
-            self.door.ask(&self.secret, draft.clone()).await?
+            self.gateway.ask(&self.secret, draft.clone()).await?
         };
         let question = match asked {
             Asked::Known { answer, .. } => {
@@ -65,7 +65,7 @@ impl Inner {
         };
         // Should the agent be let go before the answer comes, this is where it left off.
         self.mailbox.put_left_at(self.secret.attempt(), Some(draft));
-        match self.door.answer_within(question, PATIENCE).await? {
+        match self.gateway.answer_within(question, PATIENCE).await? {
             Waited::Answered { answer, .. } => {
                 self.mailbox.put_left_at(self.secret.attempt(), None);
                 Ok(Reply::Answer(answer.to_string()))

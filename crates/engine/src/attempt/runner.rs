@@ -19,7 +19,7 @@ use baton_store::claim::Claimed;
 use tokio::sync::watch;
 
 use crate::asking::Leave;
-use crate::attempt::agent_run::Shift;
+use crate::attempt::agent_run::AgentRun;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
 use crate::attempt::prompt::BreakdownPrompt;
 use crate::attempt::running::Place as Seat;
@@ -61,7 +61,7 @@ impl Runner {
             Executed::Stopped => {
                 self.shop.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
-                match self.shop.desk.apply(task.id(), expire, Actor::Baton).await {
+                match self.shop.tasks.apply(task.id(), expire, Actor::Baton).await {
                     Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
                     Err(error) => Err(error),
                 }
@@ -152,19 +152,20 @@ impl Runner {
         checkout: &Checkout,
         mut stop: watch::Receiver<bool>,
     ) -> Result<Prepared, EngineError> {
-        let Workshop { settings, user_tasks, desk, .. } = &self.shop;
+        let Workshop { settings, user_tasks, tasks, .. } = &self.shop;
         let root = self.shop.people_folder(worktrees);
         let site = self.shop.site(&root, &checkout.folder, checkout.attempt, &[]);
         let setup = settings.worktree.setup.as_deref().filter(|_| !worktrees.is_set_up(checkout));
         for name in settings.checks.user_tasks().chain(setup) {
             match user_tasks.ready_to_run(&site, name) {
                 Ok(_) => {}
-                Err(UserTaskError::Untrusted) => match Leave::look(desk, user_tasks, &site, task.id()).await?
-                {
-                    Leave::Given => {}
-                    Leave::Refused => return Ok(Prepared::Refused),
-                    Leave::Unasked(question) => return Ok(Prepared::Ask(question)),
-                },
+                Err(UserTaskError::Untrusted) => {
+                    match Leave::look(tasks, user_tasks, &site, task.id()).await? {
+                        Leave::Given => {}
+                        Leave::Refused => return Ok(Prepared::Refused),
+                        Leave::Unasked(question) => return Ok(Prepared::Ask(question)),
+                    }
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -191,7 +192,7 @@ impl Runner {
             if worktrees.has_started(attempt).await? {
                 return Ok(Some(attempt));
             }
-            earlier = self.shop.desk.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
+            earlier = self.shop.tasks.store.attempt(attempt).await?.and_then(|record| record.attempt.resumes);
         }
         Ok(None)
     }
@@ -206,8 +207,8 @@ impl Runner {
     ) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
         let prompt = BreakdownPrompt { shop: &self.shop, task };
-        let questions = self.shop.desk.questions_of(task.id()).await?;
-        let shift = Shift {
+        let questions = self.shop.tasks.questions_of(task.id()).await?;
+        let shift = AgentRun {
             shop: &self.shop,
             task,
             attempt,
@@ -237,7 +238,7 @@ impl Runner {
         let Ended { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
-            match self.shop.desk.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
+            match self.shop.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
                 Ok(_) => reported.plan_submitted = true,
                 // The next attempt reads what was wrong with it.
                 Err(EngineError::Plan(faults)) => {

@@ -13,7 +13,7 @@ use baton_core::text::NonBlank;
 use crate::attempt::ending::{Ending, Then, overtaken};
 use crate::attempt::evidence::Spent;
 use crate::attempt::executor::Executor;
-use crate::attempt::journal::Book;
+use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::wants_code;
 use crate::error::EngineError;
 use crate::runs::gate;
@@ -51,7 +51,7 @@ impl Executor<'_> {
     /// Moves the run by what was reported, and does what follows.
     pub(crate) async fn advance(
         &self,
-        book: &mut Book,
+        book: &mut RunJournal,
         spent: &Spent,
         said: &Said,
         text: String,
@@ -114,7 +114,7 @@ impl Executor<'_> {
     }
 
     /// What Baton itself sees, to hold against the report.
-    async fn observe(&self, book: &Book, said: &Said) -> Result<Observed, EngineError> {
+    async fn observe(&self, book: &RunJournal, said: &Said) -> Result<Observed, EngineError> {
         let measured = self.worktrees.measure(self.checkout).await?;
         let seen = Seen {
             commits: measured.commits,
@@ -135,7 +135,7 @@ impl Executor<'_> {
     async fn ready_count(&self, recipe: &Recipe) -> Result<u32, EngineError> {
         let spec = self.task.spec();
         let own = u32::from(recipe.takes_task() && spec.purpose == Purpose::Work);
-        let ready = self.shop.desk.ready(READY_MAX).await?;
+        let ready = self.shop.tasks.ready(READY_MAX).await?;
         let fits = |task: &Task| {
             task.spec().purpose == Purpose::Work
                 && task.spec().project_id == spec.project_id

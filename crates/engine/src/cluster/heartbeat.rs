@@ -29,11 +29,11 @@ impl Workshop {
         Worker {
             name: self.worker.clone(),
             host: host_name(),
-            duty: self.post.duty,
+            duty: self.node.duty,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             agents: roles.values().cloned().collect(),
             roles: roles.into_keys().collect(),
-            labels: self.post.labels.clone(),
+            labels: self.node.labels.clone(),
             capacity: self.settings.max_agents,
             is_draining,
             warm,
@@ -60,7 +60,7 @@ impl Heartbeat {
         if !self.shop.place.store.is_shared() {
             return Ok(());
         }
-        let store = &self.shop.desk.store;
+        let store = &self.shop.tasks.store;
         let started_at = store.now().await?;
         let mut draining = draining;
         let mut beats: u32 = 0;

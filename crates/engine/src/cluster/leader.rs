@@ -17,14 +17,14 @@ const LOCK_FOR: Duration = Duration::from_secs(10);
 /// The steward renews its lock this often, which leaves time for a try that fails.
 const RENEW_EVERY: Duration = Duration::from_secs(3);
 
-pub struct Stewardship {
+pub struct LeaderElection {
     shop: Workshop,
     /// Since when the lock is surely ours: before it was asked for.
     held_since: Option<Instant>,
     asked_at: Option<Instant>,
 }
 
-impl Stewardship {
+impl LeaderElection {
     pub fn new(shop: Workshop) -> Self {
         Self { shop, held_since: None, asked_at: None }
     }
@@ -34,12 +34,12 @@ impl Stewardship {
         if !self.shop.place.store.is_shared() {
             return Ok(true);
         }
-        if self.shop.post.duty == Duty::Worker {
+        if self.shop.node.duty == Duty::Worker {
             return Ok(false);
         }
         if self.asked_at.is_none_or(|at| at.elapsed() >= RENEW_EVERY) {
             let asked_at = Instant::now();
-            let is_held = self.shop.desk.store.lock(LOCK, &self.shop.worker, LOCK_MS).await?;
+            let is_held = self.shop.tasks.store.lock(LOCK, &self.shop.worker, LOCK_MS).await?;
             self.asked_at = Some(asked_at);
             self.held_since = is_held.then_some(asked_at);
         }
@@ -50,7 +50,7 @@ impl Stewardship {
     /// Lets another server succeed at once.
     pub async fn hand_over(&self) -> Result<(), EngineError> {
         if self.held_since.is_some() {
-            self.shop.desk.store.unlock(LOCK, &self.shop.worker).await?;
+            self.shop.tasks.store.unlock(LOCK, &self.shop.worker).await?;
         }
         Ok(())
     }

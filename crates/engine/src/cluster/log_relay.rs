@@ -35,7 +35,7 @@ pub struct LogRelay {
 impl LogRelay {
     /// None where there is but one machine.
     pub fn new(shop: Workshop) -> Option<Self> {
-        let line = shop.desk.store.log_line()?;
+        let line = shop.tasks.store.log_line()?;
         // By the name the list of workers has it under.
         let machine = shop.worker.clone();
         Some(Self { shop, line, machine, given: BTreeMap::new() })
@@ -93,7 +93,7 @@ pub async fn look_elsewhere(
     patience: Duration,
     wants_more: bool,
 ) -> Result<Option<LogPiece>, EngineError> {
-    let Some(line) = shop.desk.store.log_line() else { return Ok(None) };
+    let Some(line) = shop.tasks.store.log_line() else { return Ok(None) };
     let watch = LogWatch { id: Ids::secret(), attempt, wanted_from: from };
     let lasts_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).saturating_add(WATCH_EXTRA_MS);
     let mut news = line.given();

@@ -15,17 +15,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Whoever waits this long is told instead.
 const WAIT_MAX: Duration = Duration::from_mins(2);
 
-pub struct Turn {
+pub struct MergeLock {
     name: String,
     holder: String,
 }
 
-impl Turn {
+impl MergeLock {
     /// Waits for the turn. Each one has a holder of its own, so that two of one process take turns as well.
     pub async fn take(shop: &Workshop, name: String) -> Result<Self, EngineError> {
         let turn = Self { holder: format!("{} {}", shop.worker, Ids::secret()), name };
         let started = Instant::now();
-        while !shop.desk.store.lock(&turn.name, &turn.holder, TURN_MS).await? {
+        while !shop.tasks.store.lock(&turn.name, &turn.holder, TURN_MS).await? {
             if started.elapsed() > WAIT_MAX {
                 return Err(EngineError::TurnTaken { name: turn.name });
             }
@@ -35,6 +35,6 @@ impl Turn {
     }
 
     pub async fn end(self, shop: &Workshop) -> Result<(), EngineError> {
-        Ok(shop.desk.store.unlock(&self.name, &self.holder).await?)
+        Ok(shop.tasks.store.unlock(&self.name, &self.holder).await?)
     }
 }

@@ -18,7 +18,7 @@ const HOST_CHARS_MAX: usize = 40;
 
 /// What this process is there for. The default is what `baton up` is on a store of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Post {
+pub struct Node {
     pub duty: Duty,
     /// What this machine has that not every one has.
     pub labels: BTreeSet<Label>,
@@ -26,7 +26,7 @@ pub struct Post {
     pub grace: Duration,
 }
 
-impl Default for Post {
+impl Default for Node {
     fn default() -> Self {
         Self { duty: Duty::Server, labels: BTreeSet::new(), grace: Duration::ZERO }
     }

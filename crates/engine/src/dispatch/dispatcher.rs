@@ -50,7 +50,7 @@ impl Dispatcher {
         mut shutdown: watch::Receiver<bool>,
         mut hurry: watch::Receiver<bool>,
     ) -> Result<(), EngineError> {
-        let mut changes = self.shop.desk.store.subscribe();
+        let mut changes = self.shop.tasks.store.subscribe();
         let mut ends = self.shop.running.ends();
         let mut runners: Runners = JoinSet::new();
         while !*shutdown.borrow() {
@@ -77,7 +77,7 @@ impl Dispatcher {
         }
         tokio::select! {
             finished = finish(&mut runners) => return finished,
-            () = sleep(self.shop.post.grace) => {}
+            () = sleep(self.shop.node.grace) => {}
             _ = hurry.wait_for(|hurry| *hurry) => {}
         }
         self.shop.running.stop_all();
@@ -121,15 +121,15 @@ impl Dispatcher {
         let request = ClaimRequest {
             agents,
             worker: self.shop.worker.clone(),
-            attempt_ids: (0..free).map(|_| self.shop.desk.ids.attempt()).collect(),
+            attempt_ids: (0..free).map(|_| self.shop.tasks.ids.attempt()).collect(),
             lease_ms: settings.lease_ms(),
             capacity: self.shop.capacity(),
-            intakes: self.shop.desk.held_intakes(&self.shop.intakes).await?,
+            intakes: self.shop.tasks.held_intakes(&self.shop.intakes).await?,
             fit: reach.fit,
             actor: Actor::Baton,
         };
         let look_again = if reach.has_cold { HEAD_START } else { SWEEP };
-        let claimed = self.shop.desk.store.claim(request).await?;
+        let claimed = self.shop.tasks.store.claim(request).await?;
         if claimed.is_empty() {
             self.not_before = Instant::now() + self.shop.fleet.pause(random_bits());
         }

@@ -19,7 +19,7 @@ use baton_store::commit::{Commit, Conflict};
 use crate::error::EngineError;
 use crate::import::item::{Found, Item};
 use crate::import::order::{Dropped, arrange};
-use crate::tasks::service::{DECISIONS_MAX, Desk};
+use crate::tasks::service::{DECISIONS_MAX, TaskService};
 
 /// Tasks written in one transaction: many enough to be quick, few enough that nobody waits behind them.
 const TASKS_PER_CHANGE: usize = 250;
@@ -56,10 +56,10 @@ impl Import {
     }
 
     /// Which of the items an earlier import brought, and as which tasks. Nothing is written.
-    pub async fn known(&self, desk: &Desk) -> Result<HashMap<String, TaskId>, EngineError> {
+    pub async fn known(&self, tasks: &TaskService) -> Result<HashMap<String, TaskId>, EngineError> {
         let mut known = HashMap::new();
         for item in &self.items {
-            if let Some(receipt) = desk.store.receipt(&self.key(item)?).await? {
+            if let Some(receipt) = tasks.store.receipt(&self.key(item)?).await? {
                 known.insert(item.name.clone(), receipt.task_id);
             }
         }
@@ -69,7 +69,7 @@ impl Import {
     /// Writes all that is not there yet. `progress` hears how many are through after each piece.
     pub async fn write(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         session: &SessionId,
         project: Option<&Project>,
         actor: &Actor,
@@ -79,7 +79,7 @@ impl Import {
         let mut done = Vec::with_capacity(self.items.len());
         for piece in self.items.chunks(TASKS_PER_CHANGE) {
             let writing = Piece { import: self, items: piece, session, project, actor };
-            done.extend(writing.write(desk, &mut known).await?);
+            done.extend(writing.write(tasks, &mut known).await?);
             progress(done.len());
         }
         Ok(done)
@@ -99,22 +99,22 @@ impl Piece<'_> {
     /// Tries as if all were new, which they mostly are; looks closer when the store says that one is not.
     async fn write(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         known: &mut HashMap<String, TaskId>,
     ) -> Result<Vec<Imported>, EngineError> {
         for round in 0..DECISIONS_MAX {
             if round > 0 {
                 for item in self.items {
-                    if let Some(receipt) = desk.store.receipt(&self.import.key(item)?).await? {
+                    if let Some(receipt) = tasks.store.receipt(&self.import.key(item)?).await? {
                         known.insert(item.name.clone(), receipt.task_id);
                     }
                 }
             }
-            let (change, imported) = self.change(desk, known).await?;
+            let (change, imported) = self.change(tasks, known).await?;
             if change.puts.is_empty() {
                 return Ok(imported);
             }
-            match desk.store.commit(change).await? {
+            match tasks.store.commit(change).await? {
                 Commit::Written { .. } => {
                     known.extend(imported.iter().map(|item| (item.name.clone(), item.task)));
                     return Ok(imported);
@@ -123,21 +123,21 @@ impl Piece<'_> {
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
             }
         }
-        Err(EngineError::Restless { task: desk.ids.task() })
+        Err(EngineError::Restless { task: tasks.ids.task() })
     }
 
     async fn change(
         &self,
-        desk: &Desk,
+        tasks: &TaskService,
         known: &HashMap<String, TaskId>,
     ) -> Result<(Change, Vec<Imported>), EngineError> {
-        let now = desk.store.now().await?;
+        let now = tasks.store.now().await?;
         let mut change = Change::new();
         let mut fresh: HashMap<&str, TaskId> = HashMap::new();
         let mut imported = Vec::with_capacity(self.items.len());
         for item in self.items {
             let before = known.get(&item.name).copied();
-            let task = before.unwrap_or_else(|| desk.ids.task());
+            let task = before.unwrap_or_else(|| tasks.ids.task());
             imported.push(Imported { name: item.name.clone(), task, is_new: before.is_none() });
             if before.is_none() {
                 let named = |name: &String| known.get(name).or_else(|| fresh.get(name.as_str())).copied();
@@ -146,7 +146,7 @@ impl Piece<'_> {
                 fresh.insert(&item.name, task);
             }
         }
-        if !change.puts.is_empty() && desk.store.session(self.session).await?.is_none() {
+        if !change.puts.is_empty() && tasks.store.session(self.session).await?.is_none() {
             let session = Session::open(self.session.clone(), self.project.map(|project| project.id), now);
             let body = EventBody::SessionOpened { session: session.id.clone(), project: session.project_id };
             change.events.insert(0, Event { at: now, by: self.actor.clone(), body });

@@ -14,7 +14,7 @@ use baton_core::remote_url::RemoteUrl;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 
-use crate::cluster::merge_lock::Turn;
+use crate::cluster::merge_lock::MergeLock;
 use crate::error::EngineError;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::projects::source::{Source, slug};
@@ -52,9 +52,9 @@ impl Acceptor {
     }
 
     pub async fn accept(&self, id: TaskId, force: bool, actor: Actor) -> Result<Accepted, EngineError> {
-        let task = self.shop.desk.task(id).await?.value;
+        let task = self.shop.tasks.task(id).await?.value;
         // Core is asked before git is touched: what may not be accepted is not merged.
-        let context = self.shop.desk.context(actor.clone()).await?;
+        let context = self.shop.tasks.context(actor.clone()).await?;
         task.apply(Command::Accept { force }, &context)?;
         let project = self.shop.project(&task).await?;
         let source = self.shop.source(project.as_ref());
@@ -68,10 +68,10 @@ impl Acceptor {
                 let _ = writeln!(text, "- {file}");
             }
             let detail = NonBlank::or(&text, task.spec().title.clone());
-            self.shop.desk.apply(id, Command::ReportConflict { detail }, Actor::Baton).await?;
+            self.shop.tasks.apply(id, Command::ReportConflict { detail }, Actor::Baton).await?;
             return Ok(Accepted::Conflicted { files });
         }
-        self.shop.desk.apply(id, Command::Accept { force }, actor).await?;
+        self.shop.tasks.apply(id, Command::Accept { force }, actor).await?;
         let landing = merged.map(|_| Landing { branch: into, remote: source.remote().cloned() });
         Ok(Accepted::Done { landing })
     }
@@ -84,9 +84,9 @@ impl Acceptor {
             }
             Source::Remote(remote) => {
                 let name = format!("merge:{}", slug(remote));
-                let turn = Turn::take(&self.shop, name).await?;
+                let lock = MergeLock::take(&self.shop, name).await?;
                 let merged = self.merge_and_push(task).await;
-                turn.end(&self.shop).await?;
+                lock.end(&self.shop).await?;
                 merged
             }
         }
@@ -119,7 +119,7 @@ impl Acceptor {
         if worktrees.holds(&BranchName::of_task(task.id()), &head).await? {
             return Ok(());
         }
-        let last = self.shop.desk.store.attempts(task.id()).await?.pop();
+        let last = self.shop.tasks.store.attempts(task.id()).await?.pop();
         let worker =
             last.and_then(|record| record.attempt.worker).unwrap_or_else(|| "its machine".to_owned());
         Err(EngineError::NotArrived { task: task.id(), worker })

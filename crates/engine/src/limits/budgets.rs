@@ -93,7 +93,7 @@ impl Workshop {
     pub async fn over_budget(&self, task: &Task) -> Result<Option<AttemptEnd>, EngineError> {
         let Some(reached) = self.used_up(task).await? else { return Ok(None) };
         let question = reached.question();
-        let questions = self.desk.questions_of(task.id()).await?;
+        let questions = self.tasks.questions_of(task.id()).await?;
         let was_asked_last = task.ledger().last_end.as_ref().is_some_and(|end| {
             matches!(&end.reported.result, AttemptResult::Asked { question: asked } if asked.text == question.text)
         });
@@ -112,7 +112,7 @@ impl Workshop {
         if *budgets == Budgets::default() {
             return Ok(None);
         }
-        let granted = Granted::of(&self.desk.questions_of(task.id()).await?);
+        let granted = Granted::of(&self.tasks.questions_of(task.id()).await?);
         let ends = self.ends_of(task).await?;
         let used = ends.iter().map(Amount::of).fold(Amount::default(), Amount::plus);
         let of_task = budgets.task.granted(granted.times);
@@ -122,7 +122,7 @@ impl Workshop {
             return Ok(reached);
         }
         let Some(project) = task.spec().project_id else { return Ok(None) };
-        let used = self.desk.store.spending(Account::Project(project)).await?;
+        let used = self.tasks.store.spending(Account::Project(project)).await?;
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
         Ok(budgets.project.granted(granted.times).reached(Scope::Project, used))
     }
@@ -133,7 +133,7 @@ impl Workshop {
         if budget == Budget::default() {
             return Ok(Room::default());
         }
-        let granted = Granted::of(&self.desk.questions_of(task.id()).await?);
+        let granted = Granted::of(&self.tasks.questions_of(task.id()).await?);
         let budget = budget.granted(granted.times);
         let used = self.ends_of(task).await?.iter().map(Amount::of).fold(Amount::default(), Amount::plus);
         let (turns, wall_ms) = budget.left(used);
@@ -149,7 +149,7 @@ impl Workshop {
 
     /// What Baton measured of the task's attempts, oldest first.
     async fn ends_of(&self, task: &Task) -> Result<Vec<Evidence>, EngineError> {
-        let attempts = self.desk.store.attempts(task.id()).await?;
+        let attempts = self.tasks.store.attempts(task.id()).await?;
         let ended = attempts.into_iter().filter_map(|record| match record.closing {
             Some(Closing::Ended { end, .. }) => Some(end.verified),
             Some(Closing::Lost { .. } | Closing::Stopped { .. }) | None => None,
@@ -174,7 +174,7 @@ impl Workshop {
         }
         let mut change = Change::new();
         for account in accounts {
-            let known = self.desk.store.spending(account).await?;
+            let known = self.tasks.store.spending(account).await?;
             let guard = known.as_ref().map_or(Guard::New, |stored| Guard::Version(stored.version));
             let before = known.map(|stored| stored.value.amount).unwrap_or_default();
             let amount = before.plus(Amount::of(verified));
@@ -191,13 +191,13 @@ impl Workshop {
         end: AttemptEnd,
     ) -> Result<(), EngineError> {
         for _ in 0..DECISIONS_MAX {
-            let context = self.desk.context(Actor::Baton).await?;
+            let context = self.tasks.context(Actor::Baton).await?;
             let spending = self.spent(task, &end.verified, context.now).await?;
-            let stored = self.desk.task(task.id()).await?;
+            let stored = self.tasks.task(task.id()).await?;
             let settle = Command::Settle { attempt, end: end.clone() };
             let transition = stored.value.apply(settle, &context)?;
             let change = Change::transition(stored.version, transition).and(spending);
-            match self.desk.store.commit(change).await? {
+            match self.tasks.store.commit(change).await? {
                 Commit::Written { .. } => return self.note_day().await,
                 // The task moved, or another attempt's end was written on the same account just now.
                 Commit::Conflict(Conflict::Moved { .. }) => {}
@@ -213,13 +213,13 @@ impl Workshop {
         if budget == Budget::default() {
             return Ok(());
         }
-        let now = self.desk.store.now().await?;
+        let now = self.tasks.store.now().await?;
         let today = Account::day_of(now);
-        let used = self.desk.store.spending(today).await?;
+        let used = self.tasks.store.spending(today).await?;
         let used = used.map(|stored| stored.value.amount).unwrap_or_default();
         let Some(reached) = budget.reached(Scope::Day, used) else { return Ok(()) };
         for agent in self.settings.agents.keys() {
-            let known = self.desk.hold_of(agent).await?;
+            let known = self.tasks.hold_of(agent).await?;
             let is_released = known.is_some_and(|stored| {
                 let hold = stored.value;
                 hold.why == HoldReason::Budget

@@ -13,9 +13,9 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 use crate::limits::intakes::Intakes;
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
-impl Desk {
+impl TaskService {
     /// Those that are on now.
     pub async fn holds(&self) -> Answer<Vec<Hold>> {
         let now = self.store.now().await?;

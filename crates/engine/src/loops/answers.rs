@@ -22,7 +22,7 @@ use crate::loops::commands::{loop_recipe, passed_gate};
 use crate::loops::planning::Planned;
 use crate::loops::rows::{closed, handed_off, over, put};
 use crate::runs::stamp;
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
 /// An answer, and who gives it.
 pub(crate) struct Given<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct Given<'a> {
     pub actor: &'a Actor,
 }
 
-impl Desk {
+impl TaskService {
     /// Answers a question of a loop's. `extra` is written with it.
     pub(crate) async fn answer_in_loop(&self, given: &Given<'_>, extra: Change) -> Answer<PhaseLoop> {
         let session = &given.record.session_id;

@@ -21,9 +21,9 @@ use crate::asking::Secret;
 use crate::error::EngineError;
 use crate::loops::rows::{closed, handed_off, over, put};
 use crate::runs::{goes_on, message, moved, posted, stamp};
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
-impl Desk {
+impl TaskService {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
     pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Answer<PhaseLoop> {
         self.leave_loop(session, ExitReason::user_requested(), None, actor).await

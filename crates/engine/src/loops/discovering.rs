@@ -22,7 +22,7 @@ use baton_store::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
 use crate::error::EngineError;
-use crate::tasks::service::{Answer, Desk};
+use crate::tasks::service::{Answer, TaskService};
 
 /// Tasks read at once when duplicates are looked for.
 const TASKS_PAGE: u32 = 500;
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
     pub skipped: u32,
 }
 
-impl Desk {
+impl TaskService {
     /// I9: what was approved and is not open already.
     pub(crate) async fn discovered(
         &self,

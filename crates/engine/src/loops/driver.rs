@@ -32,17 +32,17 @@ const STEPS_MAX: u32 = 100;
 /// Ready tasks looked at to find the one to plan.
 const READY_MAX: u32 = 500;
 
-pub struct Conductor {
+pub struct LoopDriver {
     shop: Workshop,
 }
 
-impl Conductor {
+impl LoopDriver {
     pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 
     pub async fn run_once(&self) -> Result<(), EngineError> {
-        for open in self.shop.desk.open_loops().await? {
+        for open in self.shop.tasks.open_loops().await? {
             for _ in 0..STEPS_MAX {
                 if !self.move_on(open.value.session()).await? {
                     break;
@@ -54,7 +54,7 @@ impl Conductor {
 
     /// One step. False when the loop waits for somebody.
     async fn move_on(&self, session: &SessionId) -> Result<bool, EngineError> {
-        let Some(stored) = self.shop.desk.phase_loop(session).await? else { return Ok(false) };
+        let Some(stored) = self.shop.tasks.phase_loop(session).await? else { return Ok(false) };
         if stored.value.pending().is_some() {
             return Ok(false);
         }
@@ -71,7 +71,7 @@ impl Conductor {
             Next::GiveUp { why } => {
                 (self.shop.say)(&format!("the loop of {session} goes back to the hub: {why}"));
                 let (reason, error) = (ExitReason::orchestration_error(), NonBlank::new(why).ok());
-                self.shop.desk.leave_loop(session, reason, error, Actor::Baton).await?;
+                self.shop.tasks.leave_loop(session, reason, error, Actor::Baton).await?;
                 Ok(false)
             }
             Next::Rest => Ok(false),
@@ -81,16 +81,16 @@ impl Conductor {
     async fn write(&self, stored: &Stored<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
         let next = stored.value.at_work(work, None);
         // What moved meanwhile is read in the next step, so either way there is one.
-        self.shop.desk.try_write(put(&next, Some(stored.version))).await?;
+        self.shop.tasks.try_write(put(&next, Some(stored.version))).await?;
         Ok(true)
     }
 
     /// The next ready task of the session's project that is not the loop's own. It is held back, so that no agent
     /// begins with it while the human decides how it is to be done.
     async fn choose(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
-        let desk = &self.shop.desk;
+        let tasks = &self.shop.tasks;
         let of_loop = Role::of_loop();
-        let session = desk.store.session(stored.value.session()).await?;
+        let session = tasks.store.session(stored.value.session()).await?;
         let project = session.and_then(|stored| stored.value.project_id);
         let fits = |task: &Task| {
             let spec = task.spec();
@@ -100,33 +100,33 @@ impl Conductor {
                 && project.is_none_or(|project| spec.project_id == Some(project))
                 && !of_loop.contains(&spec.role)
         };
-        let ready = desk.store.ready(READY_MAX).await?;
+        let ready = tasks.store.ready(READY_MAX).await?;
         let Some(task) = ready.into_iter().find(|ready| fits(&ready.value)) else {
             let reason =
                 ExitReason::new("no-tasks-available").unwrap_or_else(|_| ExitReason::user_requested());
-            desk.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
+            tasks.leave_loop(stored.value.session(), reason, None, Actor::Baton).await?;
             return Ok(false);
         };
         let PhaseWork::Plan(mut work) = stored.value.work().clone() else { return Ok(false) };
         work.subject = Some(named(&task.value));
-        let held = task.value.apply(Command::Hold, &desk.context(Actor::policy("the loop")).await?)?;
+        let held = task.value.apply(Command::Hold, &tasks.context(Actor::policy("the loop")).await?)?;
         let next = stored.value.at_work(PhaseWork::Plan(work), None);
         let change = put(&next, Some(stored.version)).and(Change::transition(task.version, held));
         // Somebody may have claimed it meanwhile; then another one is chosen.
-        desk.try_write(change).await?;
+        tasks.try_write(change).await?;
         Ok(true)
     }
 
     /// A fresh agent for the phase: a task of its own, so a session, a token and a context of its own.
     async fn start_agent(&self, stored: &Stored<PhaseLoop>) -> Result<bool, EngineError> {
-        let desk = &self.shop.desk;
-        let (id, now) = (desk.ids.task(), desk.store.now().await?);
+        let tasks = &self.shop.tasks;
+        let (id, now) = (tasks.ids.task(), tasks.store.now().await?);
         let [plan, _, review] = Role::of_loop();
         let mut work = stored.value.work().clone();
         let (role, title, description, project) = match &mut work {
             PhaseWork::Plan(planning) => {
                 let Some(subject) = planning.subject.clone() else { return Ok(true) };
-                let planned = desk.task(subject.id).await?.value;
+                let planned = tasks.task(subject.id).await?.value;
                 let told = text::plan_prompt(stored.value.brief(), planning, &planned);
                 planning.agent = Some(id);
                 planning.tries += 1;
@@ -149,24 +149,24 @@ impl Conductor {
             ..TaskSpec::new(id, session, TaskType::Report, NonBlank::new(title)?, now)
         };
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
-        let asker = desk.asker_of(stored.value.session()).await?;
+        let asker = tasks.asker_of(stored.value.session()).await?;
         let created = Change::create(
             Task::create(spec).asked_by(asker),
             &[],
             Event { at: now, by: Actor::Baton, body },
         );
         let next = stored.value.at_work(work, None);
-        desk.try_write(put(&next, Some(stored.version)).and(created)).await?;
+        tasks.try_write(put(&next, Some(stored.version)).and(created)).await?;
         Ok(true)
     }
 
     async fn release(&self, task: TaskId) -> Result<bool, EngineError> {
-        self.shop.desk.apply(task, Command::Release, Actor::policy("the loop")).await?;
+        self.shop.tasks.apply(task, Command::Release, Actor::policy("the loop")).await?;
         Ok(true)
     }
 
     async fn watch_for(&self, stored: &Stored<PhaseLoop>, task: TaskId) -> Result<bool, EngineError> {
-        let watched = self.shop.desk.task(task).await?.value;
+        let watched = self.shop.tasks.task(task).await?.value;
         if watched.ledger().is_held {
             return self.release(task).await;
         }
@@ -205,7 +205,7 @@ impl Conductor {
             .iter()
             .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
         for subtask in completed {
-            let task = self.shop.desk.task(subtask.task.id).await?.value;
+            let task = self.shop.tasks.task(subtask.task.id).await?.value;
             if !matches!(task.state(), TaskState::Provisional(_)) {
                 continue;
             }
@@ -223,7 +223,7 @@ impl Conductor {
     }
 
     async fn ask(&self, stored: &Stored<PhaseLoop>, topic: Topic) -> Result<bool, EngineError> {
-        let desk = &self.shop.desk;
+        let tasks = &self.shop.tasks;
         let drafted: Option<Draft> = match (stored.value.work(), topic) {
             (PhaseWork::Plan(work), Topic::Gate) => Some(text::plan_gate(work)?),
             (PhaseWork::Plan(work), Topic::Vagueness) => Some(text::vagueness(work)?),
@@ -236,13 +236,13 @@ impl Conductor {
             }
             (PhaseWork::Execute(work), _) => {
                 let ran = match work.current() {
-                    Some(current) => desk.store.task(current.task.id).await?.map(|stored| stored.value),
+                    Some(current) => tasks.store.task(current.task.id).await?.map(|stored| stored.value),
                     None => None,
                 };
                 text::subtask(work, ran.as_ref())
             }
             (PhaseWork::Review(work), Topic::Discovered) => {
-                let open = desk.open_titles().await?;
+                let open = tasks.open_titles().await?;
                 match text::discovered(work, open.iter().map(String::as_str)) {
                     Some(draft) => Some(draft),
                     None => return self.skip_duplicates(stored).await,
@@ -253,13 +253,13 @@ impl Conductor {
             (PhaseWork::Hub | PhaseWork::Plan(_), _) => None,
         };
         let (Some(draft), Some(cycle)) = (drafted, stored.value.cycle()) else { return Ok(false) };
-        let (question, owner) = (draft.with_id(desk.ids.question()), *cycle.owner());
-        let now = desk.store.now().await?;
+        let (question, owner) = (draft.with_id(tasks.ids.question()), *cycle.owner());
+        let now = tasks.store.now().await?;
         let next = stored.value.ask_anew(&owner, question)?;
         let next = next.at_work(stored.value.work().clone(), Some(topic));
         let Some(question) = next.pending() else { return Ok(false) };
         let inbox = asked(next.session(), question, now, &Actor::Baton);
-        desk.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
+        tasks.try_write(put(&next, Some(stored.version)).and(inbox)).await?;
         // It waits now; if the row moved instead, the change that moved it wakes us.
         Ok(false)
     }
@@ -268,7 +268,7 @@ impl Conductor {
     async fn not_merged(&self, work: &ExecuteWork) -> Result<Vec<(TaskId, &'static str)>, EngineError> {
         let mut left = Vec::new();
         for task in work.done_by.keys() {
-            let queue = self.shop.desk.task(*task).await?.value.state().queue();
+            let queue = self.shop.tasks.task(*task).await?.value.state().queue();
             if queue != Queue::Done {
                 left.push((*task, queue.as_str()));
             }
@@ -280,9 +280,9 @@ impl Conductor {
     async fn pass_over(&self, stored: &Stored<PhaseLoop>, work: &ExecuteWork) -> Result<bool, EngineError> {
         let Some(current) = work.current() else { return Ok(false) };
         let mut waits_on = Vec::new();
-        for edge in self.shop.desk.store.dependencies(current.task.id).await? {
+        for edge in self.shop.tasks.store.dependencies(current.task.id).await? {
             if !edge.is_met {
-                waits_on.push(named(&self.shop.desk.task(edge.on).await?.value));
+                waits_on.push(named(&self.shop.tasks.task(edge.on).await?.value));
             }
         }
         if waits_on.is_empty() {
@@ -299,8 +299,8 @@ impl Conductor {
         let skipped = work.proposal.take().map_or(0, |proposal| proposal.tasks().len());
         work.duplicates_skipped += u32::try_from(skipped).unwrap_or(u32::MAX);
         let mut change = put(&stored.value.at_work(PhaseWork::Review(work), None), Some(stored.version));
-        stamp(&mut change, Vec::new(), self.shop.desk.store.now().await?, &Actor::Baton);
-        self.shop.desk.try_write(change).await?;
+        stamp(&mut change, Vec::new(), self.shop.tasks.store.now().await?, &Actor::Baton);
+        self.shop.tasks.try_write(change).await?;
         Ok(true)
     }
 }

@@ -12,7 +12,7 @@ use baton_core::vagueness::Rubric;
 use crate::error::EngineError;
 use crate::loops::commands::loop_recipe;
 use crate::loops::rows::put;
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
 /// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
 struct HandedIn {
@@ -45,7 +45,7 @@ impl HandedIn {
     }
 }
 
-impl Desk {
+impl TaskService {
     /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
     pub(crate) fn phase_prompt(&self, task: &Task) -> Answer<Option<NonBlank>> {
         let role = &task.spec().role;

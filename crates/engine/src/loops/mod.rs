@@ -15,5 +15,5 @@ mod rows;
 mod start;
 mod text;
 pub(crate) use answers::Given;
-pub use driver::Conductor;
+pub use driver::LoopDriver;
 pub use start::LoopStart;

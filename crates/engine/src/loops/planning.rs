@@ -15,7 +15,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_core::time::Timestamp;
 
-use crate::tasks::service::{Answer, Desk};
+use crate::tasks::service::{Answer, TaskService};
 
 /// What the execute phase begins with, and the change that makes it so.
 pub(crate) struct Planned {
@@ -24,7 +24,7 @@ pub(crate) struct Planned {
     pub work: ExecuteWork,
 }
 
-impl Desk {
+impl TaskService {
     /// The tasks of a plan, in case it is approved: they stand in for the one that was planned, and wait on one
     /// another as the plan says.
     pub(crate) async fn planned(

@@ -16,9 +16,9 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 use crate::runs::{exited, is_loop, stamp};
-use crate::tasks::service::{Answer, Desk};
+use crate::tasks::service::{Answer, TaskService};
 
-impl Desk {
+impl TaskService {
     pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
         Ok(self.store.phase_loop(session).await?)
     }

@@ -21,7 +21,7 @@ use crate::error::EngineError;
 use crate::loops::commands::{loop_recipe, named, passed_gate};
 use crate::loops::rows::{handed_off, put};
 use crate::runs::{stamp, started};
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
 /// Open subtasks an execute phase takes up from earlier plans.
 const LEFT_OVER_MAX: u32 = 50;
@@ -38,7 +38,7 @@ pub struct LoopStart<'a> {
     pub message: Option<&'a NonBlank>,
 }
 
-impl Desk {
+impl TaskService {
     /// Starts the session's loop at a phase. A session runs one recipe at a time, and the loop is one.
     pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Answer<Run> {
         let recipe = self.recipe(&loop_recipe()?)?;

@@ -11,9 +11,9 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
-impl Desk {
+impl TaskService {
     /// All that were ever handed out, by name.
     pub async fn access_tokens(&self) -> Answer<Vec<AccessToken>> {
         Ok(self.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())

@@ -69,7 +69,7 @@ pub struct Reach {
 impl Workshop {
     /// `takes_cold` says that projects which are not at hand yet may be taken too.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
-        let labels = self.post.labels.clone();
+        let labels = self.node.labels.clone();
         if !self.place.store.is_shared() {
             return Ok(Reach { fit: Fit { labels, ..Fit::default() }, has_cold: false });
         }
@@ -85,7 +85,7 @@ impl Workshop {
             elsewhere.extend(&known.cold);
         }
         let has_home = match self.source(None) {
-            Source::Here(path) => self.post.duty == baton_core::worker::Duty::Server && is_repository(&path),
+            Source::Here(path) => self.node.duty == baton_core::worker::Duty::Server && is_repository(&path),
             Source::Remote(_) => true,
         };
         let has_cold = !known.cold.is_empty();
@@ -96,7 +96,7 @@ impl Workshop {
         let (mut warm, mut cold, mut elsewhere) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut cursor = None;
         loop {
-            let page = self.desk.store.projects(cursor, PAGE).await?;
+            let page = self.tasks.store.projects(cursor, PAGE).await?;
             for project in page.items.iter().filter(|project| project.completed_at.is_none()) {
                 let source = self.source(Some(project));
                 let folder = self.folder_of(&source);

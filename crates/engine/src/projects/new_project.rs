@@ -58,7 +58,7 @@ impl Workshop {
         if repository.tip(&base_branch).await?.is_none() {
             return Err(GitError::NoBranch { branch: base_branch }.into());
         }
-        let (id, context) = (self.desk.ids.project(), self.desk.context(actor.clone()).await?);
+        let (id, context) = (self.tasks.ids.project(), self.tasks.context(actor.clone()).await?);
         let is_beside = new.remote.is_none() && !is_peoples(&repository, &base_branch).await?;
         let feature_branch = (new.is_feature || is_beside).then(|| BranchName::feature(id));
         if let Some(feature) = &feature_branch {
@@ -84,7 +84,7 @@ impl Workshop {
         let body = EventBody::ProjectCreated { project: id, title: project.title.clone() };
         let mut change = Change::new().put(Record::Project(project.clone()), Guard::New);
         change.events.push(Event { at: context.now, by: actor, body });
-        self.desk.write(change).await?;
+        self.tasks.write(change).await?;
         Ok(project)
     }
 

@@ -93,7 +93,7 @@ impl Workshop {
         if is_nothing_new || expected.as_ref() == Some(head) {
             return Ok(None);
         }
-        let Some(record) = self.desk.store.attempt(attempt).await? else { return Ok(None) };
+        let Some(record) = self.tasks.store.attempt(attempt).await? else { return Ok(None) };
         let what = Unarrived { task: record.task_id, attempt, head: Some(head.clone()) };
         // Before the first try: a crash in the middle must not lose it.
         self.unpushed().note(&what)?;
@@ -200,17 +200,17 @@ impl Workshop {
 
     /// Whether the attempt's work is what its task's branch should hold: it is at work, or was the last one that ended.
     async fn counts(&self, what: &Unarrived) -> Result<bool, EngineError> {
-        let task = self.desk.task(what.task).await?.value;
+        let task = self.tasks.task(what.task).await?.value;
         if task.state().live_attempt().is_some_and(|live| live.id == what.attempt) {
             return Ok(true);
         }
-        let last = self.desk.store.attempts(what.task).await?.pop();
+        let last = self.tasks.store.attempts(what.task).await?.pop();
         Ok(last.is_some_and(|record| record.attempt.id == what.attempt))
     }
 
     /// Whether this worker still has the attempt's lease.
     pub(crate) async fn is_ours(&self, attempt: AttemptId) -> Result<bool, EngineError> {
-        let lost = self.desk.store.renew(&self.worker, &[attempt], self.settings.lease_ms()).await?;
+        let lost = self.tasks.store.renew(&self.worker, &[attempt], self.settings.lease_ms()).await?;
         Ok(lost.is_empty())
     }
 }

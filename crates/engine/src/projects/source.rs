@@ -40,7 +40,7 @@ impl Workshop {
     pub(crate) async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
         let Some(id) = task.spec().project_id else { return Ok(None) };
         let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
-        Ok(Some(self.desk.store.project(id).await?.ok_or_else(missing)?.value))
+        Ok(Some(self.tasks.store.project(id).await?.ok_or_else(missing)?.value))
     }
 
     /// Where the work of a project happens, or work without one.

@@ -24,7 +24,7 @@ use crate::settings::layers::Layers;
 use crate::settings::place::{Place, PlaceOptions};
 use crate::settings::store_address::StoreAddress;
 use crate::settings::{AgentSettings, Settings};
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 use crate::user_tasks::Trust;
 
 #[derive(Debug, Clone, Serialize)]
@@ -184,9 +184,9 @@ async fn look_at_store(place: &Place) -> Vec<Finding> {
         Ok(store) => store,
         Err(error) => return vec![Finding::broken("store", &error)],
     };
-    let desk = Desk::new(store, Ids::random());
-    let looked = desk.holds().await;
-    let closed = desk.close().await;
+    let tasks = TaskService::new(store, Ids::random());
+    let looked = tasks.holds().await;
+    let closed = tasks.close().await;
     match (looked, closed) {
         (Ok(holds), Ok(())) => {
             let detail = format!("opens; namespace {}", place.namespace);

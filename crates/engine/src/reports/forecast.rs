@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
 use crate::reports::graph_view;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// What would become of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,15 +23,15 @@ pub struct Foreseen {
 
 /// For these tasks, accepted in this order. That their work merges is not looked at.
 pub async fn foresee(
-    desk: &Desk,
-    tasks: &[TaskId],
+    tasks: &TaskService,
+    ids: &[TaskId],
     force: bool,
     actor: Actor,
 ) -> Result<Vec<Foreseen>, EngineError> {
-    let context = desk.context(actor).await?;
+    let context = tasks.context(actor).await?;
     let (mut foreseen, mut accepted) = (Vec::new(), Vec::new());
-    for id in tasks {
-        let refused = desk.task(*id).await?.value.apply(Command::Accept { force }, &context).err();
+    for id in ids {
+        let refused = tasks.task(*id).await?.value.apply(Command::Accept { force }, &context).err();
         if refused.is_none() {
             accepted.push(*id);
         }
@@ -39,7 +39,7 @@ pub async fn foresee(
         foreseen.push(Foreseen { task_id: *id, refused, would_start: Vec::new() });
     }
     let mut starts: BTreeMap<TaskId, Vec<TaskId>> =
-        graph_view::would_start(desk, &accepted).await?.into_iter().collect();
+        graph_view::would_start(tasks, &accepted).await?.into_iter().collect();
     for one in &mut foreseen {
         one.would_start = starts.remove(&one.task_id).unwrap_or_default();
     }

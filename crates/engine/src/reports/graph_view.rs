@@ -9,7 +9,7 @@ use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// Tasks looked at for one answer. What lies beyond is taken to be open, as nearly everything is.
 const TASKS_MAX: usize = 5_000;
@@ -24,8 +24,8 @@ pub struct DeadEdge {
 }
 
 /// The dependencies of a task that can never be met.
-pub async fn dead_edges(desk: &Desk, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
-    let graph = below(desk, [task]).await?;
+pub async fn dead_edges(tasks: &TaskService, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
+    let graph = below(tasks, [task]).await?;
     let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
         Verdict::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
         Verdict::Met | Verdict::Pending { .. } => None,
@@ -35,11 +35,11 @@ pub async fn dead_edges(desk: &Desk, task: TaskId) -> Result<Vec<DeadEdge>, Engi
 
 /// What would start if these were accepted one after the other: for each, what it sets off.
 pub async fn would_start(
-    desk: &Desk,
+    tasks: &TaskService,
     accepted: &[TaskId],
 ) -> Result<Vec<(TaskId, Vec<TaskId>)>, EngineError> {
-    let waiting = waiting(desk).await?;
-    let mut graph = below(desk, waiting.iter().copied().chain(accepted.iter().copied())).await?;
+    let waiting = waiting(tasks).await?;
+    let mut graph = below(tasks, waiting.iter().copied().chain(accepted.iter().copied())).await?;
     let mut starts = Vec::new();
     for task in accepted {
         let freed = graph.complete(*task)?;
@@ -49,13 +49,13 @@ pub async fn would_start(
 }
 
 /// Everything that could be claimed if nothing held it up.
-async fn waiting(desk: &Desk) -> Result<BTreeSet<TaskId>, EngineError> {
+async fn waiting(tasks: &TaskService) -> Result<BTreeSet<TaskId>, EngineError> {
     let mut waiting = BTreeSet::new();
     for queue in [Queue::Incoming, Queue::NeedsContinuation, Queue::Breakdown] {
         let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
-            let page = desk.store.tasks(&filter, cursor, PAGE).await?;
+            let page = tasks.store.tasks(&filter, cursor, PAGE).await?;
             waiting.extend(
                 page.items.iter().filter(|task| task.value.is_claimable()).map(|task| task.value.id()),
             );
@@ -69,8 +69,8 @@ async fn waiting(desk: &Desk) -> Result<BTreeSet<TaskId>, EngineError> {
 }
 
 /// These tasks and all they rest on.
-async fn below(desk: &Desk, tasks: impl IntoIterator<Item = TaskId>) -> Result<Graph, EngineError> {
-    let mut queue: VecDeque<TaskId> = tasks.into_iter().collect();
+async fn below(tasks: &TaskService, roots: impl IntoIterator<Item = TaskId>) -> Result<Graph, EngineError> {
+    let mut queue: VecDeque<TaskId> = roots.into_iter().collect();
     let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
     let mut edges = Vec::new();
     while let Some(task) = queue.pop_front() {
@@ -81,7 +81,7 @@ async fn below(desk: &Desk, tasks: impl IntoIterator<Item = TaskId>) -> Result<G
             standings.insert(task, Standing::Open);
             continue;
         }
-        let standing = desk.task(task).await?.value.standing();
+        let standing = tasks.task(task).await?.value.standing();
         match &standing {
             Standing::Recycled { planning } => queue.push_back(*planning),
             Standing::Replaced { by } => queue.extend(by),
@@ -89,7 +89,7 @@ async fn below(desk: &Desk, tasks: impl IntoIterator<Item = TaskId>) -> Result<G
         }
         // What is finished waits on nothing any more.
         if !matches!(standing, Standing::Done | Standing::Cancelled) {
-            for edge in desk.store.dependencies(task).await? {
+            for edge in tasks.store.dependencies(task).await? {
                 edges.push((task, edge.on));
                 queue.push_back(edge.on);
             }

@@ -6,7 +6,7 @@ use baton_core::state::{ReplacedBy, TaskState};
 use baton_core::task::Task;
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// Tasks of one lineage that are looked at.
 const KIN_MAX: usize = 500;
@@ -30,7 +30,7 @@ pub struct Kin {
     pub level: usize,
 }
 
-impl Desk {
+impl TaskService {
     pub async fn lineage(&self, of: TaskId) -> Result<Lineage, EngineError> {
         let mut kin: Vec<Kin> = Vec::new();
         let mut ahead = vec![(self.first_of(of).await?, 0)];

@@ -47,7 +47,7 @@ impl Workshop {
 
     /// What these tasks are judged by.
     pub async fn queueing(&self, tasks: impl IntoIterator<Item = &Task>) -> Result<Queueing, EngineError> {
-        let store = &self.desk.store;
+        let store = &self.tasks.store;
         let mut capacity = self.capacity();
         let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
         let counted_max = capacity.unaccepted_max.saturating_add(1).min(COUNTED_MAX);
@@ -63,7 +63,7 @@ impl Workshop {
             let own = store.project(id).await?.and_then(|project| project.value.at_once_max);
             capacity.per_project.own_max.extend(own.map(|max| (id, max)));
         }
-        let intakes = self.desk.held_intakes(&self.intakes).await?;
+        let intakes = self.tasks.held_intakes(&self.intakes).await?;
         let agents = served_roles(&self.settings);
         Ok(Queueing { agents, capacity, load, intakes, now: store.now().await? })
     }

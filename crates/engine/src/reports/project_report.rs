@@ -15,7 +15,7 @@ use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
-use crate::tasks::service::{DECISIONS_MAX, Desk};
+use crate::tasks::service::{DECISIONS_MAX, TaskService};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectReport {
@@ -88,15 +88,15 @@ pub struct AttemptLine {
 }
 
 impl ProjectReport {
-    pub async fn load(desk: &Desk, id: ProjectId) -> Result<Self, EngineError> {
-        let project = desk.project(id).await?.value;
-        let tasks = desk.project_tasks(id).await?;
-        let mut lines = Vec::with_capacity(tasks.len());
-        for task in &tasks {
-            lines.push(TaskLine::of(task, &desk.store.attempts(task.id()).await?));
+    pub async fn load(tasks: &TaskService, id: ProjectId) -> Result<Self, EngineError> {
+        let project = tasks.project(id).await?.value;
+        let all = tasks.project_tasks(id).await?;
+        let mut lines = Vec::with_capacity(all.len());
+        for task in &all {
+            lines.push(TaskLine::of(task, &tasks.store.attempts(task.id()).await?));
         }
         let effort = lines.iter().flat_map(|line| &line.attempts).map(|line| line.effort).collect();
-        Ok(Self { project, progress: Progress::of(&tasks), effort, tasks: lines })
+        Ok(Self { project, progress: Progress::of(&all), effort, tasks: lines })
     }
 }
 
@@ -199,7 +199,7 @@ impl AttemptLine {
     }
 }
 
-impl Desk {
+impl TaskService {
     /// Says how many of a project's tasks may run at once, over all machines; none for what the settings say.
     pub async fn limit_project(
         &self,

@@ -18,7 +18,7 @@ use crate::error::EngineError;
 use crate::reports::graph_view::{DeadEdge, dead_edges};
 use crate::reports::not_started::NotStarted;
 use crate::services::recycler::reason_to_recycle;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 use crate::workshop::Workshop;
 
 /// What a list shows of a task.
@@ -101,13 +101,13 @@ impl TaskSummary {
 }
 
 impl TaskView {
-    pub async fn load(desk: &Desk, id: TaskId) -> Result<Self, EngineError> {
-        let stored = desk.task(id).await?;
-        let dependencies = desk.store.dependencies(id).await?;
+    pub async fn load(tasks: &TaskService, id: TaskId) -> Result<Self, EngineError> {
+        let stored = tasks.task(id).await?;
+        let dependencies = tasks.store.dependencies(id).await?;
         let waiting_on: Vec<TaskId> =
             dependencies.iter().filter(|edge| !edge.is_met).map(|edge| edge.on).collect();
-        let dead_edges = if waiting_on.is_empty() { Vec::new() } else { dead_edges(desk, id).await? };
-        let attempts = desk.store.attempts(id).await?;
+        let dead_edges = if waiting_on.is_empty() { Vec::new() } else { dead_edges(tasks, id).await? };
+        let attempts = tasks.store.attempts(id).await?;
         let task = &stored.value;
         let last_end = task.ledger().last_end.as_ref();
         Ok(Self {
@@ -140,7 +140,7 @@ pub struct ReadyTask {
 impl Workshop {
     /// What could be claimed now, in claim order.
     pub async fn ready(&self, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
-        let ready = self.desk.ready(limit).await?;
+        let ready = self.tasks.ready(limit).await?;
         let queueing = self.queueing(ready.iter().map(|stored| &stored.value)).await?;
         let view = |stored: &Stored<Task>| ReadyTask {
             summary: TaskSummary::of(stored),
@@ -151,8 +151,8 @@ impl Workshop {
 
     /// A task with what keeps it from being started, which only somebody with settings can tell.
     pub async fn task_view(&self, id: TaskId) -> Result<TaskView, EngineError> {
-        let mut view = TaskView::load(&self.desk, id).await?;
-        let task = self.desk.task(id).await?.value;
+        let mut view = TaskView::load(&self.tasks, id).await?;
+        let task = self.tasks.task(id).await?.value;
         if view.waiting_on.is_empty() && task.is_claimable() {
             view.not_started = self.queueing([&task]).await?.reason(&task);
         }

@@ -39,7 +39,7 @@ pub struct RunningView {
 
 /// Everyone who works on the store. On a store of one machine's own that is the server that answers, while it runs agents.
 pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
-    let store = &shop.desk.store;
+    let store = &shop.tasks.store;
     let now = store.now().await?;
     let mut seen = store.workers().await?;
     if !shop.place.store.is_shared() && shop.mcp_url.is_some() {

@@ -16,12 +16,12 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 use crate::runs::{exited, is_loop, stamp};
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
 
-impl Desk {
+impl TaskService {
     /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
     /// its processes are ended and its task goes where the evidence says.
     pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {

@@ -13,12 +13,12 @@ use baton_core::run::{Advance, GateAnswer, Run, RunState};
 use baton_core::text::{NonBlank, OutcomeName};
 
 use crate::runs::{moved, stamp};
-use crate::tasks::service::{Answer, Desk};
+use crate::tasks::service::{Answer, TaskService};
 
 /// The words offered, and what each means to the run.
 const ANSWERS: [(&str, GateAnswer); 2] = [("YES", GateAnswer::Yes), ("NO", GateAnswer::No)];
 
-impl Desk {
+impl TaskService {
     /// What an answer to the question of `task` does to the run that waits at its gate. Nothing, where no run does.
     pub(crate) async fn gate_change(&self, task: TaskId, answer: &NonBlank, actor: &Actor) -> Answer<Change> {
         let waiting = self.task(task).await?.value;

@@ -24,7 +24,7 @@ use baton_store::commit::{Commit, Conflict};
 
 use crate::error::EngineError;
 use crate::loops::LoopStart;
-use crate::tasks::service::{Answer, DECISIONS_MAX, Desk};
+use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
 
 pub(crate) use exit::goes_on;
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
@@ -32,7 +32,7 @@ pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
 
-impl Desk {
+impl TaskService {
     /// The recipe of this id, or an error that names the nearest.
     pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
         self.recipes.find(id)

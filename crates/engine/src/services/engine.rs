@@ -15,21 +15,21 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::attempt::runner::PROCESS_FILE;
 use crate::cluster::heartbeat::Heartbeat;
-use crate::cluster::leader::Stewardship;
+use crate::cluster::leader::LeaderElection;
 use crate::cluster::log_relay::LogRelay;
 use crate::cluster::node::worker_name;
 use crate::dispatch::dispatcher::Dispatcher;
 use crate::error::EngineError;
 use crate::git::Git;
-use crate::loops::Conductor;
-use crate::services::leases::Rescuer;
-use crate::services::outbox::Courier;
+use crate::loops::LoopDriver;
+use crate::services::leases::LeaseKeeper;
+use crate::services::outbox::OutboxWorker;
 use crate::services::pruner::Pruner;
 use crate::services::recycler::Recycler;
-use crate::services::worktree_pool::Stocker;
+use crate::services::worktree_pool::WorktreePool;
 use crate::settings::place::Place;
 use crate::settings::{RecyclePolicy, Settings};
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 use crate::workshop::{Say, Workshop};
 
 /// Between TERM and KILL for what an earlier run left behind.
@@ -50,14 +50,14 @@ pub struct Engine {
 
 impl Engine {
     pub async fn new(
-        desk: Desk,
+        tasks: TaskService,
         settings: Settings,
         place: Place,
         program: PathBuf,
         say: Say,
     ) -> Result<Self, EngineError> {
         let worker = worker_name(&place)?;
-        let shop = Workshop::new(desk, settings, place, program, say);
+        let shop = Workshop::new(tasks, settings, place, program, say);
         Ok(Self { shop: Workshop { git: Git::find().await?, worker, ..shop } })
     }
 
@@ -101,17 +101,17 @@ impl Engine {
     /// go back to the queue.
     pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
         let mine = |lease: &Lease| lease.worker == self.shop.worker;
-        let leases: Vec<Lease> = self.shop.desk.store.leases().await?.into_iter().filter(mine).collect();
+        let leases: Vec<Lease> = self.shop.tasks.store.leases().await?.into_iter().filter(mine).collect();
         let left = self.left_processes();
         for attempt in leases.iter().map(|lease| lease.attempt).chain(left) {
             self.end_orphans_of(attempt).await;
         }
         for lease in &leases {
-            let task = self.shop.desk.task(lease.task).await?.value;
+            let task = self.shop.tasks.task(lease.task).await?.value;
             self.shop.hand_over(&task, lease.attempt).await;
         }
         self.keep_what_was_lost().await;
-        for hold in self.shop.desk.holds().await? {
+        for hold in self.shop.tasks.holds().await? {
             let until =
                 hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
             (self.shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
@@ -146,10 +146,10 @@ impl Engine {
     }
 
     async fn keep_if_lost(&self, attempt: AttemptId) -> Result<(), EngineError> {
-        let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(()) };
+        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
         let is_lost = matches!(record.closing, Some(Closing::Lost { .. }));
         if is_lost {
-            let task = self.shop.desk.task(record.task_id).await?.value;
+            let task = self.shop.tasks.task(record.task_id).await?.value;
             self.shop.hand_over(&task, attempt).await;
         }
         Ok(())
@@ -183,9 +183,14 @@ impl Engine {
         }
     }
 
-    fn rescuer(&self) -> Rescuer {
+    fn rescuer(&self) -> LeaseKeeper {
         let lease_ms = self.shop.settings.lease_ms();
-        Rescuer::new(self.shop.desk.clone(), self.shop.running.clone(), self.shop.worker.clone(), lease_ms)
+        LeaseKeeper::new(
+            self.shop.tasks.clone(),
+            self.shop.running.clone(),
+            self.shop.worker.clone(),
+            lease_ms,
+        )
     }
 
     async fn keep_leases(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
@@ -213,8 +218,8 @@ impl Engine {
 
     /// A worktree made ahead of time whenever one was taken. Without one an agent only starts later.
     async fn stock(&self, mut end: watch::Receiver<bool>) {
-        let mut stocker = Stocker::new(self.shop.clone());
-        let mut changes = self.shop.desk.store.subscribe();
+        let mut stocker = WorktreePool::new(self.shop.clone());
+        let mut changes = self.shop.tasks.store.subscribe();
         let mut told = None;
         stocker.begin().await;
         while !*end.borrow() {
@@ -268,7 +273,7 @@ impl Engine {
 
     /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.
     async fn forget_gone_workers(&self) -> Result<(), EngineError> {
-        let store = &self.shop.desk.store;
+        let store = &self.shop.tasks.store;
         let now = store.now().await?;
         for seen in store.workers().await? {
             if now.ms().saturating_sub(seen.seen_at.ms()) > WORKER_GONE_MS {
@@ -280,16 +285,16 @@ impl Engine {
 
     /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
     async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let mut stewardship = Stewardship::new(self.shop.clone());
-        let mut courier = Courier::new(self.shop.clone(), false);
-        let recycler = Recycler::new(self.shop.desk.clone());
-        let conductor = Conductor::new(self.shop.clone());
-        let mut changes = self.shop.desk.store.subscribe();
+        let mut stewardship = LeaderElection::new(self.shop.clone());
+        let mut courier = OutboxWorker::new(self.shop.clone(), false);
+        let recycler = Recycler::new(self.shop.tasks.clone());
+        let conductor = LoopDriver::new(self.shop.clone());
+        let mut changes = self.shop.tasks.store.subscribe();
         loop {
             changes.mark_unchanged();
             let is_steward = stewardship.is_held().await?;
             if courier.is_outdated(is_steward) {
-                let next = Courier::new(self.shop.clone(), is_steward);
+                let next = OutboxWorker::new(self.shop.clone(), is_steward);
                 mem::replace(&mut courier, next).finish().await?;
                 courier.begin().await?;
                 if is_steward {
@@ -298,7 +303,7 @@ impl Engine {
             }
             courier.run_once().await?;
             if is_steward {
-                self.shop.desk.end_runs_without_work().await?;
+                self.shop.tasks.end_runs_without_work().await?;
                 conductor.run_once().await?;
                 if self.shop.settings.recycle == RecyclePolicy::Automatic {
                     for task in recycler.run_once().await? {

@@ -10,21 +10,21 @@ use baton_store::lease::Lease;
 
 use crate::attempt::running::Running;
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// Expired leases taken back in one round; more come in the next.
 const RESCUED_MAX: u32 = 100;
 
-pub struct Rescuer {
-    desk: Desk,
+pub struct LeaseKeeper {
+    tasks: TaskService,
     running: Running,
     worker: String,
     lease_ms: i64,
 }
 
-impl Rescuer {
-    pub fn new(desk: Desk, running: Running, worker: String, lease_ms: i64) -> Self {
-        Self { desk, running, worker, lease_ms }
+impl LeaseKeeper {
+    pub fn new(tasks: TaskService, running: Running, worker: String, lease_ms: i64) -> Self {
+        Self { tasks, running, worker, lease_ms }
     }
 
     /// Often enough that two rounds may fail before a lease runs out.
@@ -35,7 +35,7 @@ impl Rescuer {
     /// One round. Returns the leases that were taken back, whoever had them.
     pub async fn run_once(&self) -> Result<Vec<Lease>, EngineError> {
         self.renew().await?;
-        let expired = self.desk.store.expired_leases(RESCUED_MAX).await?;
+        let expired = self.tasks.store.expired_leases(RESCUED_MAX).await?;
         let alive = self.running.ids();
         let lost: Vec<Lease> = expired.into_iter().filter(|lease| !alive.contains(&lease.attempt)).collect();
         self.take_back(&lost).await
@@ -45,7 +45,7 @@ impl Rescuer {
     pub async fn take_back_own(&self) -> Result<Vec<Lease>, EngineError> {
         let alive = self.running.ids();
         let mine = |lease: &Lease| lease.worker == self.worker && !alive.contains(&lease.attempt);
-        let lost: Vec<Lease> = self.desk.store.leases().await?.into_iter().filter(mine).collect();
+        let lost: Vec<Lease> = self.tasks.store.leases().await?.into_iter().filter(mine).collect();
         self.take_back(&lost).await
     }
 
@@ -55,7 +55,7 @@ impl Rescuer {
         if alive.is_empty() {
             return Ok(());
         }
-        for lost in self.desk.store.renew(&self.worker, &alive, self.lease_ms).await? {
+        for lost in self.tasks.store.renew(&self.worker, &alive, self.lease_ms).await? {
             self.running.stop(lost);
         }
         Ok(())
@@ -65,7 +65,7 @@ impl Rescuer {
         let mut taken = Vec::new();
         for lease in lost {
             let expire = Command::ExpireLease { attempt: lease.attempt };
-            match self.desk.apply(lease.task, expire, Actor::Baton).await {
+            match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                 Ok(_) => taken.push(lease.clone()),
                 // It ended by itself in the meantime.
                 Err(EngineError::Refused(_)) => {}

@@ -17,10 +17,10 @@ use baton_store::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use crate::asking::Attendant;
+use crate::asking::AutoResponder;
 use crate::error::EngineError;
 use crate::services::notifier::{NoticeText, Notifier};
-use crate::services::timers::Timekeeper;
+use crate::services::timers::Timers;
 use crate::workshop::Workshop;
 
 /// Effects read at once.
@@ -42,14 +42,14 @@ const LAST_NOTICES: Duration = Duration::from_secs(5);
 /// A timer further away than this is looked at again on the way.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-pub struct Courier {
+pub struct OutboxWorker {
     shop: Workshop,
     /// Whether what must be done once for all machines is done here.
     is_steward: bool,
     begun_at: Instant,
     notifier: Notifier,
-    attendant: Attendant,
-    timers: Timekeeper,
+    auto_responder: AutoResponder,
+    timers: Timers,
     /// Everything up to here has been read from the outbox.
     read_to: Option<EffectId>,
     /// To be done, in the order it was caused.
@@ -79,19 +79,19 @@ struct Errand {
     not_before: Option<Instant>,
 }
 
-impl Courier {
+impl OutboxWorker {
     pub fn new(shop: Workshop, is_steward: bool) -> Self {
         let notify = &shop.settings.notify;
         let (root, program) = (shop.place.root.clone(), shop.program.clone());
         let notifier = Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program);
-        let attendant = Attendant::new(shop.desk.clone(), shop.settings.asking.policy());
+        let auto_responder = AutoResponder::new(shop.tasks.clone(), shop.settings.asking.policy());
         Self {
             shop,
             is_steward,
             begun_at: Instant::now(),
             notifier,
-            attendant,
-            timers: Timekeeper::default(),
+            auto_responder,
+            timers: Timers::default(),
             read_to: None,
             waiting: VecDeque::new(),
             under_way: JoinSet::new(),
@@ -101,7 +101,7 @@ impl Courier {
 
     /// Before the first round: whoever set a policy while Baton was down wants the questions of before seen too.
     pub async fn begin(&self) -> Result<(), EngineError> {
-        if self.is_steward { self.attendant.attend_all(None).await } else { Ok(()) }
+        if self.is_steward { self.auto_responder.attend_all(None).await } else { Ok(()) }
     }
 
     /// Whether the outbox has to be read from its beginning again: who sees to what has changed, or what was left to a
@@ -151,7 +151,7 @@ impl Courier {
         let due = self.waiting.iter().filter_map(|errand| errand.not_before).min();
         let timer = match self.timers.next_at() {
             Some(at) => {
-                let now = self.shop.desk.store.now().await?;
+                let now = self.shop.tasks.store.now().await?;
                 let left = u64::try_from(at.ms() - now.ms()).unwrap_or(0);
                 Some(Instant::now() + Duration::from_millis(left).min(LONGEST_WAIT))
             }
@@ -167,7 +167,7 @@ impl Courier {
 
     async fn read_outbox(&mut self) -> Result<(), EngineError> {
         loop {
-            let pending = self.shop.desk.store.pending_effects(self.read_to, BATCH).await?;
+            let pending = self.shop.tasks.store.pending_effects(self.read_to, BATCH).await?;
             let Some(last) = pending.last() else { return Ok(()) };
             self.read_to = Some(last.id);
             let owners = self.owners(&pending).await?;
@@ -191,7 +191,7 @@ impl Courier {
                 }
             }
             if !over.is_empty() {
-                self.shop.desk.store.finish_effects(&over).await?;
+                self.shop.tasks.store.finish_effects(&over).await?;
             }
         }
     }
@@ -226,7 +226,7 @@ impl Courier {
         if attempts.is_empty() || !self.shop.place.store.is_shared() {
             return Ok(Owners::default());
         }
-        let store = &self.shop.desk.store;
+        let store = &self.shop.tasks.store;
         let of = store.workers_of(&attempts).await?;
         let mut present = BTreeSet::new();
         if self.is_steward && of.values().any(|worker| *worker != self.shop.worker) {
@@ -242,17 +242,17 @@ impl Courier {
         if self.timers.next_at().is_none() {
             return Ok(());
         }
-        let now = self.shop.desk.store.now().await?;
+        let now = self.shop.tasks.store.now().await?;
         while let Some((id, timer)) = self.timers.take_due(now) {
             match timer {
                 Timer::QuestionExpires(question) => {
-                    self.attendant.attend(question).await?;
+                    self.auto_responder.attend(question).await?;
                 }
                 Timer::IntakeResumes(agent) => {
-                    self.shop.desk.end_hold(&agent).await?;
+                    self.shop.tasks.end_hold(&agent).await?;
                 }
             }
-            self.shop.desk.store.finish_effects(&[id]).await?;
+            self.shop.tasks.store.finish_effects(&[id]).await?;
         }
         Ok(())
     }
@@ -260,9 +260,9 @@ impl Courier {
     /// A question is first looked at by those who may answer it, then told to the human, whoever answered.
     async fn send_out(&mut self, errand: Errand, about: &Notice) -> Result<(), EngineError> {
         if let Notice::Question(question) = about {
-            self.attendant.attend(*question).await?;
+            self.auto_responder.attend(*question).await?;
         }
-        let text = if self.notifier.is_set() { NoticeText::of(&self.shop.desk, about).await? } else { None };
+        let text = if self.notifier.is_set() { NoticeText::of(&self.shop.tasks, about).await? } else { None };
         let Some(text) = text else { return self.settle(errand, Ok(())).await };
         let notifier = self.notifier.clone();
         self.under_way.spawn(async move {
@@ -284,7 +284,7 @@ impl Courier {
     async fn settle(&mut self, mut errand: Errand, done: Result<(), String>) -> Result<(), EngineError> {
         let Err(error) = done else {
             self.notifier.forget(errand.id);
-            return Ok(self.shop.desk.store.finish_effects(&[errand.id]).await?);
+            return Ok(self.shop.tasks.store.finish_effects(&[errand.id]).await?);
         };
         errand.tries += 1;
         if errand.tries < TRIES_MAX {
@@ -297,14 +297,14 @@ impl Courier {
         let error = NonBlank::new(error).or_else(|_| NonBlank::new("it gave no reason"))?;
         self.say(EventBody::EffectGivenUp { effect: Box::new(errand.effect), tries, error }).await?;
         self.notifier.forget(errand.id);
-        Ok(self.shop.desk.store.finish_effects(&[errand.id]).await?)
+        Ok(self.shop.tasks.store.finish_effects(&[errand.id]).await?)
     }
 
     async fn say(&self, body: EventBody) -> Result<(), EngineError> {
-        let at = self.shop.desk.store.now().await?;
+        let at = self.shop.tasks.store.now().await?;
         let mut change = Change::new();
         change.events.push(Event { at, by: Actor::Baton, body });
-        self.shop.desk.write(change).await
+        self.shop.tasks.write(change).await
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<(), EngineError> {
@@ -323,7 +323,7 @@ impl Courier {
 
     /// I17: everything is kept before anything goes.
     async fn retire(&self, attempt: AttemptId) -> Result<(), EngineError> {
-        let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(()) };
+        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
         // One that was told to stop may still be ending; its worktree is retired once it has.
         self.shop.running.gone(attempt).await;
         if record.attempt.worker.is_some_and(|worker| worker != self.shop.worker)

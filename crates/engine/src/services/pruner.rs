@@ -58,7 +58,7 @@ impl Pruner {
         let mut swept = Swept::default();
         // A lease says that somebody works there; what runs here may be between its lease and its start.
         let mut alive: BTreeSet<AttemptId> = self.shop.running.ids().into_iter().collect();
-        alive.extend(self.shop.desk.store.leases().await?.into_iter().map(|lease| lease.attempt));
+        alive.extend(self.shop.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
         self.logs(&alive, now, &mut swept).await?;
         for path in self.repositories().await? {
             // A repository that is gone has no worktrees to prune.
@@ -99,7 +99,7 @@ impl Pruner {
         let mut paths = BTreeSet::from([folder(None)]);
         let mut cursor = None;
         loop {
-            let page = self.shop.desk.store.projects(cursor, PROJECTS_PAGE).await?;
+            let page = self.shop.tasks.store.projects(cursor, PROJECTS_PAGE).await?;
             paths.extend(page.items.iter().map(|project| folder(Some(project))));
             cursor = page.next;
             if cursor.is_none() {
@@ -141,8 +141,8 @@ impl Pruner {
         path: &Path,
         alive: &BTreeSet<AttemptId>,
     ) -> Result<Option<bool>, EngineError> {
-        let Some(record) = self.shop.desk.store.attempt(attempt).await? else { return Ok(None) };
-        let task = self.shop.desk.task(record.task_id).await?.value;
+        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(None) };
+        let task = self.shop.tasks.task(record.task_id).await?.value;
         if self.shop.repository_path(&task).await? != path {
             return Ok(None);
         }
@@ -150,7 +150,7 @@ impl Pruner {
     }
 
     async fn events(&self, swept: &mut Swept) -> Result<(), EngineError> {
-        let store = &self.shop.desk.store;
+        let store = &self.shop.tasks.store;
         let age_ms = i64::try_from(self.shop.settings.retention.events().as_millis()).unwrap_or(i64::MAX);
         let before = Timestamp::from_ms(store.now().await?.ms().saturating_sub(age_ms));
         for _ in 0..EVENT_ROUNDS_MAX {

@@ -13,18 +13,18 @@ use baton_core::text::Role;
 use baton_store::query::TaskFilter;
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// Provisional tasks looked at in one page.
 const PAGE: u32 = 200;
 
 pub struct Recycler {
-    desk: Desk,
+    tasks: TaskService,
 }
 
 impl Recycler {
-    pub fn new(desk: Desk) -> Self {
-        Self { desk }
+    pub fn new(tasks: TaskService) -> Self {
+        Self { tasks }
     }
 
     /// Looks at everything provisional once; returns what was recycled or escalated.
@@ -33,7 +33,7 @@ impl Recycler {
         let mut recycled = Vec::new();
         let mut cursor = None;
         loop {
-            let page = self.desk.store.tasks(&filter, cursor, PAGE).await?;
+            let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
             for stored in &page.items {
                 // In a loop the human is asked about each subtask; nothing is decided in their place.
                 if Role::of_loop().contains(&stored.value.spec().role) {
@@ -41,7 +41,7 @@ impl Recycler {
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
                 let id = stored.value.id();
-                match self.desk.apply(id, Command::Recycle { reason }, Actor::Baton).await {
+                match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
                     Ok(_) => recycled.push(id),
                     // Somebody accepted, rejected or recycled it first.
                     Err(EngineError::Refused(_)) => {}

@@ -10,12 +10,12 @@ use baton_core::id::EffectId;
 use baton_core::time::Timestamp;
 
 #[derive(Debug, Default)]
-pub struct Timekeeper {
+pub struct Timers {
     /// In the order they fall due.
     set: BTreeMap<(Timestamp, EffectId), Timer>,
 }
 
-impl Timekeeper {
+impl Timers {
     pub fn set(&mut self, id: EffectId, timer: Timer, at: Timestamp) {
         self.set.insert((at, id), timer);
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn timers_fall_due_in_order_and_not_before() {
-        let mut keeper = Timekeeper::default();
+        let mut keeper = Timers::default();
         for (id, at) in [(1, 30), (2, 10), (3, 20), (4, 10)] {
             keeper.set(EffectId::from_bits(id), expires(u32::try_from(id).unwrap()), Timestamp::from_ms(at));
         }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_timer_is_gone_with_all_that_set_it() {
-        let mut keeper = Timekeeper::default();
+        let mut keeper = Timers::default();
         keeper.set(EffectId::from_bits(1), expires(7), Timestamp::from_ms(10));
         keeper.set(EffectId::from_bits(2), expires(8), Timestamp::from_ms(10));
         assert_eq!(keeper.cancel(&expires(7)), [EffectId::from_bits(1)]);

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 
-pub struct Stocker {
+pub struct WorktreePool {
     shop: Workshop,
     /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
     seen: BTreeSet<PathBuf>,
 }
 
-impl Stocker {
+impl WorktreePool {
     pub fn new(shop: Workshop) -> Self {
         Self { shop, seen: BTreeSet::new() }
     }

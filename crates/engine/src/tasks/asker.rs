@@ -6,9 +6,9 @@ use baton_core::id::SessionId;
 use baton_core::text::NonBlank;
 use baton_store::query::TaskFilter;
 
-use crate::tasks::service::{Answer, Desk};
+use crate::tasks::service::{Answer, TaskService};
 
-impl Desk {
+impl TaskService {
     /// The person behind an actor: themselves, or whoever asked for the task that an agent works on.
     pub(crate) async fn asker(&self, actor: &Actor) -> Answer<Option<NonBlank>> {
         let Actor::Agent { attempt } = actor else { return Ok(actor.person()) };

@@ -12,7 +12,7 @@ use baton_core::text::NonBlank;
 use baton_store::commit::Conflict;
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// A message as it was sent.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Taken {
     pub task: TaskId,
 }
 
-impl Desk {
+impl TaskService {
     /// Takes a message in, once for each key.
     pub async fn take_in(
         &self,

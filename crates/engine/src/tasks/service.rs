@@ -48,13 +48,13 @@ const EVENTS_PAGE: u32 = 500;
 pub(crate) type Answer<T> = Result<T, EngineError>;
 
 #[derive(Clone)]
-pub struct Desk {
+pub struct TaskService {
     pub store: Store,
     pub ids: Ids,
     pub recipes: RecipeLibrary,
 }
 
-impl Desk {
+impl TaskService {
     pub fn new(store: Store, ids: Ids) -> Self {
         Self { store, ids, recipes: RecipeLibrary::built_in() }
     }

@@ -12,13 +12,13 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_engine::base::ids::Ids;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_store::claim::ClaimRequest;
 use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
 pub struct Office {
-    pub desk: Desk,
+    pub tasks: TaskService,
     _folder: TempDir,
 }
 
@@ -38,11 +38,11 @@ impl Office {
     pub fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("test.db"), SqliteOptions::default()).unwrap();
-        Self { desk: Desk::new(store.into(), Ids::counted()), _folder: folder }
+        Self { tasks: TaskService::new(store.into(), Ids::counted()), _folder: folder }
     }
 
     pub async fn add(&self, title: &str, depends_on: &[TaskId]) -> TaskId {
-        let task = self.desk.add_task(depends_on, mia(), |id, now| spec(title, id, now));
+        let task = self.tasks.add_task(depends_on, mia(), |id, now| spec(title, id, now));
         task.await.unwrap().id()
     }
 
@@ -52,7 +52,7 @@ impl Office {
         let request = ClaimRequest {
             agents: BTreeMap::from([(Role::implement(), agent.clone()), (Role::breakdown(), agent)]),
             worker: "here".to_owned(),
-            attempt_ids: (0..8).map(|_| self.desk.ids.attempt()).collect(),
+            attempt_ids: (0..8).map(|_| self.tasks.ids.attempt()).collect(),
             lease_ms: 60_000,
             capacity: Capacity {
                 total_max: 100,
@@ -66,7 +66,7 @@ impl Office {
             fit: Fit::default(),
             actor: Actor::Baton,
         };
-        let claimed = self.desk.store.claim(request).await.unwrap();
+        let claimed = self.tasks.store.claim(request).await.unwrap();
         claimed.into_iter().map(|claimed| (claimed.task.value.id(), claimed.lease.attempt)).collect()
     }
 
@@ -80,6 +80,6 @@ impl Office {
     ) -> Task {
         let verified = Evidence { commits, turns, turns_max: 50, ..Evidence::default() };
         let end = AttemptEnd { reported: Reported::new(result, "Done as told."), verified };
-        self.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap()
+        self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap()
     }
 }

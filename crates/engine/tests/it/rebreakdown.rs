@@ -33,11 +33,11 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
         })
         .await;
     works.work_until(failed, Queue::Recycled).await;
-    let state = works.desk().task(failed).await.unwrap().value.state().clone();
+    let state = works.tasks().task(failed).await.unwrap().value.state().clone();
     let TaskState::Recycled { replaced_by: ReplacedBy::Planning(breakdown) } = state else {
         panic!("{state:?}")
     };
-    works.desk().apply(breakdown, Command::Release, mia()).await.unwrap();
+    works.tasks().apply(breakdown, Command::Release, mia()).await.unwrap();
     works.work_until(breakdown, Queue::Provisional).await;
 
     let prompt = std::fs::read_to_string(works.home.join("prompt")).unwrap();
@@ -58,5 +58,5 @@ async fn the_prompt_has_the_project_the_siblings_that_are_done_the_failed_task_a
     }
     // It stands on the branch that holds the truth, so that no turn is spent on finding it.
     assert!(std::fs::read_to_string(works.home.join("log")).unwrap().contains("Greet the world"));
-    assert!(works.desk().apply(failed, Command::Accept { force: true }, Actor::human("mia")).await.is_err());
+    assert!(works.tasks().apply(failed, Command::Accept { force: true }, Actor::human("mia")).await.is_err());
 }

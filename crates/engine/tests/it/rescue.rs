@@ -4,7 +4,7 @@ use baton_core::attempt::AttemptResult;
 use baton_core::id::AttemptId;
 use baton_core::state::Queue;
 use baton_engine::attempt::running::Running;
-use baton_engine::services::leases::Rescuer;
+use baton_engine::services::leases::LeaseKeeper;
 use baton_engine::services::recycler::Recycler;
 
 use crate::fixture::Office;
@@ -12,8 +12,8 @@ use crate::fixture::Office;
 /// Longer than any of these tests, so that nothing expires by itself.
 const LEASE_MS: i64 = 60_000;
 
-fn rescuer(office: &Office, running: &Running) -> Rescuer {
-    Rescuer::new(office.desk.clone(), running.clone(), "here".to_owned(), LEASE_MS)
+fn rescuer(office: &Office, running: &Running) -> LeaseKeeper {
+    LeaseKeeper::new(office.tasks.clone(), running.clone(), "here".to_owned(), LEASE_MS)
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn after_a_crash_everything_in_flight_goes_back_unblamed() {
     let taken = rescuer(&office, &Running::default()).take_back_own().await.unwrap();
     assert_eq!(taken.len(), 2);
     for task in tasks {
-        let task = office.desk.task(task).await.unwrap().value;
+        let task = office.tasks.task(task).await.unwrap().value;
         assert_eq!((task.state().queue(), task.ledger().tries), (Queue::Incoming, 0));
     }
     assert_eq!(office.claim().await.len(), 2, "they can be claimed again");
@@ -64,8 +64,8 @@ async fn burned_out_work_is_recycled_once_and_good_work_is_left_alone() {
             if task == burned { (AttemptResult::TurnLimit, 0, 50) } else { (AttemptResult::Complete, 2, 50) };
         office.settle(task, attempt, result, commits, turns).await;
     }
-    let recycler = Recycler::new(office.desk.clone());
+    let recycler = Recycler::new(office.tasks.clone());
     assert_eq!(recycler.run_once().await.unwrap(), vec![burned]);
     assert!(recycler.run_once().await.unwrap().is_empty());
-    assert_eq!(office.desk.task(good).await.unwrap().value.state().queue(), Queue::Provisional);
+    assert_eq!(office.tasks.task(good).await.unwrap().value.state().queue(), Queue::Provisional);
 }

@@ -28,7 +28,7 @@ pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> R
 
 /// The answer where there is one in time, else what the agent is to do.
 pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
-    let question = match toolbox.door.ask(secret, draft.clone()).await {
+    let question = match toolbox.gateway.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
             toolbox.mailbox.put_left_at(secret.attempt(), None);
@@ -39,7 +39,7 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(refused)?;
+    let waited = toolbox.gateway.answer_within(question, toolbox.patience).await.map_err(refused)?;
     let answer = match waited {
         Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
         Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),
@@ -119,18 +119,18 @@ pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: Arguments) -> Resul
 /// What the agent was told, and what of it may have changed since.
 pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let Caller::Attempt { secret, task, .. } = caller else { return Err(nobody()) };
-    let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+    let task = toolbox.tasks.task(*task).await.map_err(refused)?.value;
     let mut text = match toolbox.mailbox.bench(secret.attempt()) {
         Some(bench) => bench.prompt,
         None => format!("# {}\n\n{}\n", task.spec().title, task.spec().description),
     };
     if let Some(id) = task.spec().project_id {
-        let project = toolbox.desk.store.project(id).await.map_err(|error| error.to_string())?;
+        let project = toolbox.tasks.store.project(id).await.map_err(|error| error.to_string())?;
         if let Some(project) = project {
             let _ = write!(text, "\n## The project\n\n{}\n", project.value.title);
         }
     }
-    let ready = toolbox.desk.ready(READY_MAX).await.map_err(refused)?;
+    let ready = toolbox.tasks.ready(READY_MAX).await.map_err(refused)?;
     text.push_str("\n## Work that is ready\n\n");
     if ready.is_empty() {
         text.push_str("None.\n");

@@ -35,7 +35,7 @@ pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, Stri
     };
     let next = match own {
         Some(task) => Some(task),
-        None => toolbox.desk.ready(1).await.map_err(refused)?.first().map(|stored| stored.value.id()),
+        None => toolbox.tasks.ready(1).await.map_err(refused)?.first().map(|stored| stored.value.id()),
     };
     match next {
         Some(task) => view(toolbox, task).await,
@@ -49,7 +49,7 @@ pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer
         title: arguments.text("title")?.map(str::to_owned),
         ..TaskFilter::default()
     };
-    let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
+    let page = toolbox.tasks.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
     let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
     let more = page.next.is_some().then_some("there are more; narrow the search by status or title");
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
@@ -72,7 +72,7 @@ pub async fn add(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> R
     }
     let mut depends_on = Vec::new();
     for text in wanted {
-        depends_on.push(toolbox.desk.find_task(&text).await.map_err(refused)?);
+        depends_on.push(toolbox.tasks.find_task(&text).await.map_err(refused)?);
     }
     let (session_id, project_id) = home(toolbox, caller).await?;
     let spec = |id, created_at| TaskSpec {
@@ -81,7 +81,7 @@ pub async fn add(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> R
         priority,
         ..TaskSpec::new(id, session_id.clone(), task_type, title.clone(), created_at)
     };
-    let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
+    let task = toolbox.tasks.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
     view(toolbox, task.id()).await
 }
 
@@ -106,7 +106,7 @@ pub async fn update(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -
         return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());
     }
     may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(refused)?;
+    toolbox.tasks.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(refused)?;
     view(toolbox, id).await
 }
 
@@ -117,7 +117,7 @@ async fn home(
 ) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
     match caller {
         Caller::Attempt { task, .. } => {
-            let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+            let task = toolbox.tasks.task(*task).await.map_err(refused)?.value;
             Ok((task.spec().session_id.clone(), task.spec().project_id))
         }
         Caller::Person { .. } => {
@@ -147,7 +147,7 @@ pub async fn set_status(
         }
     };
     may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, command, caller.actor()).await.map_err(refused)?;
+    toolbox.tasks.apply(id, command, caller.actor()).await.map_err(refused)?;
     view(toolbox, id).await
 }
 
@@ -157,10 +157,10 @@ async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(),
     if *own == id {
         return Err("this is your own task; end it with report_outcome".to_owned());
     }
-    let task: Task = toolbox.desk.task(id).await.map_err(refused)?.value;
-    let own: Task = toolbox.desk.task(*own).await.map_err(refused)?.value;
+    let task: Task = toolbox.tasks.task(id).await.map_err(refused)?.value;
+    let own: Task = toolbox.tasks.task(*own).await.map_err(refused)?.value;
     let is_of_session = task.spec().session_id == own.spec().session_id;
-    let events = toolbox.desk.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
+    let events = toolbox.tasks.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
     let events = events.map_err(|error| error.to_string())?;
     let by_agent = events.first().is_some_and(|recorded| {
         matches!(&recorded.event.body, EventBody::TaskCreated { .. })
@@ -175,10 +175,10 @@ async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(),
 
 async fn named(toolbox: &Toolbox, arguments: &Arguments) -> Result<TaskId, String> {
     let text = arguments.said("id")?;
-    toolbox.desk.find_task(text.as_str()).await.map_err(refused)
+    toolbox.tasks.find_task(text.as_str()).await.map_err(refused)
 }
 
 async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
-    let view = TaskView::load(&toolbox.desk, id).await.map_err(refused)?;
+    let view = TaskView::load(&toolbox.tasks, id).await.map_err(refused)?;
     Ok(ToolAnswer::json(&view))
 }

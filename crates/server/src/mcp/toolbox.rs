@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use baton_core::person_role::PersonRole;
 use baton_core::toolset::tools_for;
-use baton_engine::asking::{Door, Secret};
+use baton_engine::asking::{AgentGateway, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::error::EngineError;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_engine::workshop::Workshop;
 use serde_json::{Map, Value};
@@ -26,8 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// What the tools work on.
 #[derive(Clone)]
 pub struct Toolbox {
-    pub desk: Desk,
-    pub door: Door,
+    pub tasks: TaskService,
+    pub gateway: AgentGateway,
     pub mailbox: Mailbox,
     pub user_tasks: UserTasks,
     /// Where a person's own user tasks are and run.
@@ -41,8 +41,8 @@ pub struct Toolbox {
 impl Toolbox {
     pub fn of(shop: &Workshop, person: &str) -> Self {
         Self {
-            desk: shop.desk.clone(),
-            door: shop.door(),
+            tasks: shop.tasks.clone(),
+            gateway: shop.gateway(),
             mailbox: shop.mailbox.clone(),
             user_tasks: shop.user_tasks.clone(),
             site: Site::of_person(&shop.place.root),
@@ -53,7 +53,7 @@ impl Toolbox {
 
     /// Whose secret this is, while its attempt is alive.
     pub async fn holder(&self, secret: Secret) -> Result<Option<Caller>, EngineError> {
-        let Some(task) = self.door.holder(&secret).await? else { return Ok(None) };
+        let Some(task) = self.gateway.holder(&secret).await? else { return Ok(None) };
         Ok(Some(Caller::Attempt { secret, task: task.id(), is_breakdown: task.is_breakdown() }))
     }
 

@@ -36,7 +36,7 @@ async fn wait_for_leave(
     site: &Site,
 ) -> Result<Option<ToolAnswer>, String> {
     let Caller::Attempt { secret, task, .. } = caller else { return Err(refused(UserTaskError::Untrusted)) };
-    let look = || Leave::look(&toolbox.desk, &toolbox.user_tasks, site, *task);
+    let look = || Leave::look(&toolbox.tasks, &toolbox.user_tasks, site, *task);
     let said = match look().await.map_err(toolbox::refused)? {
         Leave::Unasked(question) => {
             let told = attempt_tools::ask_for(toolbox, secret, question).await?;

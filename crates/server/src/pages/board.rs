@@ -152,7 +152,7 @@ async fn gathered(
             ..TaskFilter::default()
         };
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
-        let page = app.desk().store.tasks(&filter, None, left.max(1)).await?;
+        let page = app.tasks().store.tasks(&filter, None, left.max(1)).await?;
         has_more |= page.next.is_some();
         tasks.extend(page.items);
     }
@@ -184,7 +184,7 @@ async fn drawn(
 
 /// None where the task waits on nothing at all.
 async fn waits(app: &App, task: &Task) -> Result<Option<Waits>, PageError> {
-    let edges = app.desk().store.dependencies(task.id()).await?;
+    let edges = app.tasks().store.dependencies(task.id()).await?;
     let met = edges.iter().filter(|edge| edge.is_met).count();
     Ok((!edges.is_empty()).then_some(Waits { met, all: edges.len() }))
 }

@@ -31,7 +31,7 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
     let mut tasks: Vec<Task> = app
-        .desk()
+        .tasks()
         .store
         .tasks(&filter, None, LISTED_MAX)
         .await?
@@ -61,7 +61,7 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
 }
 
 async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
-    let task = app.desk().task(id).await?.value;
+    let task = app.tasks().task(id).await?.value;
     if task.is_breakdown() {
         Ok(task)
     } else {
@@ -72,7 +72,7 @@ async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let task = breakdown(&app, id).await?;
-    let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
+    let plan = app.tasks().store.plan(id).await?.map(|stored| stored.value);
     let body = html! {
         header.heading.task {
             p.crumbs { (of_state(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
@@ -251,24 +251,24 @@ pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer 
         })
         .into());
     }
-    app.desk().submit_plan(id, draft(&form), app.actor()).await?;
+    app.tasks().submit_plan(id, draft(&form), app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
 pub async fn run(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
-    app.desk().apply(id, Command::Release, app.actor()).await?;
+    app.tasks().apply(id, Command::Release, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
 pub async fn approve(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
-    app.desk().approve(id, app.actor()).await?;
+    app.tasks().approve(id, app.actor()).await?;
     Ok(go("/board"))
 }
 
 pub async fn reject(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     breakdown(&app, id).await?;
-    app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
+    app.tasks().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))
 }

@@ -64,7 +64,7 @@ pub async fn one(
 }
 
 async fn own_session(app: &App) -> Result<SessionId, PageError> {
-    let projects = app.desk().store.projects(None, 1).await?;
+    let projects = app.tasks().store.projects(None, 1).await?;
     match projects.items.first() {
         Some(project) => Ok(SessionId::of_project(project.id)),
         None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::id::BadId| {
@@ -77,7 +77,7 @@ async fn own_session(app: &App) -> Result<SessionId, PageError> {
 async fn groups(app: &App) -> Result<Vec<TaskGroup>, PageError> {
     let (mut groups, mut cursor) = (Vec::new(), None);
     loop {
-        let page = app.desk().store.task_groups(cursor, GROUPS_PAGE).await?;
+        let page = app.tasks().store.task_groups(cursor, GROUPS_PAGE).await?;
         groups.extend(page.items);
         cursor = page.next;
         if cursor.is_none() {
@@ -127,13 +127,13 @@ async fn drawn(
 
 /// An id nobody has used.
 fn fresh(app: &App) -> String {
-    app.desk().ids.task().to_string().replace("TASK-", "chat-")
+    app.tasks().ids.task().to_string().replace("TASK-", "chat-")
 }
 
 async fn entries(app: &App, session: &SessionId) -> Result<Vec<Entry>, PageError> {
     let (mut entries, mut cursor): (Vec<Entry>, Option<Cursor>) = (Vec::new(), None);
     loop {
-        let page = conversation(app.desk(), session, cursor, ENTRIES_PAGE).await?;
+        let page = conversation(app.tasks(), session, cursor, ENTRIES_PAGE).await?;
         entries.extend(page.items);
         cursor = page.next;
         if cursor.is_none() {
@@ -144,7 +144,7 @@ async fn entries(app: &App, session: &SessionId) -> Result<Vec<Entry>, PageError
 
 async fn pending(app: &App, session: &SessionId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::pending() };
-    let page = app.desk().store.questions(&filter, None, ENTRIES_PAGE).await?;
+    let page = app.tasks().store.questions(&filter, None, ENTRIES_PAGE).await?;
     Ok(page.items.into_iter().map(|stored| stored.value).collect())
 }
 
@@ -207,10 +207,10 @@ async fn progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     for status in [Status::Running, Status::Queued] {
         let filter =
             TaskFilter { session: Some(session.clone()), status: Some(status), ..TaskFilter::default() };
-        let page = app.desk().store.tasks(&filter, None, SHOWN_MAX).await?;
+        let page = app.tasks().store.tasks(&filter, None, SHOWN_MAX).await?;
         lines.extend(page.items.into_iter().map(|stored| stored.value));
     }
-    let run = match app.desk().session_run(session).await? {
+    let run = match app.tasks().session_run(session).await? {
         Some(run) => Some(run),
         None => last_run(app, session).await?,
     };
@@ -231,14 +231,14 @@ async fn progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
 /// The recipe the newest task of the conversation followed; how it ended is worth a line.
 async fn last_run(app: &App, session: &SessionId) -> Result<Option<Run>, PageError> {
     let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
-    match app.desk().store.tasks(&filter, None, 1).await?.items.pop() {
+    match app.tasks().store.tasks(&filter, None, 1).await?.items.pop() {
         Some(newest) => run_of(app, &history(app, newest.value.id()).await?).await,
         None => Ok(None),
     }
 }
 
 async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
-    let known = app.desk().store.session(session).await?;
+    let known = app.tasks().store.session(session).await?;
     let projects = projects::offered(app).await?;
     let own = projects
         .iter()
@@ -261,7 +261,7 @@ async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
                 label.unseen for="chat-recipe" { "Recipe" }
                 select #chat-recipe name="recipe" {
                     option value="" { "Just the work" }
-                    @for listed in app.desk().recipes.list() { option value=(listed.recipe.id()) { (listed.recipe.label()) } }
+                    @for listed in app.tasks().recipes.list() { option value=(listed.recipe.id()) { (listed.recipe.label()) } }
                 }
             }
         }
@@ -276,7 +276,7 @@ pub async fn post(app: Visited, Key(session): Key<SessionId>, form: Form) -> Pag
     };
     let recipe = form.parsed("recipe")?;
     if let Some(recipe) = &recipe {
-        app.desk().recipe(recipe)?;
+        app.tasks().recipe(recipe)?;
     }
     let posting = Posting {
         session: session.clone(),
@@ -284,7 +284,7 @@ pub async fn post(app: Visited, Key(session): Key<SessionId>, form: Form) -> Pag
         wanted: Wanted { task_type: None, recipe },
         key: None,
     };
-    app.desk().take_in(project.as_ref(), &posting, app.actor()).await?;
+    app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
     Ok(to(&session))
 }
 

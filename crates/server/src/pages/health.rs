@@ -118,7 +118,7 @@ fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
 
 /// A person has seen to it.
 pub async fn release(app: Visited, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
-    app.desk().release_hold(&agent, app.actor()).await?;
+    app.tasks().release_hold(&agent, app.actor()).await?;
     Ok(go("/health"))
 }
 

@@ -41,10 +41,10 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
 
 /// The pending ones, and those the page shows that are pending no more.
 async fn shown(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
-    let mut questions = app.desk().pending_questions(SHOWN_MAX).await?;
+    let mut questions = app.tasks().pending_questions(SHOWN_MAX).await?;
     for id in &frame.visit().shown {
         if questions.iter().all(|record| record.question.id != *id)
-            && let Some(record) = app.desk().question(*id).await?
+            && let Some(record) = app.tasks().question(*id).await?
         {
             questions.push(record);
         }
@@ -55,7 +55,7 @@ async fn shown(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageErro
 
 /// Nothing waits, or nothing has begun yet.
 async fn nothing(app: &App) -> Result<Markup, PageError> {
-    let any = app.desk().store.tasks(&TaskFilter::default(), None, 1).await?;
+    let any = app.tasks().store.tasks(&TaskFilter::default(), None, 1).await?;
     if !any.items.is_empty() {
         return Ok(empty(
             "Nothing waits for you",
@@ -88,7 +88,7 @@ async fn nothing(app: &App) -> Result<Markup, PageError> {
 /// Below the questions: work that waits for a yes.
 async fn unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
     let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
-    let waiting = app.desk().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
+    let waiting = app.tasks().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
     Ok(html! {
         @if !waiting.items.is_empty() {
             section.also aria-labelledby="also" {

@@ -60,12 +60,12 @@ pub struct Frame {
 
 impl Frame {
     pub async fn load(app: &App, visit: Visit) -> Result<Self, PageError> {
-        let desk = app.desk();
+        let tasks = app.tasks();
         // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
-        let seq = desk.last_event().await?;
+        let seq = tasks.last_event().await?;
         let guide = match app.guiding.get() {
             Some(guiding) => {
-                let page = desk.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
+                let page = tasks.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
                 let tasks: Vec<Task> = page.items.into_iter().map(|stored| stored.value).collect();
                 Some(guiding(&tasks))
             }
@@ -74,9 +74,9 @@ impl Frame {
         let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
         Ok(Self {
             seq,
-            now: desk.store.now().await?,
-            pending: desk.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
-            unaccepted: desk.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
+            now: tasks.store.now().await?,
+            pending: tasks.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
+            unaccepted: tasks.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
             namespace: app.namespace().to_owned(),
             guide,
             visit,

@@ -13,7 +13,7 @@ use crate::state::App;
 const OFFERED_MAX: u32 = 100;
 
 pub async fn offered(app: &App) -> Result<Vec<Project>, PageError> {
-    Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
+    Ok(app.tasks().store.projects(None, OFFERED_MAX).await?.items)
 }
 
 /// The list, with the words for "none of them" first.

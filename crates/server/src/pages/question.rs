@@ -33,7 +33,7 @@ pub async fn tasks_of(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<
     let mut tasks = BTreeMap::new();
     for id in records.iter().filter_map(|record| record.task_id) {
         if let Entry::Vacant(place) = tasks.entry(id) {
-            place.insert(app.desk().task(id).await?.value);
+            place.insert(app.tasks().task(id).await?.value);
         }
     }
     Ok(tasks)
@@ -136,7 +136,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<QuestionId>, visit: Visit
 
 async fn record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
-    Ok(app.desk().question(id).await?.ok_or_else(missing)?)
+    Ok(app.tasks().question(id).await?.ok_or_else(missing)?)
 }
 
 async fn whole(

@@ -29,15 +29,15 @@ pub async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<Found
     let text: String = query.take("q")?.unwrap_or_default();
     query.done()?;
     let mut tasks = Vec::new();
-    if let Ok(id) = app.desk().find_task(text.trim()).await
-        && let Some(stored) = app.desk().store.task(id).await?
+    if let Ok(id) = app.tasks().find_task(text.trim()).await
+        && let Some(stored) = app.tasks().store.task(id).await?
     {
         tasks.push(stored);
     }
     let filter =
         TaskFilter { title: Some(text.trim().to_owned()), newest_first: true, ..TaskFilter::default() };
     if !text.trim().is_empty() {
-        tasks.extend(app.desk().store.tasks(&filter, None, FOUND_MAX).await?.items);
+        tasks.extend(app.tasks().store.tasks(&filter, None, FOUND_MAX).await?.items);
     }
     let entries = tasks.iter().map(|stored| {
         let (task, sign) = (&stored.value, of_state(stored.value.state()));

@@ -63,7 +63,7 @@ async fn ask(
     })?;
     let mut draft = Draft::new(QuestionKind::Clarification, said(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    Ok(Json(match app.shop.door().ask(&secret, draft).await {
+    Ok(Json(match app.shop.gateway().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },
         Ok(Asked::Known { answer, answered_by }) => AskedQuestion::Known { answer, answered_by },
         Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {

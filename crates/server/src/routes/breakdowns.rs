@@ -79,7 +79,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<Strin
     let filter = TaskFilter { role: Some(Role::breakdown()), queue, ..TaskFilter::default() };
     let paging = query.page()?;
     query.done()?;
-    let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
+    let tasks = app.tasks().store.tasks(&filter, paging.cursor, paging.limit).await?;
     page("breakdowns", &tasks, TaskSummary::of).map(Json)
 }
 
@@ -114,9 +114,9 @@ async fn create(
         purpose: Purpose::Breakdown { replaces_task_id: None, reason: None, by_hand: false },
         ..TaskSpec::new(id, session.clone(), TaskType::Implementation, title.clone(), created_at)
     };
-    let id = app.desk().add_task(&[], app.actor(), spec).await?.id();
+    let id = app.tasks().add_task(&[], app.actor(), spec).await?.id();
     if new.run {
-        app.desk().apply(id, Command::Release, app.actor()).await?;
+        app.tasks().apply(id, Command::Release, app.actor()).await?;
     }
     Ok((StatusCode::CREATED, load(&app, id).await?))
 }
@@ -128,13 +128,13 @@ async fn show(State(app): State<App>, Key(id): Key<TaskId>, query: Query) -> Ans
 
 async fn load(app: &App, id: TaskId) -> Answer<Json<Breakdown>> {
     is_breakdown(app, id).await?;
-    let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
-    Ok(Json(Breakdown { breakdown: TaskView::load(app.desk(), id).await?, plan }))
+    let plan = app.tasks().store.plan(id).await?.map(|stored| stored.value);
+    Ok(Json(Breakdown { breakdown: TaskView::load(app.tasks(), id).await?, plan }))
 }
 
 /// Under this address only breakdowns are there.
 async fn is_breakdown(app: &App, id: TaskId) -> Answer<()> {
-    if app.desk().task(id).await?.value.is_breakdown() {
+    if app.tasks().task(id).await?.value.is_breakdown() {
         Ok(())
     } else {
         Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
@@ -149,12 +149,12 @@ async fn edit(
 ) -> Answer<Json<Breakdown>> {
     query.done()?;
     is_breakdown(&app, id).await?;
-    let state = app.desk().task(id).await?.value.state().name();
+    let state = app.tasks().task(id).await?.value.state().name();
     if matches!(state, StateName::Done | StateName::Cancelled) {
         let command = CommandName::SubmitPlan;
         return Err(EngineError::Refused(Refusal::WrongState { task: id, state, command }).into());
     }
-    app.desk().submit_plan(id, draft, app.actor()).await?;
+    app.tasks().submit_plan(id, draft, app.actor()).await?;
     load(&app, id).await
 }
 
@@ -177,7 +177,7 @@ async fn approve(
 ) -> Answer<Json<Approval>> {
     query.done()?;
     is_breakdown(&app, id).await?;
-    let subtasks = app.desk().approve(id, app.actor()).await?;
+    let subtasks = app.tasks().approve(id, app.actor()).await?;
     Ok(Json(Approval { breakdown_id: id, subtasks }))
 }
 

@@ -73,7 +73,7 @@ async fn chat(
     let key = key_in(&headers, id)?;
     let project = project(&app, id).await?;
     if let Some(recipe) = &new.recipe {
-        app.desk().recipe(recipe)?;
+        app.tasks().recipe(recipe)?;
     }
     let posting = Posting {
         session: new.session_id.unwrap_or_else(|| SessionId::of_project(id)),
@@ -81,7 +81,7 @@ async fn chat(
         wanted: Wanted { task_type: new.task_type, recipe: new.recipe },
         key,
     };
-    let taken = app.desk().take_in(Some(&project), &posting, app.actor()).await?;
+    let taken = app.tasks().take_in(Some(&project), &posting, app.actor()).await?;
     let answer = ChatAnswer {
         task_id: taken.task,
         task_group_id: taken.session.clone(),
@@ -118,12 +118,12 @@ async fn read(
     let own = SessionId::of_project(id);
     let session = session.unwrap_or_else(|| own.clone());
     // The project's own session is there from the start, also before anybody has said anything.
-    let known = app.desk().store.session(&session).await?;
+    let known = app.tasks().store.session(&session).await?;
     let is_here = known.as_ref().map_or(session == own, |stored| stored.value.project_id == Some(id));
     if !is_here {
         return Err(EngineError::NotFound { kind: "session", key: session.to_string() }.into());
     }
-    let entries = conversation(app.desk(), &session, paging.cursor, paging.limit).await?;
+    let entries = conversation(app.tasks(), &session, paging.cursor, paging.limit).await?;
     let mut view = page("entries", &entries, Clone::clone)?;
     view.insert("session_id".to_owned(), json!(session));
     Ok(Json(view))

@@ -29,7 +29,7 @@ pub fn routes() -> Vec<Route> {
 async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
-    let groups = app.desk().store.task_groups(paging.cursor, paging.limit).await?;
+    let groups = app.tasks().store.task_groups(paging.cursor, paging.limit).await?;
     let mut view = page("task_groups", &groups, |group| GroupView::from(group))?;
     view.insert("namespace".to_owned(), json!(app.namespace()));
     Ok(Json(view))
@@ -44,7 +44,7 @@ async fn tasks(
     query.done()?;
     let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
     let is_first = paging.cursor.is_none();
-    let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
+    let tasks = app.tasks().store.tasks(&filter, paging.cursor, paging.limit).await?;
     if is_first && tasks.items.is_empty() {
         return Err(EngineError::NotFound { kind: "task group", key: session.to_string() }.into());
     }

@@ -23,10 +23,10 @@ pub fn routes() -> Vec<Route> {
 
 async fn list(State(app): State<App>, query: Query) -> Answer<Json<Value>> {
     query.done()?;
-    Ok(Json(json!({ "holds": app.desk().holds().await? })))
+    Ok(Json(json!({ "holds": app.tasks().holds().await? })))
 }
 
 async fn release(app: Visited, Key(agent): Key<AgentName>, query: Query) -> Answer<Json<Hold>> {
     query.done()?;
-    Ok(Json(app.desk().release_hold(&agent, app.actor()).await?))
+    Ok(Json(app.tasks().release_hold(&agent, app.actor()).await?))
 }

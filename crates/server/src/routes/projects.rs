@@ -75,7 +75,7 @@ struct ProjectLimit {
 async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
-    let projects = app.desk().store.projects(paging.cursor, paging.limit).await?;
+    let projects = app.tasks().store.projects(paging.cursor, paging.limit).await?;
     page("projects", &projects, |project| ProjectView::from(project)).map(Json)
 }
 
@@ -111,12 +111,12 @@ async fn limit(
     Body(limit): Body<ProjectLimit>,
 ) -> Answer<Json<ProjectView>> {
     query.done()?;
-    Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
+    Ok(Json(ProjectView::from(&app.tasks().limit_project(id, limit.at_once_max, app.actor()).await?)))
 }
 
 async fn report(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ReportView>> {
     query.done()?;
-    Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
+    Ok(Json(ProjectReport::load(app.tasks(), id).await?.into()))
 }
 
 async fn complete(
@@ -126,13 +126,13 @@ async fn complete(
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<ReportView>> {
     query.done()?;
-    Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
+    Ok(Json(app.tasks().complete_project(id, app.actor()).await?.into()))
 }
 
 /// A project that is there.
 pub async fn project(app: &App, id: ProjectId) -> Answer<Project> {
     let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
-    Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
+    Ok(app.tasks().store.project(id).await?.ok_or_else(missing)?.value)
 }
 
 /// A title: a line that says something.

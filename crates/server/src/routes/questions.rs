@@ -69,7 +69,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<Strin
     };
     let paging = query.page()?;
     query.done()?;
-    let questions = app.desk().store.questions(&filter, paging.cursor, paging.limit).await?;
+    let questions = app.tasks().store.questions(&filter, paging.cursor, paging.limit).await?;
     page("questions", &questions, |stored| stored.value.clone()).map(Json)
 }
 
@@ -80,7 +80,7 @@ async fn show(
 ) -> Answer<Json<QuestionRecord>> {
     query.done()?;
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
-    Ok(Json(app.desk().question(id).await?.ok_or_else(missing)?))
+    Ok(Json(app.tasks().question(id).await?.ok_or_else(missing)?))
 }
 
 async fn answer(
@@ -103,9 +103,9 @@ async fn answer(
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
 pub async fn give(app: &Visited, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
-    let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
+    let given = app.tasks().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
-        && let Some(record) = app.desk().store.question(id).await?
+        && let Some(record) = app.tasks().store.question(id).await?
         && let QuestionState::Answered { answered_by, .. } = record.value.state
     {
         return Err(EngineError::AlreadyAnswered { by: answered_by.to_string() }.into());

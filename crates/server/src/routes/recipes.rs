@@ -41,7 +41,7 @@ struct NewRun {
 
 async fn list(State(app): State<App>, query: Query) -> Answer<Json<Map<String, Value>>> {
     query.done()?;
-    let recipes: Vec<RecipeView> = app.desk().recipes.list().iter().map(RecipeView::from).collect();
+    let recipes: Vec<RecipeView> = app.tasks().recipes.list().iter().map(RecipeView::from).collect();
     listed("recipes", &recipes, None).map(Json)
 }
 
@@ -56,11 +56,11 @@ async fn start(
         project(&app, id).await?;
     }
     let message = new.message.map(|text| said(&text, "message")).transpose()?;
-    let run = app.desk().start_run(&session, &new.recipe_id, new.project_id, message, app.actor()).await?;
+    let run = app.tasks().start_run(&session, &new.recipe_id, new.project_id, message, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(RunView::from(&run))))
 }
 
 async fn exit(app: Visited, Key(session): Key<SessionId>, query: Query) -> Answer<Json<RunView>> {
     query.done()?;
-    Ok(Json(RunView::from(&app.desk().exit_run(&session, app.actor()).await?)))
+    Ok(Json(RunView::from(&app.tasks().exit_run(&session, app.actor()).await?)))
 }

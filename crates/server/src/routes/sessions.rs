@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Message;
-use baton_engine::asking::Attendant;
+use baton_engine::asking::AutoResponder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Answer;
@@ -56,7 +56,7 @@ async fn say(
 ) -> Answer<(StatusCode, Json<Message>)> {
     query.done()?;
     let text = said(&new.text, "text")?;
-    let message = app.desk().say(&session, text, app.actor()).await?;
+    let message = app.tasks().say(&session, text, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(message)))
 }
 
@@ -69,11 +69,11 @@ async fn queue(
     query.done()?;
     let text = said(&new.answer, "answer")?;
     if let Some(task) = new.task_id {
-        app.desk().task(task).await?;
+        app.tasks().task(task).await?;
     }
-    let attendant = Attendant::new(app.desk().clone(), app.shop.settings.asking.policy());
+    let auto_responder = AutoResponder::new(app.tasks().clone(), app.shop.settings.asking.policy());
     let answer = QueuedAnswer { text, task: new.task_id };
-    attendant.queue(&session, answer, app.actor()).await?;
-    let queued = app.desk().queued_answers(&session).await?;
+    auto_responder.queue(&session, answer, app.actor()).await?;
+    let queued = app.tasks().queued_answers(&session).await?;
     Ok((StatusCode::CREATED, Json(QueuedAnswers { session_id: session, queued })))
 }

@@ -87,7 +87,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<Strin
     };
     let paging = query.page()?;
     query.done()?;
-    let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
+    let tasks = app.tasks().store.tasks(&filter, paging.cursor, paging.limit).await?;
     page("tasks", &tasks, TaskSummary::of).map(Json)
 }
 
@@ -109,7 +109,7 @@ async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<TaskFound
     let prefix = prefix.filter(|prefix| !prefix.is_empty()).ok_or_else(|| {
         ApiError::invalid("there is no prefix to look for", "send ?prefix= with the beginning of an id")
     })?;
-    Ok(Json(TaskFound { task_id: app.desk().find_task(&prefix).await? }))
+    Ok(Json(TaskFound { task_id: app.tasks().find_task(&prefix).await? }))
 }
 
 async fn create(
@@ -129,7 +129,7 @@ async fn create(
         project(&app, id).await?;
     }
     if let Some(recipe) = &new.recipe {
-        app.desk().recipe(recipe)?;
+        app.tasks().recipe(recipe)?;
     }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let words = format!("{title}\n{}", new.description);
@@ -142,8 +142,8 @@ async fn create(
         needs: new.needs.clone(),
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
-    let task = app.desk().add_task(&new.depends_on, app.actor(), spec).await?;
-    Ok((StatusCode::CREATED, Json(TaskView::load(app.desk(), task.id()).await?)))
+    let task = app.tasks().add_task(&new.depends_on, app.actor(), spec).await?;
+    Ok((StatusCode::CREATED, Json(TaskView::load(app.tasks(), task.id()).await?)))
 }
 
 /// The session a task goes to. One that another project has begun is not taken.
@@ -160,7 +160,7 @@ pub async fn session_for(
             }),
         };
     };
-    match app.desk().store.session(&session).await? {
+    match app.tasks().store.session(&session).await? {
         Some(known) if known.value.project_id != project => {
             Err(EngineError::OtherProject { session, project: known.value.project_id }.into())
         }

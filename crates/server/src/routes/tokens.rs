@@ -78,8 +78,8 @@ struct CreatedToken {
 
 async fn list(State(app): State<App>, query: Query) -> Answer<Json<TokenList>> {
     query.done()?;
-    let now = app.desk().store.now().await?;
-    let tokens = app.desk().access_tokens().await?;
+    let now = app.tasks().store.now().await?;
+    let tokens = app.tasks().access_tokens().await?;
     Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::of(token, now)).collect() }))
 }
 
@@ -90,7 +90,7 @@ async fn create(
 ) -> Answer<(StatusCode, Json<CreatedToken>)> {
     query.done()?;
     let NewToken { name, role, expires_at } = new;
-    let (token, secret) = app.desk().create_access_token(&name, role, expires_at, app.actor()).await?;
+    let (token, secret) = app.tasks().create_access_token(&name, role, expires_at, app.actor()).await?;
     let now = token.created_at;
     let created = CreatedToken { token: secret.reveal().to_owned(), about: TokenView::of(token, now) };
     Ok((StatusCode::CREATED, Json(created)))
@@ -98,9 +98,9 @@ async fn create(
 
 async fn revoke(app: Visited, Key(name): Key<PersonName>, query: Query) -> Answer<Json<TokenView>> {
     query.done()?;
-    app.desk().revoke_access_token(&name, app.actor()).await?;
-    let now = app.desk().store.now().await?;
-    let token = app.desk().store.access_token(&name).await?;
+    app.tasks().revoke_access_token(&name, app.actor()).await?;
+    let now = app.tasks().store.now().await?;
+    let token = app.tasks().store.access_token(&name).await?;
     let gone = || baton_engine::error::EngineError::NotFound { kind: "token", key: format!("of {name}") };
     Ok(Json(TokenView::of(token.ok_or_else(gone)?.value, now)))
 }

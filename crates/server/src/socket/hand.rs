@@ -21,12 +21,12 @@ const PROJECTS_PAGE: u32 = 500;
 
 pub async fn carry_out(app: &Visited, request: Incoming) -> Answer<Value> {
     match request {
-        Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
+        Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.tasks().recipes)),
         Incoming::StartRecipe { session_id, recipe_id, working_directory, provider } => {
             start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
         }
         Incoming::ExitRecipe { session_id } => {
-            let run = app.desk().exit_run(&session_id, app.actor()).await?;
+            let run = app.tasks().exit_run(&session_id, app.actor()).await?;
             let mut ack = outgoing::ack("exit_recipe");
             ack["run_id"] = json!(run.id());
             Ok(ack)
@@ -57,7 +57,7 @@ async fn start(
 ) -> Answer<Value> {
     check_provider(app, recipe, provider)?;
     let project = project_at(app, folder).await?;
-    let run = app.desk().start_run(session, recipe, project, None, app.actor()).await?;
+    let run = app.tasks().start_run(session, recipe, project, None, app.actor()).await?;
     let mut ack = outgoing::ack("start_recipe");
     ack["run_id"] = json!(run.id());
     ack["task_id"] = json!(run.task());
@@ -68,7 +68,7 @@ async fn start(
 /// step of the recipe, or is told in which it would not.
 fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Answer<()> {
     let Some(wanted) = provider else { return Ok(()) };
-    for step in app.desk().recipe(recipe)?.steps() {
+    for step in app.tasks().recipe(recipe)?.steps() {
         let usual = Role::implement();
         let role = step.role().unwrap_or(&usual);
         let found = app.shop.settings.agent_for(role).map(|(name, _)| name);
@@ -94,7 +94,7 @@ async fn project_at(app: &App, folder: &str) -> Answer<Option<ProjectId>> {
     }
     let mut cursor = None;
     loop {
-        let page = app.desk().store.projects(cursor, PROJECTS_PAGE).await?;
+        let page = app.tasks().store.projects(cursor, PROJECTS_PAGE).await?;
         if let Some(found) = page.items.iter().find(|project| Path::new(&project.path) == path) {
             return Ok(Some(found.id));
         }
@@ -111,18 +111,18 @@ async fn project_at(app: &App, folder: &str) -> Answer<Option<ProjectId>> {
 /// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
 async fn prompt(app: &Visited, session: SessionId, text: NonBlank) -> Answer<Value> {
     let mut ack = outgoing::ack("prompt");
-    if app.desk().session_run(&session).await?.is_some() {
-        let message = app.desk().say(&session, text, app.actor()).await?;
+    if app.tasks().session_run(&session).await?.is_some() {
+        let message = app.tasks().say(&session, text, app.actor()).await?;
         ack["task_id"] = json!(message.task_id);
         return Ok(ack);
     }
-    let project = app.desk().store.session(&session).await?.and_then(|stored| stored.value.project_id);
+    let project = app.tasks().store.session(&session).await?.and_then(|stored| stored.value.project_id);
     let project = match project {
-        Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
+        Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
     let posting = Posting { session, text, wanted: Wanted::default(), key: None };
-    let taken = app.desk().take_in(project.as_ref(), &posting, app.actor()).await?;
+    let taken = app.tasks().take_in(project.as_ref(), &posting, app.actor()).await?;
     ack["task_id"] = json!(taken.task);
     Ok(ack)
 }

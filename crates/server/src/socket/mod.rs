@@ -165,7 +165,7 @@ impl Client {
                     }
                 }
             }
-            let last_seq = *self.app.desk().changes().borrow();
+            let last_seq = *self.app.tasks().changes().borrow();
             return self.send(&outgoing::connected(request.id.as_deref(), last_seq)).await;
         }
     }

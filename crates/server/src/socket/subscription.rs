@@ -30,7 +30,7 @@ pub struct Subscription {
 
 impl Subscription {
     pub fn new(app: &App, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
-        let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
+        let follower = Follower::new(app.tasks().clone(), app.ending.clone(), last_seq);
         Self {
             app: app.clone(),
             follower,
@@ -93,7 +93,7 @@ impl Subscription {
         if let Some(session) = self.sessions.get(&task) {
             return Ok(Some(session.clone()));
         }
-        let found = self.app.desk().store.task(task).await?;
+        let found = self.app.tasks().store.task(task).await?;
         let Some(session) = found.map(|stored| stored.value.spec().session_id.clone()) else {
             return Ok(None);
         };

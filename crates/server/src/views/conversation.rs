@@ -12,7 +12,7 @@ use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 use baton_engine::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use serde::Serialize;
 
 /// Rows of each kind read at once.
@@ -58,15 +58,15 @@ pub enum Said {
 /// The part of a conversation that comes after `cursor`. Of the session no more is read than could be in it: each
 /// kind of row comes in the order of its time, and what comes of a row never comes before the row itself.
 pub async fn conversation(
-    desk: &Desk,
+    tasks: &TaskService,
     session: &SessionId,
     cursor: Option<Cursor>,
     limit: u32,
 ) -> Result<Page<Entry>, EngineError> {
     let mut excerpt = Excerpt { after: cursor, limit: limit as usize, entries: BTreeMap::new() };
-    messages(desk, session, &mut excerpt).await?;
-    questions(desk, session, &mut excerpt).await?;
-    results(desk, session, &mut excerpt).await?;
+    messages(tasks, session, &mut excerpt).await?;
+    questions(tasks, session, &mut excerpt).await?;
+    results(tasks, session, &mut excerpt).await?;
     Ok(excerpt.page())
 }
 
@@ -103,10 +103,14 @@ impl Excerpt {
     }
 }
 
-async fn messages(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
-    let mut after = first_after(desk, session, excerpt.after.as_ref()).await?;
+async fn messages(
+    tasks: &TaskService,
+    session: &SessionId,
+    excerpt: &mut Excerpt,
+) -> Result<(), EngineError> {
+    let mut after = first_after(tasks, session, excerpt.after.as_ref()).await?;
     loop {
-        let page = desk.store.messages(session, after, ROWS_PAGE).await?;
+        let page = tasks.store.messages(session, after, ROWS_PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.number;
         for message in page {
@@ -120,13 +124,17 @@ async fn messages(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Re
 
 /// The number of the last message before a moment. They are numbered in the order of their time, so it is looked for
 /// where it must be.
-async fn first_after(desk: &Desk, session: &SessionId, cursor: Option<&Cursor>) -> Result<u32, EngineError> {
+async fn first_after(
+    tasks: &TaskService,
+    session: &SessionId,
+    cursor: Option<&Cursor>,
+) -> Result<u32, EngineError> {
     let Some(cursor) = cursor else { return Ok(0) };
-    let count = desk.store.session(session).await?.map_or(0, |stored| stored.value.message_count);
+    let count = tasks.store.session(session).await?.map_or(0, |stored| stored.value.message_count);
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low + (high - low) / 2;
-        let found = desk.store.messages(session, middle, 1).await?;
+        let found = tasks.store.messages(session, middle, 1).await?;
         if found.first().is_some_and(|message| message.at < cursor.at) {
             low = middle + 1;
         } else {
@@ -136,11 +144,15 @@ async fn first_after(desk: &Desk, session: &SessionId, cursor: Option<&Cursor>) 
     Ok(low)
 }
 
-async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
+async fn questions(
+    tasks: &TaskService,
+    session: &SessionId,
+    excerpt: &mut Excerpt,
+) -> Result<(), EngineError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::default() };
     let mut cursor = None;
     loop {
-        let page = desk.store.questions(&filter, cursor, ROWS_PAGE).await?;
+        let page = tasks.store.questions(&filter, cursor, ROWS_PAGE).await?;
         for stored in &page.items {
             if excerpt.is_past(stored.value.asked_at) {
                 return Ok(());
@@ -157,19 +169,19 @@ async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> R
 }
 
 /// Tasks nobody touched since have nothing to add, and the store passes over them.
-async fn results(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
+async fn results(tasks: &TaskService, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
     let updated_from = excerpt.after.as_ref().map(|after| after.at);
     let filter = TaskFilter { session: Some(session.clone()), updated_from, ..TaskFilter::default() };
     let mut cursor = None;
     loop {
-        let page = desk.store.tasks(&filter, cursor, ROWS_PAGE).await?;
+        let page = tasks.store.tasks(&filter, cursor, ROWS_PAGE).await?;
         for stored in &page.items {
             let task = &stored.value;
             if excerpt.is_past(task.spec().created_at) {
                 return Ok(());
             }
             if task.ledger().started > 0 {
-                let attempts = desk.store.attempts(task.id()).await?;
+                let attempts = tasks.store.attempts(task.id()).await?;
                 for entry in attempts.iter().filter_map(of_attempt) {
                     excerpt.add(entry);
                 }

@@ -69,7 +69,7 @@ pub struct Counts {
 
 pub async fn health(shop: &Workshop) -> Health {
     let store = store_health(shop).await;
-    let holds = shop.desk.holds().await.unwrap_or_default();
+    let holds = shop.tasks.holds().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
         shop.settings.agents.iter().map(|(name, agent)| agent_health(name, agent, &holds)).collect();
     let disk = DiskHealth { free_bytes: free_bytes(&shop.place.state_dir) };
@@ -96,7 +96,7 @@ pub async fn health(shop: &Workshop) -> Health {
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
         problems.push("the disk of the state directory is nearly full".to_owned());
     }
-    let now = shop.desk.store.now().await.ok();
+    let now = shop.tasks.store.now().await.ok();
     Health {
         status: if problems.is_empty() { "ok" } else { "degraded" },
         namespace: shop.place.namespace.clone(),
@@ -106,7 +106,7 @@ pub async fn health(shop: &Workshop) -> Health {
         holds,
         disk,
         counts,
-        last_seq: *shop.desk.changes().borrow(),
+        last_seq: *shop.tasks.changes().borrow(),
         now,
         problems,
     }
@@ -114,7 +114,7 @@ pub async fn health(shop: &Workshop) -> Health {
 
 /// Writing nothing goes the whole way to the writer and back.
 async fn store_health(shop: &Workshop) -> StoreHealth {
-    let detail = match timeout(STORE_PATIENCE, shop.desk.store.commit(Change::new())).await {
+    let detail = match timeout(STORE_PATIENCE, shop.tasks.store.commit(Change::new())).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
         Err(_) => Some(format!("it gave no answer within {} s", STORE_PATIENCE.as_secs())),
@@ -134,7 +134,7 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 }
 
 pub async fn counts(shop: &Workshop) -> Result<Counts, baton_engine::store_error::StoreError> {
-    let store = &shop.desk.store;
+    let store = &shop.tasks.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
         TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };

@@ -41,7 +41,7 @@ async fn talk(stage: &Stage) -> String {
         }
     }
     for (number, task) in late.into_iter().enumerate() {
-        if stage.desk.task(task).await.unwrap().value.pending_question().is_some() {
+        if stage.tasks.task(task).await.unwrap().value.pending_question().is_some() {
             let reply = json!({ "reply": format!("This one, {number}") });
             assert_eq!(stage.send("post", &format!("/api/tasks/{task}/reply"), Some(&reply)).await.0, 200);
         }

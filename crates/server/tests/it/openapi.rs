@@ -10,7 +10,7 @@ use baton_core::hold::{Hold, HoldReason};
 use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
-use baton_engine::asking::{Door, Secret};
+use baton_engine::asking::{AgentGateway, Secret};
 use serde_json::{Value, json};
 
 use crate::schema::faults;
@@ -41,7 +41,7 @@ async fn attempt(stage: &Stage, task: &str, result: AttemptResult, output: &str,
 async fn admitted(stage: &Stage, task: &str) -> Secret {
     let task: TaskId = task.parse().unwrap();
     let attempt = stage.claim(task).await;
-    Door::new(stage.desk.clone(), None).admit(task, attempt).await.unwrap()
+    AgentGateway::new(stage.tasks.clone(), None).admit(task, attempt).await.unwrap()
 }
 
 fn worked() -> Evidence {
@@ -169,7 +169,7 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let attempt = secret.attempt();
     let end = AttemptEnd { reported: Reported::new(error, ""), verified: Evidence::default() };
     let settle = Command::Settle { attempt, end };
-    stage.desk.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
+    stage.tasks.apply(failing.parse().unwrap(), settle, Actor::Baton).await.unwrap();
     made(call("retry_task", "post", format!("/api/tasks/{failing}/retry"), None), examples).await;
     let reason = json!({ "reason": "Not needed any more" });
     made(call("cancel_task", "post", format!("/api/tasks/{failing}/cancel"), Some(reason)), examples).await;
@@ -178,9 +178,9 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     made(call("create_breakdown", "post", "/api/breakdowns", Some(goal)), examples).await;
     made(call("report_project", "get", format!("/api/projects/{project}/report"), None), examples).await;
     completed(stage, document, examples).await;
-    let now = stage.desk.store.now().await.unwrap();
+    let now = stage.tasks.store.now().await.unwrap();
     let hold = Hold::new("claude".parse().unwrap(), HoldReason::Quota, "You have hit your limit", now, None);
-    stage.desk.write(hold.placed(None).unwrap()).await.unwrap();
+    stage.tasks.write(hold.placed(None).unwrap()).await.unwrap();
     made(call("list_workers", "get", "/api/workers", None), examples).await;
     made(call("list_holds", "get", "/api/holds", None), examples).await;
     made(call("release_hold", "post", "/api/holds/claude/release", None), examples).await;

@@ -19,7 +19,7 @@ fn bearer(token: &str) -> String {
 }
 
 async fn last_actor(stage: &Stage) -> Actor {
-    stage.desk.store.events_after(0, 500).await.unwrap().pop().unwrap().event.by
+    stage.tasks.store.events_after(0, 500).await.unwrap().pop().unwrap().event.by
 }
 
 #[tokio::test]
@@ -45,8 +45,8 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     let stage = Stage::set().await;
     let token = made(&stage, "ada", "viewer").await;
     let random = token.split_once('.').unwrap().1;
-    let stored = stage.desk.store.access_tokens().await.unwrap();
-    let events = stage.desk.store.events_after(0, 500).await.unwrap();
+    let stored = stage.tasks.store.access_tokens().await.unwrap();
+    let events = stage.tasks.store.events_after(0, 500).await.unwrap();
     let kept =
         format!("{} {}", serde_json::to_string(&stored).unwrap(), serde_json::to_string(&events).unwrap());
     assert!(!kept.contains(random), "{kept}");
@@ -89,7 +89,7 @@ async fn time_ends_a_token() {
     let end = Some(Timestamp::from_ms(2_000_000));
     let name = "ada".parse().unwrap();
     let by = Actor::human("mia");
-    let (_, secret) = stage.desk.create_access_token(&name, PersonRole::Viewer, end, by).await.unwrap();
+    let (_, secret) = stage.tasks.create_access_token(&name, PersonRole::Viewer, end, by).await.unwrap();
     let shown = bearer(secret.reveal());
     assert_eq!(stage.send_with(&shown, "get", "/api/health", None).await.0, 200);
     now.store(2_000_000, std::sync::atomic::Ordering::SeqCst);

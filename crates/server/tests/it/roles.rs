@@ -121,7 +121,7 @@ const PAGES: [(&str, &str, PersonRole); 42] = [
 const OPEN: [&str; 5] = ["/login", "/api/login", "/assets/{digest}/{name}", "/badge/{name}", "/ws"];
 
 async fn token(stage: &Stage, name: &str, role: PersonRole) -> String {
-    let made = stage.desk.create_access_token(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
+    let made = stage.tasks.create_access_token(&name.parse().unwrap(), role, None, Actor::human("mia")).await;
     format!("authorization: Bearer {}\r\n", made.unwrap().1.reveal())
 }
 
@@ -228,7 +228,7 @@ async fn a_tool_says_itself_whom_it_is_for() {
 #[tokio::test]
 async fn the_tools_over_the_protocol_are_the_same() {
     let stage = Stage::set().await;
-    let mut changes = stage.desk.changes();
+    let mut changes = stage.tasks.changes();
     // The operator last: when their task is there, the others' would be too.
     for role in PersonRole::ALL {
         let accept = "accept: application/json, text/event-stream\r\n";
@@ -254,7 +254,7 @@ async fn the_tools_over_the_protocol_are_the_same() {
         assert_eq!(status, 200, "{role}: {body}");
     }
     let titles = async || {
-        let page = stage.desk.store.tasks(&TaskFilter::default(), None, 10).await.unwrap();
+        let page = stage.tasks.store.tasks(&TaskFilter::default(), None, 10).await.unwrap();
         page.items.iter().map(|task| task.value.spec().title.to_string()).collect::<Vec<_>>()
     };
     while titles().await.is_empty() {

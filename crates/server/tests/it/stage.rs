@@ -16,7 +16,7 @@ use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::place::Place;
 use baton_engine::settings::store_address::StoreAddress;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
@@ -30,7 +30,7 @@ const NOW_MS: i64 = 1_794_735_000_000;
 
 pub struct Stage {
     scratch: TempDir,
-    pub desk: Desk,
+    pub tasks: TaskService,
     address: String,
     last_head: Mutex<String>,
     stop: watch::Sender<bool>,
@@ -59,19 +59,19 @@ impl Stage {
         std::fs::create_dir_all(&state_dir).unwrap();
         let options = SqliteOptions { clock: Arc::new(clock), ..SqliteOptions::default() };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
-        let desk = Desk::new(store.into(), Ids::counted());
+        let tasks = TaskService::new(store.into(), Ids::counted());
         let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
         let settings = Settings::read(text, Path::new("baton.toml")).unwrap();
         let engine =
-            Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
+            Engine::new(tasks.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
         let guard = Guard::new(server.address(), None);
         let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));
-        Self { scratch, desk, address, last_head: Mutex::default(), stop }
+        Self { scratch, tasks, address, last_head: Mutex::default(), stop }
     }
 
     /// The repository's path, as it is on this machine.
@@ -133,17 +133,17 @@ impl Stage {
 
     /// An agent takes the task.
     pub async fn claim(&self, task: TaskId) -> AttemptId {
-        let attempt = self.desk.ids.attempt();
+        let attempt = self.tasks.ids.attempt();
         let agent = "claude".parse().unwrap();
         let claim = Command::Claim { attempt, agent, open_blockers: 0, worker: None };
-        self.desk.apply(task, claim, Actor::Baton).await.unwrap();
+        self.tasks.apply(task, claim, Actor::Baton).await.unwrap();
         attempt
     }
 
     /// The agent's attempt ends like this.
     pub async fn settle(&self, task: TaskId, attempt: AttemptId, reported: Reported, verified: Evidence) {
         let end = AttemptEnd { reported, verified };
-        self.desk.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
+        self.tasks.apply(task, Command::Settle { attempt, end }, Actor::Baton).await.unwrap();
     }
 
     /// An agent works on the task and ends like this.

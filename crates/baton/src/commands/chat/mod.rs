@@ -76,7 +76,7 @@ async fn with_agents(
     api: &Api,
     following: impl Future<Output = Result<String, Fault>>,
 ) -> Result<String, Fault> {
-    let Some((_alone, engine, door)) = own_engine(api).await? else { return following.await };
+    let Some((_alone, engine, gateway)) = own_engine(api).await? else { return following.await };
     output::talk("No server runs here, so this command runs the agents until the work is done.");
     let (stop, shutdown) = watch::channel(false);
     let mut working = Box::pin(engine.run(shutdown));
@@ -94,8 +94,8 @@ async fn with_agents(
     // Agents are ended before the command is.
     let _ = stop.send(true);
     working.await?;
-    if let Some(door) = door {
-        door.close().await;
+    if let Some(gateway) = gateway {
+        gateway.close().await;
     }
     followed
 }
@@ -109,8 +109,8 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor
     match only_one(&office) {
         Ok(alone) => {
             let mut engine = office.engine(None).await?;
-            let door = AgentsDoor::open(&office, &mut engine).await?;
-            Ok(Some((alone, engine, door)))
+            let gateway = AgentsDoor::open(&office, &mut engine).await?;
+            Ok(Some((alone, engine, gateway)))
         }
         Err(fault) if fault.code == REFUSED => Ok(None),
         Err(fault) => Err(fault),

@@ -37,15 +37,15 @@ impl<'a> Human<'a> {
 
     /// Plays until the project is complete.
     pub async fn play(&self, telling: &mut Telling) -> Result<(), Fault> {
-        let desk = &self.engine.shop.desk;
-        let mut changes = desk.changes();
+        let tasks = &self.engine.shop.tasks;
+        let mut changes = tasks.changes();
         loop {
             changes.mark_unchanged();
             telling.go_on().await?;
-            let tasks = desk.project_tasks(story::project()).await?;
-            let next_due = self.decide_what_is_due(&tasks, self.patience(telling)).await?;
-            let tasks = desk.project_tasks(story::project()).await?;
-            let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
+            let open = tasks.project_tasks(story::project()).await?;
+            let next_due = self.decide_what_is_due(&open, self.patience(telling)).await?;
+            let open = tasks.project_tasks(story::project()).await?;
+            let standings: Vec<_> = open.iter().map(|task| (task.id(), task.standing())).collect();
             if is_complete(standings.iter().map(|(id, standing)| (*id, standing))) {
                 return telling.go_on().await;
             }
@@ -64,7 +64,7 @@ impl<'a> Human<'a> {
 
     /// Decides what has waited long enough; returns when to look again.
     async fn decide_what_is_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, Fault> {
-        let now = self.engine.shop.desk.store.now().await.map_err(EngineError::from)?;
+        let now = self.engine.shop.tasks.store.now().await.map_err(EngineError::from)?;
         let mut next_due = LOOK_AGAIN;
         for task in tasks {
             let waited = u64::try_from(now.ms_since(task.updated_at())).unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'a> Human<'a> {
     }
 
     async fn decide(&self, task: &Task) -> Result<(), EngineError> {
-        let desk = &self.engine.shop.desk;
+        let tasks = &self.engine.shop.tasks;
         let you = || Actor::human(self.name);
         match task.state() {
             TaskState::AwaitingResponse { waiting } => {
@@ -96,18 +96,18 @@ impl<'a> Human<'a> {
                 let chosen = again.or(options.first()).cloned();
                 let answer = chosen.or_else(|| NonBlank::new("Go on as you think best.").ok());
                 let Some(answer) = answer else { return Ok(()) };
-                desk.answer(waiting.question.id, answer, AnsweredBy::human(self.name), you()).await.map(drop)
+                tasks.answer(waiting.question.id, answer, AnsweredBy::human(self.name), you()).await.map(drop)
             }
             TaskState::Breakdown { released: false } => {
-                desk.apply(task.id(), Command::Release, you()).await.map(drop)
+                tasks.apply(task.id(), Command::Release, you()).await.map(drop)
             }
             TaskState::Provisional(work) if work.mark == Mark::Plan => {
-                desk.approve(task.id(), you()).await.map(drop)
+                tasks.approve(task.id(), you()).await.map(drop)
             }
             // The recycler sees to these.
             TaskState::Provisional(work) if work.mark.is_too_large() => Ok(()),
             TaskState::Provisional(_) => self.acceptor.accept(task.id(), false, you()).await.map(drop),
-            TaskState::Failed { .. } => desk.apply(task.id(), Command::Retry, you()).await.map(drop),
+            TaskState::Failed { .. } => tasks.apply(task.id(), Command::Retry, you()).await.map(drop),
             TaskState::Incoming
             | TaskState::Breakdown { released: true }
             | TaskState::Claimed { .. }

@@ -20,7 +20,7 @@ use baton_engine::base::ids::Ids;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::place::Place;
 use baton_engine::settings::store_address::StoreAddress;
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 
 use self::human::Human;
@@ -47,7 +47,7 @@ pub async fn run(asked: Demo) -> Result<String, Fault> {
     } else {
         Box::pin(shown::play(&engine, &asked, pace, &folder)).await
     };
-    engine.shop.desk.close().await?;
+    engine.shop.tasks.close().await?;
     printed
 }
 
@@ -56,7 +56,7 @@ async fn printed(engine: &Engine, pace: Pace, folder: &Path) -> Result<String, F
     let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
-        let mut telling = Telling::new(engine.shop.desk.clone(), true);
+        let mut telling = Telling::new(engine.shop.tasks.clone(), true);
         let played = Human::new(engine, PERSON, pace).play(&mut telling).await;
         // The engine is gone already when nobody listens.
         let _ = stop.send(true);
@@ -95,9 +95,9 @@ async fn set_up(folder: &Path, pace: Pace) -> Result<Engine, Fault> {
         namespace: "demo".to_owned(),
         store: StoreAddress::File,
     };
-    let desk = Desk::new(ground.open_store().await?, Ids::random());
+    let tasks = TaskService::new(ground.open_store().await?, Ids::random());
     let engine =
-        Engine::new(desk, story::settings(&script)?, ground, own_program(), Arc::new(output::talk)).await?;
+        Engine::new(tasks, story::settings(&script)?, ground, own_program(), Arc::new(output::talk)).await?;
     story::begin(&engine).await?;
     Ok(engine)
 }

@@ -113,7 +113,7 @@ async fn tell(
     signals: &mut Signals,
 ) -> Result<Ending, Fault> {
     let started = Instant::now();
-    let mut telling = Telling::new(engine.shop.desk.clone(), false);
+    let mut telling = Telling::new(engine.shop.tasks.clone(), false);
     let person = Human::new(engine, STAND_IN, pace);
     tokio::select! {
         played = person.play(&mut telling) => played?,

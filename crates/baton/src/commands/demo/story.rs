@@ -54,12 +54,12 @@ fn id_of(number: u32) -> TaskId {
 pub async fn begin(engine: &Engine) -> Result<(), Fault> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
-    if shop.desk.has_project(PROJECT).await? {
+    if shop.tasks.has_project(PROJECT).await? {
         output::line("Going on where the last demo here stopped.");
         return Ok(());
     }
     let by = Actor::human("demo");
-    let context = shop.desk.context(by.clone()).await?;
+    let context = shop.tasks.context(by.clone()).await?;
     let event = |body| Event { at: context.now, by: by.clone(), body };
     let project = Project {
         id: PROJECT,
@@ -82,7 +82,7 @@ pub async fn begin(engine: &Engine) -> Result<(), Fault> {
         let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: depends_on.clone() };
         change = change.and(Change::create(Task::create(spec), &depends_on, event(body)));
     }
-    shop.desk.write(change).await?;
+    shop.tasks.write(change).await?;
     Ok(())
 }
 
@@ -168,7 +168,7 @@ pub fn script(pace: Pace) -> String {
 
 /// The end of the story, in numbers that were counted and not claimed.
 pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
-    let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
+    let tasks = engine.shop.tasks.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {
         let verified = task.ledger().last_end.as_ref().map(|end| &end.verified);

@@ -6,13 +6,13 @@ use baton_core::actor::Actor;
 use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 
 use crate::fault::Fault;
 use crate::output;
 
 pub struct Telling {
-    desk: Desk,
+    tasks: TaskService,
     is_headless: bool,
     seen: u64,
     titles: BTreeMap<TaskId, String>,
@@ -22,14 +22,14 @@ pub struct Telling {
 }
 
 impl Telling {
-    pub fn new(desk: Desk, is_headless: bool) -> Self {
-        Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
+    pub fn new(tasks: TaskService, is_headless: bool) -> Self {
+        Self { tasks, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 
     /// Tells everything since the last time.
     pub async fn go_on(&mut self) -> Result<(), Fault> {
         loop {
-            let news = self.desk.events_after(self.seen).await?;
+            let news = self.tasks.events_after(self.seen).await?;
             let Some(last) = news.last() else { return Ok(()) };
             self.seen = last.seq;
             for recorded in &news {

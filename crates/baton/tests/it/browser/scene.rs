@@ -9,7 +9,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_engine::base::ids::Ids;
 use baton_engine::settings::place::{Place as Ground, PlaceOptions};
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use serde_json::{Value, json};
 
 use crate::server::place::Place;
@@ -59,7 +59,7 @@ pub fn crowded(place: &Place, count: u32) {
     runtime.block_on(async {
         let options = PlaceOptions { namespace: Some("test".to_owned()), ..PlaceOptions::default() };
         let ground = Ground::find(&place.folder, &options).unwrap();
-        let desk = Desk::new(ground.open_store().await.unwrap(), Ids::random());
+        let desk = TaskService::new(ground.open_store().await.unwrap(), Ids::random());
         let context = desk.context(Actor::human("mia")).await.unwrap();
         for numbers in (0..count).collect::<Vec<_>>().chunks(500) {
             let mut change = Change::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use baton_engine::Recorded;
 use baton_engine::base::ids::Ids;
 use baton_engine::settings::place::{Place, PlaceOptions};
-use baton_engine::tasks::service::Desk;
+use baton_engine::tasks::service::TaskService;
 use baton_server::wire;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -109,7 +109,7 @@ impl World {
         let place = Place::find(&self.folder, &PlaceOptions::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let desk = Desk::new(place.open_store().await.unwrap(), Ids::random());
+            let desk = TaskService::new(place.open_store().await.unwrap(), Ids::random());
             let (mut all, mut after) = (Vec::new(), 0);
             loop {
                 let page = desk.events_after(after).await.unwrap();

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 /// A notice as it is sent, but for its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,19 +34,19 @@ pub struct NoticeText {
 
 impl NoticeText {
     /// None when what it was about is gone.
-    pub async fn of(desk: &Desk, about: &Notice) -> Result<Option<Self>, EngineError> {
+    pub async fn of(tasks: &TaskService, about: &Notice) -> Result<Option<Self>, EngineError> {
         Ok(match about {
-            Notice::Question(id) => match desk.store.question(*id).await? {
+            Notice::Question(id) => match tasks.store.question(*id).await? {
                 Some(stored) => {
                     let of = match stored.value.task_id {
-                        Some(task) => desk.store.task(task).await?.map(|stored| stored.value),
+                        Some(task) => tasks.store.task(task).await?.map(|stored| stored.value),
                         None => None,
                     };
                     Some(question(&stored.value, of.as_ref()))
                 }
                 None => None,
             },
-            Notice::Failed(id) => desk.store.task(*id).await?.map(|stored| {
+            Notice::Failed(id) => tasks.store.task(*id).await?.map(|stored| {
                 let spec = stored.value.spec();
                 let why = match stored.value.state() {
                     TaskState::Failed { error } => error.to_string(),
@@ -65,7 +65,7 @@ impl NoticeText {
                     )
                 }
             }),
-            Notice::RunExited(id) => desk.store.run(*id).await?.map(|stored| {
+            Notice::RunExited(id) => tasks.store.run(*id).await?.map(|stored| {
                 let run = stored.value;
                 let how = match run.state() {
                     RunState::Exited { reason } => reason.message(),

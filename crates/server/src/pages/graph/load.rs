@@ -55,16 +55,16 @@ pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageEr
             break;
         }
         let filter = TaskFilter { queue: Some(queue), project, ..TaskFilter::default() };
-        let page = app.desk().store.tasks(&filter, None, room).await?;
+        let page = app.tasks().store.tasks(&filter, None, room).await?;
         is_cut |= page.next.is_some();
         tasks.extend(page.items.into_iter().map(|stored| (stored.value.id(), stored.value)));
     }
     let mut edges = BTreeSet::new();
     for id in tasks.keys().copied().collect::<Vec<_>>() {
-        for edge in app.desk().store.dependencies(id).await? {
+        for edge in app.tasks().store.dependencies(id).await? {
             edges.insert((id, edge.on));
             if let Entry::Vacant(place) = tasks.entry(edge.on) {
-                place.insert(app.desk().task(edge.on).await?.value);
+                place.insert(app.tasks().task(edge.on).await?.value);
             }
         }
     }
@@ -102,7 +102,7 @@ async fn stand_ins(
         if tasks.contains_key(&id) {
             continue;
         }
-        let task = app.desk().task(id).await?.value;
+        let task = app.tasks().task(id).await?.value;
         missing.extend(stand_ins_of(&task));
         tasks.insert(id, task);
     }

@@ -23,8 +23,9 @@ use crate::visitor::Visited;
 
 pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
-    let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
-    let listed = app.desk().recipes.list();
+    let runs: Vec<Run> =
+        app.tasks().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
+    let listed = app.tasks().recipes.list();
     let projects = projects::offered(&app).await?;
     let start = |id: &RecipeId| {
         html! {
@@ -103,18 +104,18 @@ pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnsw
         None => fresh(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
-    app.desk().start_run(&session, &id, project, message, app.actor()).await?;
+    app.tasks().start_run(&session, &id, project, message, app.actor()).await?;
     Ok(to(&session))
 }
 
 fn fresh(app: &App) -> Result<SessionId, PageError> {
-    let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
+    let name = app.tasks().ids.task().to_string().replace("TASK-", "run-");
     name.parse()
         .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
 pub async fn exit(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
-    app.desk().exit_run(&session, app.actor()).await?;
+    app.tasks().exit_run(&session, app.actor()).await?;
     Ok(go(&form.next("/recipes")))
 }
 

@@ -27,7 +27,7 @@ pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageE
         _ => None,
     });
     let Some(id) = last else { return Ok(None) };
-    let run = app.desk().store.run(id).await?.map(|stored| stored.value);
+    let run = app.tasks().store.run(id).await?.map(|stored| stored.value);
     Ok(run.filter(|run| run.origin() != Origin::Default))
 }
 
@@ -44,18 +44,18 @@ pub fn run_told(run: &Run) -> Markup {
 pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
     let mut dependents = Vec::new();
-    for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
-        dependents.push(app.desk().task(edge.task).await?.value);
+    for edge in app.tasks().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
+        dependents.push(app.tasks().task(edge.task).await?.value);
     }
     let cost: u64 = view.attempts.iter().filter_map(ended).map(|verified| verified.cost_micro_usd).sum();
     let project = match spec.project_id {
-        Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
+        Some(id) => app.tasks().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
     let mut waits_on = Vec::new();
     for on in &view.depends_on {
         let dead = view.dead_edges.iter().find(|edge| edge.on == *on).map(|edge| edge.reason.as_str());
-        waits_on.push((app.desk().task(*on).await?.value, dead));
+        waits_on.push((app.tasks().task(*on).await?.value, dead));
     }
     Ok(html! {
         section {

@@ -17,7 +17,7 @@ use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let now = seen.frame.now;
     let body = html! {
         @if attempts.is_empty() {

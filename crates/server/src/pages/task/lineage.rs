@@ -17,7 +17,7 @@ use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
-    let lineage = app.desk().lineage(id).await?;
+    let lineage = app.tasks().lineage(id).await?;
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let body = html! {
         @if lineage.kin.len() < 2 {

@@ -43,7 +43,7 @@ pub async fn show(
     let wanted: Option<AttemptId> = query.take("attempt")?;
     query.done()?;
     let seen = Seen::load(&app, id, visit).await?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let chosen = wanted.or_else(|| attempts.last().map(|record| record.attempt.id));
     let body = match chosen {
         None => empty(
@@ -138,7 +138,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
     let from: u64 = query.take("from")?.unwrap_or_default();
     let wait: Option<u32> = query.take("wait")?;
     query.done()?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let attempt = attempt.or_else(|| attempts.last().map(|record| record.attempt.id));
     let belongs = |attempt: &AttemptId| attempts.iter().any(|record| record.attempt.id == *attempt);
     let Some(attempt) = attempt.filter(belongs) else {
@@ -146,7 +146,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
     };
     let folder = app.shop.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
-    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.desk().store.log_line().is_some() {
+    let bytes = if AttemptLog::files(&folder).await.is_empty() && app.tasks().store.log_line().is_some() {
         let patience = patience.max(PATIENCE);
         let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
         seen.map(|seen| seen.bytes).unwrap_or_default()
@@ -154,7 +154,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
         grown(&folder, from, patience, &app.ending).await
     };
     let next = from + bytes.len() as u64;
-    let live = is_live(&app.desk().store.attempts(id).await?, attempt);
+    let live = is_live(&app.tasks().store.attempts(id).await?, attempt);
     let headers = [
         (CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
         (CACHE_CONTROL, "no-store".to_owned()),

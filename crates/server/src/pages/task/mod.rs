@@ -60,7 +60,7 @@ pub struct Seen {
 
 impl Seen {
     pub async fn load(app: &App, id: TaskId, visit: Visit) -> Result<Self, PageError> {
-        Ok(Self { frame: Frame::load(app, visit).await?, task: app.desk().task(id).await?.value })
+        Ok(Self { frame: Frame::load(app, visit).await?, task: app.tasks().task(id).await?.value })
     }
 
     /// The page with one of its sheets open.
@@ -92,5 +92,5 @@ impl Seen {
 
 /// The history of a task.
 pub async fn history(app: &App, id: TaskId) -> Result<Vec<Recorded>, PageError> {
-    Ok(app.desk().store.task_events(id, 0, EVENTS_MAX).await?)
+    Ok(app.tasks().store.task_events(id, 0, EVENTS_MAX).await?)
 }

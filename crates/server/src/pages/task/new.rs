@@ -67,6 +67,6 @@ pub async fn add(app: Visited, form: Form) -> PageAnswer {
         priority,
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
-    let task = app.desk().add_task(&[], app.actor(), spec).await?;
+    let task = app.tasks().add_task(&[], app.actor(), spec).await?;
     Ok(go(&form.next(&format!("/tasks/{}", task.id()))))
 }

@@ -31,6 +31,6 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
 
 pub async fn of_task(app: &App, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
-    let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
+    let questions = app.tasks().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
     Ok(questions.into_iter().map(|stored| stored.value).collect())
 }

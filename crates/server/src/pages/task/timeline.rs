@@ -25,7 +25,7 @@ const BAR_MIN: i64 = 4;
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let events = history(&app, id).await?;
-    let attempts = app.desk().store.attempts(id).await?;
+    let attempts = app.tasks().store.attempts(id).await?;
     let stays = walk(&seen.task, &events);
     let now = seen.frame.now;
     let body = html! {

@@ -131,7 +131,7 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
         Verb::Retry => html! { p { "It goes back to the queue with its counters at zero." } },
         Verb::Release => html! { p { "Agents may take it from now on." } },
         Verb::Cancel => {
-            let stranded = app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
+            let stranded = app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
             html! {
                 p { "Nobody works on it any more. What was written is kept." }
                 @if stranded > 0 { p.tone-failed { "✗ " (counted(stranded as u64, "task")) " waiting on it could then never start." } }
@@ -144,10 +144,10 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
 async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
     let (mut starts, mut waits) = (Vec::new(), Vec::new());
-    for edge in app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
-        let others = app.desk().store.dependencies(edge.task).await?;
+    for edge in app.tasks().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
+        let others = app.tasks().store.dependencies(edge.task).await?;
         let open = others.iter().filter(|other| !other.is_met && other.on != task.id()).count();
-        let dependent = app.desk().task(edge.task).await?.value;
+        let dependent = app.tasks().task(edge.task).await?.value;
         if open == 0 { starts.push(dependent) } else { waits.push((dependent, open)) }
     }
     Ok(html! {
@@ -179,7 +179,7 @@ pub async fn act(app: Visited, Path((id, verb)): Path<(String, String)>, form: F
         Verb::Release => Command::Release,
         Verb::Cancel => Command::Cancel { reason: NonBlank::new(form.text("reason")).ok() },
     };
-    app.desk().apply(id, command, app.actor()).await?;
+    app.tasks().apply(id, command, app.actor()).await?;
     Ok(back(id, &form))
 }
 

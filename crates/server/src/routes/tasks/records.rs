@@ -57,8 +57,8 @@ async fn events(
     let limit = query.limit()?;
     let after: u64 = query.take("cursor")?.unwrap_or_default();
     query.done()?;
-    app.desk().task(id).await?;
-    let events = app.desk().store.task_events(id, after, limit).await?;
+    app.tasks().task(id).await?;
+    let events = app.tasks().store.task_events(id, after, limit).await?;
     let is_full = events.len() == limit as usize;
     let next = events.last().filter(|_| is_full).map(|last| last.seq.to_string());
     listed("events", &events, next.as_deref()).map(Json)
@@ -67,8 +67,8 @@ async fn events(
 async fn log(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskLog>> {
     let offset = query.take("offset")?;
     query.done()?;
-    app.desk().task(id).await?;
-    for (age, record) in app.desk().store.attempts(id).await?.iter().rev().enumerate() {
+    app.tasks().task(id).await?;
+    for (age, record) in app.tasks().store.attempts(id).await?.iter().rev().enumerate() {
         let attempt = record.attempt.id;
         // An attempt that ran elsewhere, or never got as far, has none here.
         let found = AttemptLog::find(&app.shop.attempt_folder(attempt)).await;
@@ -92,7 +92,7 @@ async fn log(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> 
 async fn diff(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskDiff>> {
     let offset: u64 = query.take("offset")?.unwrap_or_default();
     query.done()?;
-    let task = app.desk().task(id).await?.value;
+    let task = app.tasks().task(id).await?.value;
     let text = redact(&app.shop.diff(&task).await?).into_owned();
     Ok(Json(TaskDiff { task_id: id, piece: Piece::of_text(&text, offset) }))
 }

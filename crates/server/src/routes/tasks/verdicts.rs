@@ -139,11 +139,11 @@ async fn reply(
 ) -> Answer<Json<TransitionView>> {
     query.done()?;
     let answer = said(&body.reply, "reply")?;
-    let task = app.desk().task(id).await?.value;
+    let task = app.tasks().task(id).await?.value;
     let old = task.state().status();
     let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
     give(&app, question, answer).await?;
-    let task = app.desk().task(id).await?.value;
+    let task = app.tasks().task(id).await?.value;
     Ok(Json(TransitionView::of(old, &task)))
 }
 
@@ -154,10 +154,10 @@ async fn accept(
     Body(body): Body<Acceptance>,
 ) -> Answer<Json<AcceptedView>> {
     query.done()?;
-    let old = app.desk().task(id).await?.value.state().status();
+    let old = app.tasks().task(id).await?.value.state().status();
     match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
         Accepted::Done { landing } => {
-            let transition = TransitionView::of(old, &app.desk().task(id).await?.value);
+            let transition = TransitionView::of(old, &app.tasks().task(id).await?.value);
             Ok(Json(AcceptedView::of(transition, landing)))
         }
         Accepted::Conflicted { files } => Err(ApiError {
@@ -179,7 +179,7 @@ async fn preview(app: Visited, query: Query, Body(body): Body<AcceptancePreview>
             "ask for some of them, then for the others",
         ));
     }
-    let preview = foresee(app.desk(), &body.task_ids, body.force, app.actor()).await?;
+    let preview = foresee(app.tasks(), &body.task_ids, body.force, app.actor()).await?;
     Ok(Json(Preview { preview }))
 }
 
@@ -257,7 +257,7 @@ async fn revise(
             "give a title, a description, a priority or tasks to wait for",
         ));
     }
-    let old = app.desk().task(id).await?.value.state().status();
+    let old = app.tasks().task(id).await?.value.state().status();
     let seen = body.seen.unwrap_or_default();
     let seen = Revision {
         title: seen.title.map(|title| said(&title, "seen.title")).transpose()?,
@@ -265,13 +265,13 @@ async fn revise(
         priority: seen.priority,
         after: Vec::new(),
     };
-    let task = app.desk().revise(id, revision, &seen, app.actor()).await?;
+    let task = app.tasks().revise(id, revision, &seen, app.actor()).await?;
     Ok(Json(TransitionView::of(old, &task)))
 }
 
 /// Carries a command out and tells where it led.
 pub async fn apply(app: &Visited, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
-    let old = app.desk().task(id).await?.value.state().status();
-    let task = app.desk().apply(id, command, app.actor()).await?;
+    let old = app.tasks().task(id).await?.value.state().status();
+    let task = app.tasks().apply(id, command, app.actor()).await?;
     Ok(Json(TransitionView::of(old, &task)))
 }

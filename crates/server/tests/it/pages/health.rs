@@ -5,12 +5,12 @@ use baton_core::hold::{Hold, HoldReason};
 use super::{Scene, part, reads};
 
 async fn held(scene: &Scene, ms: Option<i64>) {
-    let now = scene.stage.desk.store.now().await.unwrap();
+    let now = scene.stage.tasks.store.now().await.unwrap();
     let until = ms.map(|ms| now.plus_ms(ms));
     let agent = "claude".parse().unwrap();
     let hold = Hold::new(agent, HoldReason::Quota, "You have hit your limit", now, until);
-    let known = scene.stage.desk.store.holds().await.unwrap().into_iter().next();
-    scene.stage.desk.write(hold.placed(known.as_ref()).unwrap()).await.unwrap();
+    let known = scene.stage.tasks.store.holds().await.unwrap().into_iter().next();
+    scene.stage.tasks.write(hold.placed(known.as_ref()).unwrap()).await.unwrap();
 }
 
 #[tokio::test]

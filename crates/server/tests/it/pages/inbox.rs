@@ -47,7 +47,7 @@ async fn an_answer_given_elsewhere_closes_it_and_says_who_gave_it() {
     let scene = Scene::set().await;
     let task = scene.add("Add the French greeting").await;
     scene.ask(task, "Formal or casual?", &["formal", "casual"]).await;
-    let waiting = scene.stage.desk.task(task).await.unwrap().value;
+    let waiting = scene.stage.tasks.task(task).await.unwrap().value;
     let id = waiting.pending_question().unwrap().id;
     scene.post(&format!("/api/questions/{id}/answer"), &json!({ "answer": "casual" })).await;
     scene.pass(61_000);

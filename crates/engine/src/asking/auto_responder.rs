@@ -19,14 +19,14 @@ use baton_store::query::QuestionFilter;
 
 use crate::error::EngineError;
 use crate::loops::Given;
-use crate::tasks::service::{DECISIONS_MAX, Desk};
+use crate::tasks::service::{DECISIONS_MAX, TaskService};
 
 /// Pending questions looked at in one page.
 const PAGE: u32 = 200;
 
 #[derive(Clone)]
-pub struct Attendant {
-    desk: Desk,
+pub struct AutoResponder {
+    tasks: TaskService,
     policy: Option<UnattendedPolicy>,
 }
 
@@ -43,9 +43,9 @@ pub enum Attended {
     Waits { until: Option<Timestamp> },
 }
 
-impl Attendant {
-    pub fn new(desk: Desk, policy: Option<UnattendedPolicy>) -> Self {
-        Self { desk, policy }
+impl AutoResponder {
+    pub fn new(tasks: TaskService, policy: Option<UnattendedPolicy>) -> Self {
+        Self { tasks, policy }
     }
 
     /// Looks at every pending question: after a start, when the settings may have changed, and after an answer was
@@ -54,7 +54,7 @@ impl Attendant {
         let filter = QuestionFilter { session: session.cloned(), ..QuestionFilter::pending() };
         let mut cursor = None;
         loop {
-            let page = self.desk.store.questions(&filter, cursor, PAGE).await?;
+            let page = self.tasks.store.questions(&filter, cursor, PAGE).await?;
             for stored in page.items {
                 self.attend(stored.value.question.id).await?;
             }
@@ -68,7 +68,7 @@ impl Attendant {
     /// Looks at one question and does what is to be done about it now. Doing so twice is as good as once.
     pub async fn attend(&self, id: QuestionId) -> Result<Attended, EngineError> {
         for _ in 0..DECISIONS_MAX {
-            let Some(record) = self.desk.store.question(id).await?.map(|stored| stored.value) else {
+            let Some(record) = self.tasks.store.question(id).await?.map(|stored| stored.value) else {
                 return Ok(Attended::Settled);
             };
             if record.state != QuestionState::Pending {
@@ -91,14 +91,14 @@ impl Attendant {
         record: &QuestionRecord,
         task: TaskId,
     ) -> Result<Option<Attended>, EngineError> {
-        let stored = self.desk.task(task).await?;
+        let stored = self.tasks.task(task).await?;
         if stored.value.pending_question().is_none_or(|pending| pending.id != record.question.id) {
             return Ok(Some(Attended::Settled));
         }
-        let session = self.desk.store.session(&record.session_id).await?;
+        let session = self.tasks.store.session(&record.session_id).await?;
         let (places, queued) =
             session.as_ref().map(|session| session.value.queued_for(Some(task))).unwrap_or_default();
-        let now = self.desk.store.now().await?;
+        let now = self.tasks.store.now().await?;
         let in_a_row = stored.value.ledger().automatic_in_a_row;
         let (command, extra, actor, done) =
             match decide(&record.question, &queued, self.policy, in_a_row, now) {
@@ -109,7 +109,7 @@ impl Attendant {
                     let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                     let actor = Actor::policy(by.to_string());
                     // The answer to a gate moves its run in the same transaction (I7).
-                    let extra = extra.and(self.desk.gate_change(task, &text, &actor).await?);
+                    let extra = extra.and(self.tasks.gate_change(task, &text, &actor).await?);
                     let reply =
                         Command::Reply { question: record.question.id, answer: text, answered_by: by };
                     (reply, extra, actor, Attended::Settled)
@@ -120,9 +120,9 @@ impl Attendant {
                     (fail, Change::new(), Actor::policy("fail_closed"), Attended::FailedClosed)
                 }
             };
-        let context = self.desk.context(actor).await?;
+        let context = self.tasks.context(actor).await?;
         let transition = stored.value.apply(command, &context)?;
-        match self.desk.store.commit(Change::transition(stored.version, transition).and(extra)).await? {
+        match self.tasks.store.commit(Change::transition(stored.version, transition).and(extra)).await? {
             Commit::Written { .. } => Ok(Some(done)),
             Commit::Conflict(Conflict::Moved { .. }) => Ok(None),
             Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
@@ -131,19 +131,20 @@ impl Attendant {
 
     /// A question of a loop's: the same sources, and failing closed goes back to the hub.
     async fn attend_loop(&self, record: &QuestionRecord) -> Result<Option<Attended>, EngineError> {
-        let Some(current) = self.desk.phase_loop(&record.session_id).await?.map(|stored| stored.value) else {
+        let Some(current) = self.tasks.phase_loop(&record.session_id).await?.map(|stored| stored.value)
+        else {
             return Ok(Some(Attended::Settled));
         };
-        let session = self.desk.store.session(&record.session_id).await?;
+        let session = self.tasks.store.session(&record.session_id).await?;
         let (places, queued) =
             session.as_ref().map(|session| session.value.queued_for(None)).unwrap_or_default();
-        let now = self.desk.store.now().await?;
+        let now = self.tasks.store.now().await?;
         let in_a_row = current.cycle().map_or(0, AskCycle::automatic_in_a_row);
         match decide(&record.question, &queued, self.policy, in_a_row, now) {
             Decision::WaitForHuman { until } => Ok(Some(Attended::Waits { until })),
             Decision::Escalate => Ok(Some(Attended::Escalated)),
             Decision::FailClosed { .. } => {
-                match self.desk.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
+                match self.tasks.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
                     Ok(_) => Ok(Some(Attended::FailedClosed)),
                     // Somebody else broke it off in the meantime; the question is gone with it.
                     Err(EngineError::Loop(LoopRefusal::NoSuchEdge(_))) => Ok(Some(Attended::Settled)),
@@ -155,7 +156,7 @@ impl Attendant {
                 let extra = used.map(|(session, place)| without(&session, place)).unwrap_or_default();
                 let actor = Actor::policy(by.to_string());
                 let given = Given { record, answer: &text, answered_by: &by, actor: &actor };
-                self.desk.answer_in_loop(&given, extra).await?;
+                self.tasks.answer_in_loop(&given, extra).await?;
                 Ok(Some(Attended::Settled))
             }
         }
@@ -169,8 +170,8 @@ impl Attendant {
         actor: Actor,
     ) -> Result<(), EngineError> {
         for _ in 0..DECISIONS_MAX {
-            let now = self.desk.store.now().await?;
-            let known = self.desk.store.session(session).await?;
+            let now = self.tasks.store.now().await?;
+            let known = self.tasks.store.session(session).await?;
             let guard = known.as_ref().map_or(Guard::New, |stored| Guard::Version(stored.version));
             let current =
                 known.map_or_else(|| Session::open(session.clone(), None, now), |stored| stored.value);
@@ -181,7 +182,7 @@ impl Attendant {
             };
             let mut change = Change::new().put(Record::Session(current.with_queued(answer.clone())?), guard);
             change.events.push(Event { at: now, by: actor.clone(), body });
-            match self.desk.store.commit(change).await? {
+            match self.tasks.store.commit(change).await? {
                 Commit::Written { .. } => return self.attend_all(Some(session)).await,
                 Commit::Conflict(Conflict::Moved { .. }) => {}
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),

@@ -21,11 +21,11 @@ use tokio::time::{Instant, timeout_at};
 use crate::asking::Secret;
 use crate::base::redaction;
 use crate::error::EngineError;
-use crate::tasks::service::Desk;
+use crate::tasks::service::TaskService;
 
 #[derive(Clone)]
-pub struct Door {
-    desk: Desk,
+pub struct AgentGateway {
+    tasks: TaskService,
     /// How long a question waits before it expires, where its asker did not say.
     expires_after: Option<Duration>,
 }
@@ -53,23 +53,23 @@ pub enum Waited {
     Later,
 }
 
-impl Door {
-    pub fn new(desk: Desk, expires_after: Option<Duration>) -> Self {
-        Self { desk, expires_after }
+impl AgentGateway {
+    pub fn new(tasks: TaskService, expires_after: Option<Duration>) -> Self {
+        Self { tasks, expires_after }
     }
 
     /// Draws the secret an attempt's agent will ask with. From here on no earlier one opens the door.
     pub async fn admit(&self, task: TaskId, attempt: AttemptId) -> Result<Secret, EngineError> {
         let secret = Secret::draw(attempt);
-        let start = Command::Start { attempt, cycle: self.desk.ids.cycle(), owner: secret.owner() };
-        self.desk.apply(task, start, Actor::Baton).await?;
+        let start = Command::Start { attempt, cycle: self.tasks.ids.cycle(), owner: secret.owner() };
+        self.tasks.apply(task, start, Actor::Baton).await?;
         Ok(secret)
     }
 
     /// The task whose live attempt this secret belongs to; none for any other secret, also one of before.
     pub async fn holder(&self, secret: &Secret) -> Result<Option<Task>, EngineError> {
-        let Some(record) = self.desk.store.attempt(secret.attempt()).await? else { return Ok(None) };
-        let task = self.desk.task(record.task_id).await?.value;
+        let Some(record) = self.tasks.store.attempt(secret.attempt()).await? else { return Ok(None) };
+        let task = self.tasks.task(record.task_id).await?.value;
         let is_live = task.state().live_attempt().is_some_and(|live| live.id == secret.attempt());
         let owns = task.ledger().asking.as_ref().is_some_and(|cycle| *cycle.owner() == secret.owner());
         Ok((is_live && owns).then_some(task))
@@ -80,7 +80,7 @@ impl Door {
         let draft = redaction::question(draft);
         let task = self.task_of(secret).await?;
         let owns = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
-        let question = draft.clone().with_id(self.desk.ids.question());
+        let question = draft.clone().with_id(self.tasks.ids.question());
         if let Some((answer, answered_by)) = owns.and_then(|cycle| cycle.recall(&question)) {
             return Ok(Asked::Known { answer, answered_by });
         }
@@ -95,7 +95,7 @@ impl Door {
             draft.expires_at = self.expiry().await?;
         }
         let ask = Command::Ask { owner: secret.owner(), question: draft };
-        let asked = self.desk.apply(task, ask, Actor::Agent { attempt: secret.attempt() }).await?;
+        let asked = self.tasks.apply(task, ask, Actor::Agent { attempt: secret.attempt() }).await?;
         // Asking leaves it pending; were it not, nobody would own the cycle any more.
         let pending = asked.pending_question().map(|question| question.id);
         pending.ok_or_else(|| refused(task, AskRefusal::NotOwner))
@@ -108,11 +108,11 @@ impl Door {
         patience: Duration,
     ) -> Result<Waited, EngineError> {
         let until = Instant::now() + patience;
-        let mut changes = self.desk.changes();
+        let mut changes = self.tasks.changes();
         loop {
             changes.mark_unchanged();
             let not_found = || EngineError::NotFound { kind: "question", key: question.to_string() };
-            match self.desk.store.question(question).await?.ok_or_else(not_found)?.value.state {
+            match self.tasks.store.question(question).await?.ok_or_else(not_found)?.value.state {
                 QuestionState::Answered { answer, answered_by, .. } => {
                     return Ok(Waited::Answered { answer, answered_by });
                 }
@@ -128,15 +128,15 @@ impl Door {
     }
 
     async fn task_of(&self, secret: &Secret) -> Result<Task, EngineError> {
-        let found = self.desk.store.attempt(secret.attempt()).await?;
+        let found = self.tasks.store.attempt(secret.attempt()).await?;
         // A stranger learns nothing, not even whether there is such an attempt.
         let record = found.ok_or_else(|| refused(TaskId::from_bits(0), AskRefusal::NotOwner))?;
-        Ok(self.desk.task(record.task_id).await?.value)
+        Ok(self.tasks.task(record.task_id).await?.value)
     }
 
     async fn expiry(&self) -> Result<Option<Timestamp>, EngineError> {
         let Some(after) = self.expires_after else { return Ok(None) };
-        let now = self.desk.store.now().await?;
+        let now = self.tasks.store.now().await?;
         let after_ms = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
         Ok(Some(Timestamp::from_ms(now.ms().saturating_add(after_ms))))
     }

@@ -25,7 +25,7 @@ async fn a_task_is_claimed_only_when_what_it_waits_on_is_accepted() {
     let settled = office.settle(first, attempt, AttemptResult::Complete, 1, 5).await;
     assert_eq!(settled.state().queue(), Queue::Provisional);
     assert!(office.claim().await.is_empty(), "provisional is not done");
-    office.desk.apply(first, Command::Accept { force: false }, mia()).await.unwrap();
+    office.tasks.apply(first, Command::Accept { force: false }, mia()).await.unwrap();
     assert_eq!(office.claim().await[0].0, second);
 }
 
@@ -37,7 +37,7 @@ async fn a_recycled_task_is_replaced_by_its_plan_and_dependents_wait_for_the_lea
     let [(_, attempt)] = office.claim().await[..] else { panic!() };
     office.settle(big, attempt, AttemptResult::TurnLimit, 0, 50).await;
     let recycled = office
-        .desk
+        .tasks
         .apply(big, Command::Recycle { reason: RecycleReason::TooLarge }, Actor::Baton)
         .await
         .unwrap();
@@ -49,17 +49,17 @@ async fn a_recycled_task_is_replaced_by_its_plan_and_dependents_wait_for_the_lea
     let draft = serde_json::from_value(serde_json::json!({ "items": [
         { "title": "part one" }, { "title": "part two", "depends_on": [1] }
     ] }));
-    office.desk.submit_plan(breakdown, draft.unwrap(), mia()).await.unwrap();
-    let parts = office.desk.approve(breakdown, mia()).await.unwrap();
-    assert!(office.desk.approve(breakdown, mia()).await.is_err(), "a plan is approved once");
+    office.tasks.submit_plan(breakdown, draft.unwrap(), mia()).await.unwrap();
+    let parts = office.tasks.approve(breakdown, mia()).await.unwrap();
+    assert!(office.tasks.approve(breakdown, mia()).await.is_err(), "a plan is approved once");
 
-    let waits: Vec<_> = office.desk.store.dependencies(after).await.unwrap();
+    let waits: Vec<_> = office.tasks.store.dependencies(after).await.unwrap();
     assert_eq!(waits.iter().map(|edge| edge.on).collect::<Vec<_>>(), vec![parts[1]]);
     for part in parts {
         let [(task, attempt)] = office.claim().await[..] else { panic!("one at a time") };
         assert_eq!(task, part);
         office.settle(part, attempt, AttemptResult::Complete, 1, 5).await;
-        office.desk.apply(part, Command::Accept { force: false }, mia()).await.unwrap();
+        office.tasks.apply(part, Command::Accept { force: false }, mia()).await.unwrap();
     }
     assert_eq!(office.claim().await[0].0, after);
 }
@@ -72,12 +72,12 @@ async fn the_parts_of_a_task_that_a_loop_planned_come_of_the_task_itself() {
     let mut parts = Vec::new();
     for title in ["dig", "build"] {
         let part = |id, now| TaskSpec { planned_in: Some(subject), ..spec(title, id, now) };
-        parts.push(office.desk.add_task(&[], mia(), part).await.unwrap().id());
+        parts.push(office.tasks.add_task(&[], mia(), part).await.unwrap().id());
     }
     let replace = Command::Replace { by: parts.clone() };
-    office.desk.apply(subject, replace, Actor::policy("the loop")).await.unwrap();
+    office.tasks.apply(subject, replace, Actor::policy("the loop")).await.unwrap();
     for of in [subject, parts[0], parts[1]] {
-        let lineage = office.desk.lineage(of).await.unwrap();
+        let lineage = office.tasks.lineage(of).await.unwrap();
         let kin: Vec<_> = lineage.kin.iter().map(|kin| (kin.task.id(), kin.level)).collect();
         assert_eq!(kin, [(subject, 0), (parts[0], 1), (parts[1], 1)]);
     }
@@ -93,10 +93,10 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
     let question = waiting.state().pending_question().unwrap().id;
 
     let answers = (0..8).map(|number| {
-        let desk = office.desk.clone();
+        let tasks = office.tasks.clone();
         tokio::spawn(async move {
             let answered_by = AnsweredBy::human(format!("person {number}"));
-            desk.answer(question, text("Change src/login.rs."), answered_by, mia()).await
+            tasks.answer(question, text("Change src/login.rs."), answered_by, mia()).await
         })
     });
     let mut taken = 0;
@@ -124,12 +124,12 @@ async fn i3_each_chat_message_adds_one_task_to_its_session() {
             priority: Priority::default(),
             recipe: None,
         };
-        office.desk.post(session.clone(), None, text("What does it do?"), mia(), request).await.unwrap();
+        office.tasks.post(session.clone(), None, text("What does it do?"), mia(), request).await.unwrap();
         let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
-        let tasks = office.desk.store.tasks(&filter, None, 10).await.unwrap();
+        let tasks = office.tasks.store.tasks(&filter, None, 10).await.unwrap();
         assert_eq!(tasks.items.len(), number);
     }
-    let groups = office.desk.store.task_groups(None, 10).await.unwrap().items;
+    let groups = office.tasks.store.task_groups(None, 10).await.unwrap().items;
     assert_eq!((groups.len(), groups[0].task_count), (1, 3));
 }
 
@@ -137,11 +137,11 @@ async fn i3_each_chat_message_adds_one_task_to_its_session() {
 async fn what_does_not_exist_is_named() {
     let office = Office::open();
     let nobody = baton_core::id::TaskId::from_bits(9);
-    let error = office.desk.apply(nobody, Command::Retry, mia()).await.unwrap_err();
+    let error = office.tasks.apply(nobody, Command::Retry, mia()).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no task TASK-00000009");
     let task = office.add("calm", &[]).await;
-    let error = office.desk.reply(task, text("yes"), AnsweredBy::human("mia"), mia()).await.unwrap_err();
+    let error = office.tasks.reply(task, text("yes"), AnsweredBy::human("mia"), mia()).await.unwrap_err();
     assert!(matches!(error, EngineError::NotWaiting { .. }), "{error}");
-    let orphan = office.desk.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
+    let orphan = office.tasks.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
     assert!(matches!(orphan, Err(EngineError::Dependency(_))));
 }
