@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::worker::{Duty, Health};
+use baton_core::schedule::worker::{Duty, Health};
 use baton_engine::cluster::node::Node;
 use baton_engine::reports::workers::WorkerView;
 use baton_server::guard::Guard;

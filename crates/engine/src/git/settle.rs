@@ -8,7 +8,7 @@
 
 use std::fs;
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use crate::git::checkout::{Checkout, Place};
 use crate::git::error::GitError;

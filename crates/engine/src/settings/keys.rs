@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_core::text::nearest;
+use baton_core::base::text::nearest;
 
 use crate::limits::budgets::Budgets;
 use crate::settings::agents;

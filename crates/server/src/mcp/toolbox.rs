@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_core::person_role::PersonRole;
-use baton_core::toolset::tools_for;
+use baton_core::people::role::PersonRole;
+use baton_core::people::toolset::tools_for;
 use baton_engine::asking::{AgentGateway, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
 use baton_engine::error::EngineError;

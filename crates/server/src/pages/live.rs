@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
-use baton_core::event::EventBody;
+use baton_core::records::event::EventBody;
 use baton_engine::Recorded;
 use baton_engine::attempt::running::Running;
 use futures_util::Stream;
