@@ -5,7 +5,6 @@ pub mod attempt;
 pub mod base;
 pub mod cluster;
 pub mod dispatch;
-pub mod error;
 pub mod git;
 pub mod import;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The workshop: what everyone who works on tasks here shares.
 
+use crate::base::error::{Entity, NotFound};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,9 +20,9 @@ use baton_core::task::{Purpose, Task};
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
 use crate::attempt::running::Running;
+use crate::base::error::EngineError;
 use crate::cluster::fleet_size::FleetSize;
 use crate::cluster::node::{Node, host_name};
-use crate::error::EngineError;
 use crate::git::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 use crate::limits::holds::hold_for;
 use crate::limits::intakes::Intakes;
@@ -245,7 +246,7 @@ impl Workshop {
 
     /// Everything an attempt had, in a new folder.
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
-        let missing = || EngineError::NotFound { kind: "attempt", key: attempt.to_string() };
+        let missing = || NotFound::new(Entity::Attempt, attempt);
         let record = self.tasks.store.attempt(attempt).await?.ok_or_else(missing)?;
         let worktrees = self.worktrees_of(record.task_id).await?;
         if worktrees.repository().is_clone() {

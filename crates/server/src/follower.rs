@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use baton_engine::Recorded;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
 

@@ -1,5 +1,7 @@
 //! A shift: one agent put to work once, in a worktree that stands already.
 
+use crate::attempt::error::AttemptError;
+use crate::base::error::FolderError;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -22,15 +24,14 @@ use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
 use tokio::sync::{mpsc, watch};
 
 use crate::asking::{AgentGateway, Secret};
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
+use crate::base::error::EngineError;
 use crate::base::redaction::{self, redacted};
-use crate::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::limits::budgets::Room;
 use crate::settings::AgentSettings;
@@ -75,7 +76,7 @@ pub struct Worked {
 impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
         let settings = &self.shop.settings;
-        let no_agent = || EngineError::NoAgent { role: self.role.clone() };
+        let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
         let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
         let turns_max = settings.turns_max(self.role, agent);
         let folder = self.shop.attempt_folder(self.attempt);
@@ -124,13 +125,11 @@ impl AgentRun<'_> {
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
-        let failed = |error: std::io::Error| EngineError::Folder {
-            path: folder.to_owned(),
-            detail: error.to_string(),
-        };
+        let failed =
+            |error: std::io::Error| FolderError { path: folder.to_owned(), detail: error.to_string() };
         fs::create_dir_all(folder).map_err(failed)?;
         let number = fs::read_dir(folder).map_err(failed)?.count() + 1;
-        fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)
+        Ok(fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)?)
     }
 
     fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
@@ -208,7 +207,8 @@ impl AgentRun<'_> {
         let note = Command::NoteSession { attempt: self.attempt, session };
         match self.shop.tasks.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
-            Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(error) if error.is_stale() => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -314,13 +314,13 @@ async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut Ended
     match gateway.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),
         // It may not ask any more, but it has stopped: a human sees what it got to.
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(error) => {
+            let Some(refusal) = error.ask_refusal() else { return Err(error) };
             ended.reported.result = AttemptResult::Incomplete;
             ended.reported.output =
                 format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
             Ok(())
         }
-        Err(error) => Err(error),
     }
 }
 

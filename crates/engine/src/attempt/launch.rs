@@ -15,7 +15,7 @@ use baton_core::task::attempt::AgentSession;
 use crate::asking::Secret;
 use crate::attempt::agent_run::AgentRun;
 use crate::attempt::mailbox::Bench;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::limits::budgets::Room;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};

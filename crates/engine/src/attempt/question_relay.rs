@@ -15,8 +15,8 @@ use tokio::sync::Mutex;
 
 use crate::asking::{AgentGateway, Asked, Secret, Waited};
 use crate::attempt::mailbox::Mailbox;
+use crate::base::error::EngineError;
 use crate::base::redaction;
-use crate::error::EngineError;
 
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);

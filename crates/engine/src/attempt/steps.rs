@@ -15,10 +15,9 @@ use crate::attempt::evidence::Spent;
 use crate::attempt::executor::Executor;
 use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::wants_code;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::runs::gate;
 use crate::runs::moved;
-use crate::tasks::service::DECISIONS_MAX;
 
 /// Ready tasks counted when an agent says there are none.
 const READY_MAX: u32 = 100;
@@ -57,7 +56,8 @@ impl Executor<'_> {
         text: String,
     ) -> Result<Then, EngineError> {
         let report = &said.report;
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.shop.tasks.decision(self.task.id());
+        loop {
             let (session, unheard) = book.unheard().await?;
             if !unheard.is_empty() {
                 // Somebody spoke while the agent worked: it hears that before anything follows from its report.
@@ -66,8 +66,9 @@ impl Executor<'_> {
                 }
                 match overtaken(book).await? {
                     Some(then) => return Ok(then),
-                    None => continue,
+                    None => decision.again().await?,
                 }
+                continue;
             }
             let observed = self.observe(book, said).await?;
             let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
@@ -101,16 +102,16 @@ impl Executor<'_> {
                     }
                     match overtaken(book).await? {
                         Some(then) => return Ok(then),
-                        None => continue,
+                        None => decision.again().await?,
                     }
+                    continue;
                 }
             };
             match self.end(book, spent, ending, session).await? {
-                Then::Listen => {}
+                Then::Listen => decision.again().await?,
                 then @ (Then::GoOn | Then::End(_)) => return Ok(then),
             }
         }
-        Err(EngineError::Restless { task: self.task.id() })
     }
 
     /// What Baton itself sees, to hold against the report.

@@ -10,9 +10,9 @@ use baton_core::schedule::worker::{BEAT_MS, Worker};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use crate::base::error::EngineError;
 use crate::cluster::node::host_name;
 use crate::dispatch::dispatcher::served_roles;
-use crate::error::EngineError;
 use crate::settings::AgentSettings;
 use crate::workshop::Workshop;
 

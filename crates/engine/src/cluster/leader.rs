@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use baton_core::schedule::worker::Duty;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::workshop::Workshop;
 
 const LOCK: &str = "steward";

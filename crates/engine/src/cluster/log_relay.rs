@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::attempt::log::AttemptLog;
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::workshop::Workshop;
 
 /// How often a log that is watched is looked at for more. Nobody reads faster.

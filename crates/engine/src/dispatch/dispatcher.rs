@@ -1,5 +1,6 @@
 //! The dispatcher: claims ready work and sets runners on it. A change wakes it; it does not poll.
 
+use crate::attempt::error::AttemptError;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::attempt::runner::Runner;
+use crate::base::error::EngineError;
 use crate::base::ids::random_bits;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
-use crate::error::EngineError;
 use crate::settings::{AgentSettings, Settings};
 use crate::workshop::Workshop;
 
@@ -72,7 +73,7 @@ impl Dispatcher {
                 _ = shutdown.changed() => {}
             }
             while let Some(ended) = runners.try_join_next() {
-                ended.map_err(|error| EngineError::Runner { detail: error.to_string() })??;
+                ended.map_err(|error| AttemptError::Panicked { detail: error.to_string() })??;
             }
         }
         tokio::select! {
@@ -159,7 +160,7 @@ impl Dispatcher {
 
 async fn finish(runners: &mut Runners) -> Result<(), EngineError> {
     while let Some(ended) = runners.join_next().await {
-        ended.map_err(|error| EngineError::Runner { detail: error.to_string() })??;
+        ended.map_err(|error| AttemptError::Panicked { detail: error.to_string() })??;
     }
     Ok(())
 }

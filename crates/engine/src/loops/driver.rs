@@ -18,8 +18,9 @@ use baton_core::records::event::{Event, EventBody};
 use baton_core::task::state::{Queue, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::landing::acceptor::Acceptor;
 use crate::loops::commands::named;
 use crate::loops::rows::{asked, put};
@@ -213,8 +214,8 @@ impl LoopDriver {
             let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
             match acceptor.accept(task.id(), false, by).await {
                 Ok(_) => return Ok(true),
-                Err(EngineError::Refused(refusal)) => {
-                    (self.shop.say)(&format!("{}: {refusal}; {}", task.id(), refusal.hint()));
+                Err(refused) if refused.is::<Refusal>() => {
+                    (self.shop.say)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
                 }
                 Err(error) => return Err(error),
             }

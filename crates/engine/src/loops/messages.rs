@@ -9,10 +9,9 @@ use baton_core::phase::work::PhaseWork;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
 use baton_core::task::Task;
 
-use crate::error::EngineError;
 use crate::loops::commands::loop_recipe;
 use crate::loops::rows::put;
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 /// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
 struct HandedIn {
@@ -65,7 +64,8 @@ impl TaskService {
         if handed.is_empty() {
             return Ok(());
         }
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(task.id());
+        loop {
             let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
             let mut work = stored.value.work().clone();
             match &mut work {
@@ -87,10 +87,9 @@ impl TaskService {
                 }
             }
             let next = stored.value.at_work(work, stored.value.topic());
-            if self.try_write(put(&next, Some(stored.version))).await? {
+            if decision.commit(put(&next, Some(stored.version))).await? {
                 return Ok(());
             }
         }
-        Err(EngineError::Restless { task: task.id() })
     }
 }

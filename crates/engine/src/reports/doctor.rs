@@ -17,8 +17,8 @@ use baton_core::limits::hold::Hold;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::git::{Git, Repository};
 use crate::settings::layers::Layers;
 use crate::settings::place::{Place, PlaceOptions};

@@ -14,12 +14,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::attempt::runner::PROCESS_FILE;
+use crate::base::error::EngineError;
 use crate::cluster::heartbeat::Heartbeat;
 use crate::cluster::leader::LeaderElection;
 use crate::cluster::log_relay::LogRelay;
 use crate::cluster::node::worker_name;
 use crate::dispatch::dispatcher::Dispatcher;
-use crate::error::EngineError;
 use crate::git::Git;
 use crate::loops::LoopDriver;
 use crate::services::leases::LeaseKeeper;

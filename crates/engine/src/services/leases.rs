@@ -2,6 +2,7 @@
 //!
 //! Renewing always comes before judging, so that a laptop that slept does not lose its work to itself.
 
+use baton_core::transition::refusal::Refusal;
 use std::time::Duration;
 
 use baton_core::people::actor::Actor;
@@ -9,7 +10,7 @@ use baton_core::transition::command::Command;
 use baton_store::lease::Lease;
 
 use crate::attempt::running::Running;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// Expired leases taken back in one round; more come in the next.
@@ -68,7 +69,7 @@ impl LeaseKeeper {
             match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                 Ok(_) => taken.push(lease.clone()),
                 // It ended by itself in the meantime.
-                Err(EngineError::Refused(_)) => {}
+                Err(error) if error.is::<Refusal>() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -4,6 +4,7 @@
 //! nothing more. One that fails is tried again, later and later; one that keeps failing is given up, and an event
 //! says so. Timers stay in the outbox until they are due.
 
+use crate::attempt::error::AttemptError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::asking::AutoResponder;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::services::notifier::{NoticeText, Notifier};
 use crate::services::timers::Timers;
 use crate::workshop::Workshop;
@@ -274,7 +275,8 @@ impl OutboxWorker {
 
     async fn settle_arrived(&mut self) -> Result<(), EngineError> {
         while let Some(joined) = self.arrived.pop().or_else(|| self.under_way.try_join_next()) {
-            let (errand, told) = joined.map_err(|error| EngineError::Runner { detail: error.to_string() })?;
+            let (errand, told) =
+                joined.map_err(|error| AttemptError::Panicked { detail: error.to_string() })?;
             self.settle(errand, told).await?;
         }
         Ok(())

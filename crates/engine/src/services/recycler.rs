@@ -10,9 +10,10 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
 use baton_core::task::state::{Mark, Queue, TaskState};
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::query::TaskFilter;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// Provisional tasks looked at in one page.
@@ -44,7 +45,7 @@ impl Recycler {
                 match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
                     Ok(_) => recycled.push(id),
                     // Somebody accepted, rejected or recycled it first.
-                    Err(EngineError::Refused(_)) => {}
+                    Err(error) if error.is::<Refusal>() => {}
                     Err(error) => return Err(error),
                 }
             }

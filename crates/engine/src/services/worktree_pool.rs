@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::workshop::Workshop;
 
 pub struct WorktreePool {

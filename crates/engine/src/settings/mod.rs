@@ -12,6 +12,8 @@ pub mod place;
 mod reference;
 pub mod retention;
 pub mod store_address;
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -278,6 +280,14 @@ impl Settings {
 
     pub fn lease_ms(&self) -> i64 {
         i64::from(self.lease_seconds) * 1_000
+    }
+}
+
+failure! {
+    SettingsError { |it|
+        kind: ErrorKind::InvalidSettings,
+        hint: "fix .agent/baton.toml and try again",
+        explained: it.explained(),
     }
 }
 
