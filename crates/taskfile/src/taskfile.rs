@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::ast::{Var, Vars, Warning};
-use crate::listing::{Listed, Order};
-use crate::load::{FileStamp, LoadError, Loaded, join, load};
-use crate::run::{self, Cause, Engine, Options, Place, RunError};
-use crate::shell::{Cancel, Capture, Console, Ended, Scope, SelfCall, Terminal};
+use crate::context::{Cause, Environment, Options, Place, RunError, TaskCall, TaskfileContext};
+use crate::go::path::join;
+use crate::listing::{self, Listed, Order};
+use crate::load::{FileStamp, LoadError, Loaded, load};
+use crate::output::{Capture, Console, Terminal};
+use crate::run::TaskRunner;
+use crate::shell::{Cancel, Ended, Scope, SelfCall};
 use crate::template::System;
-use crate::vars::Environment;
 
 /// A Taskfile with everything it includes, as it was when it was opened.
 #[derive(Debug)]
@@ -136,8 +138,8 @@ impl Taskfile {
     pub fn find(&self, name: &str) -> Result<(), RunError> {
         let options = Options::default();
         let console = Capture::apart();
-        let engine = self.engine(&options, &console, Scope::default())?;
-        let task = engine.find(&mut run::Call::new(name))?;
+        let context = self.context(&options, &console, Scope::default())?;
+        let task = context.find(&mut TaskCall::new(name))?;
         if task.internal { Err(Cause::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
     }
 
@@ -146,8 +148,8 @@ impl Taskfile {
     pub fn list(&self, all: bool) -> Result<Vec<Listed>, RunError> {
         let options = Options::default();
         let console = Capture::apart();
-        let engine = self.engine(&options, &console, Scope::default())?;
-        engine.listed(&engine.tasks(all, Order::AsWritten))
+        let context = self.context(&options, &console, Scope::default())?;
+        listing::listed(&context, &listing::tasks(&context, all, Order::AsWritten))
     }
 
     /// Runs a task to its end. Runs share nothing; any number may go on at once.
@@ -197,17 +199,17 @@ impl Taskfile {
             globals,
             ..Options::default()
         };
-        let engine = self.engine(&options, console, scope.clone())?;
-        engine.run(&mut [run::Call::new(&call.name)])
+        let context = self.context(&options, console, scope.clone())?;
+        TaskRunner::new(&context).run(&mut [TaskCall::new(&call.name)])
     }
 
-    fn engine<'e>(
+    fn context<'e>(
         &'e self,
         options: &'e Options,
         console: &'e dyn Console,
         scope: Scope,
-    ) -> Result<Engine<'e>, RunError> {
-        Engine::new(
+    ) -> Result<TaskfileContext<'e>, RunError> {
+        TaskfileContext::new(
             &self.loaded.taskfile,
             &self.place,
             options,

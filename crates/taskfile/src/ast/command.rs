@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::go::time::parse_timeout;
 use crate::yaml::{Kind, Node};
 
 use super::decode::{DecodeError, Decoder, Fields};
-use super::duration;
 use super::iteration::Iteration;
 use super::platform::Platform;
 use super::var::Vars;
@@ -171,7 +171,7 @@ impl Decoder {
 
 fn timeout(fields: &mut Fields<'_>, node: &Node) -> Result<Option<Duration>, DecodeError> {
     let Some(text) = fields.optional_string("timeout") else { return Ok(None) };
-    match duration::parse(&text) {
+    match parse_timeout(&text) {
         Some(limit) => Ok(Some(limit).filter(|l| !l.is_zero())),
         None => Err(DecodeError::new(node, "invalid timeout format")),
     }

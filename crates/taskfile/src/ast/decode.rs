@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::suggest;
+use super::suggest;
 use crate::yaml::{Node, Position};
 
 /// A Taskfile that is YAML but not a Taskfile. Several mistakes of one map are told together.

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::value::Value;
+use crate::go::Value;
 use crate::yaml::{Kind, Node};
 
 use super::decode::{DecodeError, Decoder};

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ast::{Version, Warning};
-use crate::listing::Layout;
+use crate::context::{Cause, Environment, Options, Place, RunError, TaskCall, TaskfileContext};
+use crate::listing::{self, Layout};
 use crate::load::{LoadError, find, load};
-use crate::run::{Call, Cause, Engine, Options, Place, RunError};
-use crate::shell::{Cancel, Console, Ended, Scope, SelfCall, Stream, Terminal};
+use crate::output::{Console, Stream, Terminal};
+use crate::run::TaskRunner;
+use crate::shell::{Cancel, Ended, Scope, SelfCall};
 use crate::template::System;
-use crate::vars::Environment;
 
 use super::flags::Flags;
 use super::init::init;
@@ -113,14 +114,21 @@ fn with_taskfile(
         scope = scope.within(limit);
     }
     let until = scope.clone();
-    let engine =
-        Engine::new(&loaded.taskfile, &place, &options, console, &environment, self_call.as_ref(), scope)?;
+    let context = TaskfileContext::new(
+        &loaded.taskfile,
+        &place,
+        &options,
+        console,
+        &environment,
+        self_call.as_ref(),
+        scope,
+    )?;
     if flags.lists() {
-        return print_list(&engine, flags);
+        return print_list(&context, flags);
     }
     let tasks = if flags.tasks.is_empty() { &["default".to_owned()][..] } else { &flags.tasks };
-    let mut calls: Vec<Call> = tasks.iter().map(Call::new).collect();
-    run(&engine, flags, &mut calls).map_err(|error| match (until.ended(), limit) {
+    let mut calls: Vec<TaskCall> = tasks.iter().map(TaskCall::new).collect();
+    run(&context, flags, &mut calls).map_err(|error| match (until.ended(), limit) {
         (Some(Ended::DeadlinePassed), Some(limit)) => {
             Cause::TimeLimit { task: tasks.join(" "), limit }.into()
         }
@@ -129,38 +137,44 @@ fn with_taskfile(
     Ok(0)
 }
 
-fn print_list(engine: &Engine<'_>, flags: &Flags) -> Result<i32, RunError> {
+fn print_list(context: &TaskfileContext<'_>, flags: &Flags) -> Result<i32, RunError> {
     let (all, order) = (flags.list_all, flags.order());
     let found = if flags.json {
-        engine.print_json(all, order, Layout { with_status: !flags.no_status, nested: flags.nested })?
+        listing::print_json(
+            context,
+            all,
+            order,
+            Layout { with_status: !flags.no_status, nested: flags.nested },
+        )?
     } else if flags.silent {
-        engine.print_names(all, order);
+        listing::print_names(context, all, order);
         true
     } else {
-        engine.print_table(all, order)?
+        listing::print_table(context, all, order)?
     };
     Ok(if found { 0 } else { FAILED })
 }
 
-fn run(engine: &Engine<'_>, flags: &Flags, calls: &mut [Call]) -> Result<(), RunError> {
+fn run(context: &TaskfileContext<'_>, flags: &Flags, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    let runner = TaskRunner::new(context);
     if flags.watch {
         let task = calls.first().map(|c| c.task.clone()).unwrap_or_default();
         return Err(Cause::Watch { task }.into());
     }
     if flags.status {
-        return engine.status(calls);
+        return runner.status(calls);
     }
-    let missing = calls.iter_mut().find_map(|call| engine.check(call).err());
+    let missing = calls.iter_mut().find_map(|call| runner.check(call).err());
     if let Some(error) = missing {
         if matches!(*error.cause, Cause::NotFound { .. }) {
-            engine.print_table(false, flags.order())?;
+            listing::print_table(context, false, flags.order())?;
         }
         return Err(error);
     }
     if flags.summary {
-        return engine.print_summaries(calls);
+        return listing::print_summaries(context, calls);
     }
-    engine.run(calls)
+    runner.run(calls)
 }
 
 fn options(flags: &Flags) -> Options {

@@ -1,4 +1,6 @@
-//! A task with its variables put in, ready to run or to be shown.
+//! A task with its variables filled in and its loops written out, ready to run or to be shown.
+//!
+//! Nothing here runs a task's commands; `sh:` variables are evaluated by the context.
 
 mod env;
 mod items;
@@ -8,18 +10,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::ast::{Allowed, Glob, Precondition, Task, Vars};
-use crate::fingerprint::Subject;
-use crate::load::join;
-use crate::run::{Call, Cause, Engine, RunError};
+use crate::context::{Cause, Renderer, RunError, TaskCall, TaskfileContext, Variables};
+use crate::fingerprint::{Method, Subject};
+use crate::go::Value;
+use crate::go::path::join;
 use crate::shell::expand_literal;
 use crate::template::TemplateError;
-use crate::value::Value;
-use crate::vars::{Renderer, Variables};
 
-pub use steps::{Dep, Step, render_action};
+pub use steps::{CompiledDep, CompiledStep, render_action};
 
 /// A task as it will run.
-pub struct Compiled<'t> {
+pub struct CompiledTask<'t> {
     pub task: &'t Task,
     /// The name with what its stars stood for.
     pub full_name: String,
@@ -36,8 +37,8 @@ pub struct Compiled<'t> {
     pub condition: String,
     pub status: Vec<String>,
     pub preconditions: Vec<Precondition>,
-    pub steps: Vec<Step<'t>>,
-    pub deps: Vec<Dep>,
+    pub steps: Vec<CompiledStep<'t>>,
+    pub deps: Vec<CompiledDep>,
     /// What its commands have in their environment beside that of the run.
     pub env: Vec<(String, OsString)>,
     /// The `env:` of the file and the task, as shown.
@@ -47,7 +48,7 @@ pub struct Compiled<'t> {
     pub allowed: Vec<(String, Vec<String>)>,
 }
 
-impl Compiled<'_> {
+impl CompiledTask<'_> {
     /// The name messages use.
     pub fn name(&self) -> &str {
         if !self.label.is_empty() {
@@ -58,92 +59,108 @@ impl Compiled<'_> {
             &self.task.name
         }
     }
-}
 
-impl<'e> Engine<'e> {
-    /// Puts the variables into a task. With `evaluate`, `sh:` variables are run and a mistake in a template is
-    /// an error; without, the task is only to be looked at.
-    pub(crate) fn compile(&self, call: &mut Call, evaluate: bool) -> Result<Compiled<'e>, RunError> {
-        let task = self.find(call)?;
-        let mut variables = self.variables(Some(task), Some(call), evaluate)?;
-        let full_name = full_name(task, &variables);
-        let mut render = Renderer::new(&variables.values, &self.host);
-        let dir = expand_literal(&render.text(&task.dir), &|name| self.environment.get(name));
-        let dir = join(&self.place.dir, &dir);
-        let mut compiled = Compiled {
-            task,
-            full_name,
-            label: render.text(&task.label),
-            desc: render.text(&task.desc),
-            prompts: render.texts(&task.prompts),
-            summary: render.text(&task.summary),
-            sources: globs(&task.sources, &mut render),
-            generates: globs(&task.generates, &mut render),
-            method: render.text(&task.method),
-            prefix: render.text(&task.prefix),
-            run: render.text(&task.run),
-            condition: render.text(&task.condition),
-            status: Vec::new(),
-            preconditions: Vec::new(),
-            steps: Vec::new(),
-            deps: Vec::new(),
-            env: Vec::new(),
-            env_vars: Vars::new(),
-            variables: Variables::default(),
-            allowed: Vec::new(),
-            dir,
-        };
-        if compiled.prefix.is_empty() {
-            compiled.prefix.clone_from(&task.name);
-        }
-        self.compile_env(&mut compiled, &mut render, evaluate)?;
-        let mistakes = render.finish();
-        if evaluate {
-            mistakes.map_err(|error| misplaced(error, task))?;
-        }
-        let method = if task.method.is_empty() { &self.file.method } else { &task.method };
-        if !task.sources.is_empty() && method != "none" {
-            let (name, value) =
-                self.subject(&compiled, &|n| self.environment.get(n)).value(method == "timestamp")?;
-            variables.set(name, value);
-        }
-        let mut render = Renderer::new(&variables.values, &self.host);
-        let masked = variables.masked();
-        self.compile_steps(&mut compiled, &variables, masked.as_ref(), &mut render)?;
-        self.compile_deps(&mut compiled, &variables, &mut render)?;
-        for precondition in &task.preconditions {
-            let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
-            compiled.preconditions.push(Precondition { sh, message });
-        }
-        compiled.status = render.texts(&task.status);
-        compiled.allowed = allowed(task, &mut render, evaluate)?;
-        let mistakes = render.finish();
-        if evaluate {
-            mistakes.map_err(|error| misplaced(error, task))?;
-        }
-        compiled.variables = variables;
-        Ok(compiled)
-    }
-
-    /// The files of a task, for its fingerprint.
-    pub(crate) fn subject<'s>(
+    /// The files of the task, for its fingerprint.
+    pub fn subject<'s>(
         &'s self,
-        compiled: &'s Compiled<'_>,
+        context: &'s TaskfileContext<'_>,
         lookup: &'s dyn Fn(&str) -> Option<String>,
     ) -> Subject<'s> {
         Subject {
-            task: &compiled.task.name,
-            label: compiled.name(),
-            dir: &compiled.dir,
-            root: &self.place.dir,
-            state: self.state_dir(),
-            sources: &compiled.sources,
-            generates: &compiled.generates,
-            gitignore: compiled.task.use_gitignore.unwrap_or(false),
-            dry: self.options.dry,
+            task: &self.task.name,
+            label: self.name(),
+            dir: &self.dir,
+            root: &context.place.dir,
+            state: context.state_dir(),
+            sources: &self.sources,
+            generates: &self.generates,
+            gitignore: self.task.use_gitignore.unwrap_or(false),
+            dry: context.options.dry,
             lookup,
         }
     }
+
+    /// How the task's sources are compared.
+    pub fn fingerprint_method(&self, context: &TaskfileContext<'_>) -> Result<Method, RunError> {
+        let named = [&self.method, &context.file.method].into_iter().find(|m| !m.is_empty());
+        Ok(Method::parse(named.map_or("checksum", String::as_str))?)
+    }
+
+    /// Whether the sources are unchanged; `None` for a task without sources.
+    pub fn sources_up_to_date(&self, context: &TaskfileContext<'_>) -> Result<Option<bool>, RunError> {
+        let method = self.fingerprint_method(context)?;
+        if self.sources.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(self.subject(context, &context.lookup()).is_up_to_date(method)?))
+    }
+}
+
+/// Fills the variables into a task. With `evaluate`, `sh:` variables are run and an invalid template is an
+/// error; without, the task is only to be shown.
+pub fn compile<'e>(
+    context: &TaskfileContext<'e>,
+    call: &mut TaskCall,
+    evaluate: bool,
+) -> Result<CompiledTask<'e>, RunError> {
+    let task = context.find(call)?;
+    let mut variables = context.variables(Some(task), Some(call), evaluate)?;
+    let full_name = full_name(task, &variables);
+    let mut render = Renderer::new(&variables.values, &context.host);
+    let dir = expand_literal(&render.text(&task.dir), &|name| context.environment.get(name));
+    let dir = join(&context.place.dir, &dir);
+    let mut compiled = CompiledTask {
+        task,
+        full_name,
+        label: render.text(&task.label),
+        desc: render.text(&task.desc),
+        prompts: render.texts(&task.prompts),
+        summary: render.text(&task.summary),
+        sources: globs(&task.sources, &mut render),
+        generates: globs(&task.generates, &mut render),
+        method: render.text(&task.method),
+        prefix: render.text(&task.prefix),
+        run: render.text(&task.run),
+        condition: render.text(&task.condition),
+        status: Vec::new(),
+        preconditions: Vec::new(),
+        steps: Vec::new(),
+        deps: Vec::new(),
+        env: Vec::new(),
+        env_vars: Vars::new(),
+        variables: Variables::default(),
+        allowed: Vec::new(),
+        dir,
+    };
+    if compiled.prefix.is_empty() {
+        compiled.prefix.clone_from(&task.name);
+    }
+    env::compile_env(context, &mut compiled, &mut render, evaluate)?;
+    let mistakes = render.finish();
+    if evaluate {
+        mistakes.map_err(|error| misplaced(error, task))?;
+    }
+    let method = if task.method.is_empty() { &context.file.method } else { &task.method };
+    if !task.sources.is_empty() && method != "none" {
+        let (name, value) = compiled.subject(context, &context.lookup()).value(method == "timestamp")?;
+        variables.set(name, value);
+    }
+    let mut render = Renderer::new(&variables.values, &context.host);
+    let masked = variables.masked();
+    steps::compile_steps(context, &mut compiled, &variables, masked.as_ref(), &mut render)?;
+    steps::compile_deps(context, &mut compiled, &variables, &mut render)?;
+    for precondition in &task.preconditions {
+        let (sh, message) = (render.text(&precondition.sh), render.text(&precondition.message));
+        compiled.preconditions.push(Precondition { sh, message });
+    }
+    compiled.status = render.texts(&task.status);
+    compiled.allowed = allowed(task, &mut render, evaluate)?;
+    let mistakes = render.finish();
+    if evaluate {
+        mistakes.map_err(|error| misplaced(error, task))?;
+    }
+    compiled.variables = variables;
+    Ok(compiled)
 }
 
 fn misplaced(error: TemplateError, task: &Task) -> Cause {

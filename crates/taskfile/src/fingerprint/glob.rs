@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 40;
 
 /// Adds the files (not directories) a pattern leads to.
 pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
-    let path = crate::load::join(dir, pattern);
+    let path = crate::go::path::join(dir, pattern);
     let parts: Vec<String> =
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
     // Hidden files are found below `**`, not by a lone `*`, as a shell has it.

@@ -1,4 +1,6 @@
-//! Whether a task has anything to do: its sources compared with what they were.
+//! Whether a task is up to date: its sources compared with their last recorded state.
+//!
+//! `status:` commands are not run here; see `run`.
 
 mod checksum;
 mod gitignore;
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::ast::Glob;
-use crate::value::Value;
+use crate::go::Value;
 
 /// What went wrong while files were looked at.
 #[derive(Debug, Error)]

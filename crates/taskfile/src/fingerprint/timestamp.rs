@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::value::Value;
+use crate::go::Value;
 
 use super::{FingerprintError, Subject, file_name};
 

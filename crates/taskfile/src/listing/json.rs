@@ -5,7 +5,7 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 
 use super::Listed;
-use crate::escape::push_json;
+use crate::go::escape::push_json;
 
 /// How the JSON is laid out.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::ast::{Action, Allowed, Var};
-use crate::compile::Compiled;
-use crate::run::{Call, Engine, RunError};
-use crate::shell::Stream;
-use crate::value::Value;
+use crate::compile::{CompiledTask, compile};
+use crate::context::{RunError, TaskCall, TaskfileContext};
+use crate::go::Value;
+use crate::output::Stream;
 
 /// Variables that are there without anybody saying them; a Taskfile that says one is not shown to.
 const SPECIAL: &[&str] = &[
@@ -25,93 +25,91 @@ const SPECIAL: &[&str] = &[
     "FILE_PATH_SEPARATOR",
 ];
 
-impl Engine<'_> {
-    /// Prints what each task is and does. No command is started for it.
-    pub fn print_summaries(&self, calls: &mut [Call]) -> Result<(), RunError> {
-        for (index, call) in calls.iter_mut().enumerate() {
-            let compiled = self.compile(call, false)?;
-            let gap = if index > 0 { "\n\n" } else { "" };
-            self.console.write(Stream::Out, format!("{gap}{}", self.summary(&compiled, call)).as_bytes());
-        }
-        Ok(())
+/// Prints what each task is and does. No command is started for it.
+pub fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    for (index, call) in calls.iter_mut().enumerate() {
+        let compiled = compile(context, call, false)?;
+        let gap = if index > 0 { "\n\n" } else { "" };
+        context.console.write(Stream::Out, format!("{gap}{}", summary(context, &compiled, call)).as_bytes());
     }
+    Ok(())
+}
 
-    fn summary(&self, compiled: &Compiled<'_>, call: &Call) -> String {
-        let mut out = format!("task: {}\n\n", compiled.name());
-        if !compiled.summary.is_empty() {
-            out.push_str(compiled.summary.strip_suffix('\n').unwrap_or(&compiled.summary));
-            out.push('\n');
-        } else if !compiled.desc.is_empty() {
-            let _ = writeln!(out, "{}", compiled.desc);
-        } else {
-            out.push_str("(task does not have description or summary)\n");
-        }
-        self.write_vars(compiled, call, &mut out);
-        write_env(compiled, &mut out);
-        write_requires(compiled, &mut out);
-        if !compiled.deps.is_empty() {
-            out.push_str("\ndependencies:\n");
-            for dep in &compiled.deps {
-                let _ = writeln!(out, " - {}", dep.task);
-            }
-        }
-        if !compiled.task.aliases.is_empty() {
-            out.push_str("\naliases:\n");
-            for alias in &compiled.task.aliases {
-                let _ = writeln!(out, " - {alias}");
-            }
-        }
-        if !compiled.steps.is_empty() {
-            out.push_str("\ncommands:\n");
-            for step in &compiled.steps {
-                let _ = match &step.action {
-                    Action::Shell(text) => writeln!(out, " - {}", step.shown.as_ref().unwrap_or(text)),
-                    Action::Call { task, .. } => writeln!(out, " - Task: {task}"),
-                };
-            }
-        }
-        out
+fn summary(context: &TaskfileContext<'_>, compiled: &CompiledTask<'_>, call: &TaskCall) -> String {
+    let mut out = format!("task: {}\n\n", compiled.name());
+    if !compiled.summary.is_empty() {
+        out.push_str(compiled.summary.strip_suffix('\n').unwrap_or(&compiled.summary));
+        out.push('\n');
+    } else if !compiled.desc.is_empty() {
+        let _ = writeln!(out, "{}", compiled.desc);
+    } else {
+        out.push_str("(task does not have description or summary)\n");
     }
-
-    /// The variables the Taskfile and the task say, without those that are environment too.
-    fn write_vars(&self, compiled: &Compiled<'_>, call: &Call, out: &mut String) {
-        let task = compiled.task;
-        let declared =
-            self.file_vars().keys().chain(task.include_vars.keys()).chain(task.included_taskfile_vars.keys());
-        let mut names: Vec<&String> = Vec::new();
-        for name in declared.chain(call.vars.keys()).chain(task.vars.keys()) {
-            let ours = name.starts_with("CLI_") || SPECIAL.contains(&name.as_str());
-            if !ours
-                && !names.contains(&name)
-                && !self.environment.contains(name)
-                && !compiled.env_vars.contains_key(name)
-            {
-                names.push(name);
-            }
+    write_vars(context, compiled, call, &mut out);
+    write_env(compiled, &mut out);
+    write_requires(compiled, &mut out);
+    if !compiled.deps.is_empty() {
+        out.push_str("\ndependencies:\n");
+        for dep in &compiled.deps {
+            let _ = writeln!(out, " - {}", dep.task);
         }
-        if names.is_empty() {
-            return;
+    }
+    if !compiled.task.aliases.is_empty() {
+        out.push_str("\naliases:\n");
+        for alias in &compiled.task.aliases {
+            let _ = writeln!(out, " - {alias}");
         }
-        out.push_str("\nvars:\n");
-        for name in names {
-            let _ = match (compiled.variables.pending.get(name), compiled.variables.values.get(name)) {
-                (Some(sh), _) => writeln!(out, "  {name}: sh: {sh}"),
-                (None, _) if compiled.variables.secrets.contains(name) => {
-                    writeln!(out, "  {name}: \"*****\"")
-                }
-                (None, Some(Value::Map(map))) => {
-                    let entries = map.iter().fold(String::new(), |all, (k, v)| {
-                        all + &format!(
-                            "    {k}: {}
-",
-                            v.display()
-                        )
-                    });
-                    writeln!(out, "  {name}: \n{entries}")
-                }
-                (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(shown).unwrap_or_default()),
+    }
+    if !compiled.steps.is_empty() {
+        out.push_str("\ncommands:\n");
+        for step in &compiled.steps {
+            let _ = match &step.action {
+                Action::Shell(text) => writeln!(out, " - {}", step.shown.as_ref().unwrap_or(text)),
+                Action::Call { task, .. } => writeln!(out, " - Task: {task}"),
             };
         }
+    }
+    out
+}
+
+/// The variables the Taskfile and the task say, without those that are environment too.
+fn write_vars(context: &TaskfileContext<'_>, compiled: &CompiledTask<'_>, call: &TaskCall, out: &mut String) {
+    let task = compiled.task;
+    let declared =
+        context.file_vars().keys().chain(task.include_vars.keys()).chain(task.included_taskfile_vars.keys());
+    let mut names: Vec<&String> = Vec::new();
+    for name in declared.chain(call.vars.keys()).chain(task.vars.keys()) {
+        let ours = name.starts_with("CLI_") || SPECIAL.contains(&name.as_str());
+        if !ours
+            && !names.contains(&name)
+            && !context.environment.contains(name)
+            && !compiled.env_vars.contains_key(name)
+        {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    out.push_str("\nvars:\n");
+    for name in names {
+        let _ = match (compiled.variables.pending.get(name), compiled.variables.values.get(name)) {
+            (Some(sh), _) => writeln!(out, "  {name}: sh: {sh}"),
+            (None, _) if compiled.variables.secrets.contains(name) => {
+                writeln!(out, "  {name}: \"*****\"")
+            }
+            (None, Some(Value::Map(map))) => {
+                let entries = map.iter().fold(String::new(), |all, (k, v)| {
+                    all + &format!(
+                        "    {k}: {}
+",
+                        v.display()
+                    )
+                });
+                writeln!(out, "  {name}: \n{entries}")
+            }
+            (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(shown).unwrap_or_default()),
+        };
     }
 }
 
@@ -119,7 +117,7 @@ fn shown(value: &Value) -> String {
     if *value == Value::Nil { String::new() } else { value.display() }
 }
 
-fn write_env(compiled: &Compiled<'_>, out: &mut String) {
+fn write_env(compiled: &CompiledTask<'_>, out: &mut String) {
     if compiled.env_vars.is_empty() {
         return;
     }
@@ -135,7 +133,7 @@ fn write_env(compiled: &Compiled<'_>, out: &mut String) {
     }
 }
 
-fn write_requires(compiled: &Compiled<'_>, out: &mut String) {
+fn write_requires(compiled: &CompiledTask<'_>, out: &mut String) {
     if compiled.task.requires.is_empty() {
         return;
     }

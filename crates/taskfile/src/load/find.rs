@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::go::path::join;
+
 use super::error::LoadError;
 
 /// The names a Taskfile may have, the first found counts.
@@ -58,35 +60,4 @@ pub(super) fn in_place(path: &Path) -> Option<PathBuf> {
 
 fn parent(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("/")).to_owned()
-}
-
-/// Whether nothing can be left out of it, which most paths show at a glance; of others it says no.
-fn is_clean(path: &[u8]) -> bool {
-    path.first() == Some(&b'/')
-        && path.last() != Some(&b'/')
-        && !path.windows(2).any(|pair| matches!(pair, b"//" | b"/."))
-}
-
-/// Joins and cleans: no `.` and `..` stay, as Go's paths are printed.
-pub(crate) fn join(base: &Path, path: &str) -> PathBuf {
-    clean(&base.join(path))
-}
-
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    use std::path::Component;
-    if is_clean(path.as_os_str().as_encoded_bytes()) {
-        return path.to_owned();
-    }
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
-                out.pop();
-            }
-            Component::ParentDir if out.has_root() => {}
-            other => out.push(other),
-        }
-    }
-    if out.as_os_str().is_empty() { PathBuf::from(".") } else { out }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::ast::{Include, TaskfileAst, Warning};
+use crate::go::path::{clean, join};
+use crate::go::{Map, Value};
 use crate::template::{Host, Template};
-use crate::value::{Map, Value};
 use crate::yaml;
 
 use super::error::LoadError;
-use super::find::{clean, in_place, join};
+use super::find::in_place;
 use super::merge::merge;
 use super::snippet::snippet;
 use super::stamp::FileStamp;

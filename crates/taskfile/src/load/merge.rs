@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::ast::{Action, Include, Task, TaskfileAst, Var, Vars};
 
+use crate::go::path::join;
+
 use super::error::LoadError;
 
 /// How many tasks may come together; includes that include each other's namespaces multiply them.
@@ -39,7 +41,7 @@ pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Inclu
         Cow::Borrowed(from) => Box::new(from.tasks.values().cloned()),
     };
     for task in tasks {
-        if include.excludes.iter().any(|pattern| crate::run::stars(pattern, &task.name).is_some()) {
+        if include.excludes.iter().any(|pattern| crate::ast::match_wildcards(pattern, &task.name).is_some()) {
             continue;
         }
         let task = included(task, is_silent, include, &vars);
@@ -71,7 +73,7 @@ fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>
         add_namespace(&mut task, include);
     }
     if include.advanced {
-        task.dir = super::find::join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
+        task.dir = join(include.dir.as_ref(), &task.dir).to_string_lossy().into_owned();
         for (name, var) in &include.vars {
             task.include_vars.insert(name.clone(), var.clone());
         }

@@ -1,6 +1,6 @@
 //! A command's output in one piece, when it has ended.
 
-use crate::shell::{Console, Stream};
+use super::console::{Console, Stream};
 
 pub struct Group {
     begin: String,

@@ -1,6 +1,6 @@
 //! Every line with the task's prefix, as soon as it is whole.
 
-use crate::shell::{Console, Stream};
+use super::console::{Console, Stream};
 
 pub struct Prefixed {
     prefix: String,

@@ -3,26 +3,24 @@
 use std::time::Duration;
 
 use crate::ast::Action;
-use crate::compile::{Compiled, Step, render_action};
-use crate::output::Wrapped;
+use crate::compile::{CompiledStep, CompiledTask, render_action};
+use crate::context::{Cause, Renderer, RunError, TaskCall};
+use crate::go::Value;
+use crate::output::{CommandOutput, Group, OutputMode, Prefixed};
 use crate::shell::Scope;
 use crate::template::Host;
-use crate::value::Value;
-use crate::vars::Renderer;
 
-use super::engine::Engine;
-use super::error::{Cause, RunError};
-use super::find::Call;
+use super::TaskRunner;
 
 /// How long a deferred command may take once its run has been ended.
 const DEFERRED_LIMIT: Duration = Duration::from_secs(10);
 
-impl Engine<'_> {
+impl TaskRunner<'_> {
     pub(super) fn run_step(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
         scope: &Scope,
     ) -> Result<(), RunError> {
         match step.command.timeout {
@@ -35,22 +33,23 @@ impl Engine<'_> {
 
     fn run_step_now(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
         scope: &Scope,
     ) -> Result<(), RunError> {
         if !step.condition.trim().is_empty() {
-            let held = self.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
+            let held = self.context.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
             ended(scope)?;
             if held.is_err() {
-                self.tell_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
+                self.context
+                    .print_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
                 return Ok(());
             }
         }
         match &step.action {
             Action::Call { task, vars } if !task.is_empty() => {
-                let mut inner = Call {
+                let mut inner = TaskCall {
                     task: task.clone(),
                     vars: vars.clone(),
                     silent: step.command.silent,
@@ -74,12 +73,12 @@ impl Engine<'_> {
     fn unless_ignored(
         &self,
         result: Result<(), RunError>,
-        step: &Step<'_>,
+        step: &CompiledStep<'_>,
         words: impl Fn(&RunError) -> String,
     ) -> Result<(), RunError> {
         match result {
             Err(error) if step.command.ignore_error && error.command_code().is_some() => {
-                self.say_verbose(&|| words(&error));
+                self.context.log_verbose(&|| words(&error));
                 Ok(())
             }
             other => other,
@@ -88,54 +87,69 @@ impl Engine<'_> {
 
     fn run_shell(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        step: &Step<'_>,
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        step: &CompiledStep<'_>,
         text: &str,
         scope: &Scope,
     ) -> Result<(), RunError> {
         let command = step.command;
         let shown = step.shown.as_deref().unwrap_or(text);
         if !self.is_for_this_machine(&command.platforms) {
-            self.tell_verbose(&|| {
+            self.context.print_verbose(&|| {
                 format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
             });
             return Ok(());
         }
         if self.shows(compiled, call, command.silent) {
-            self.say(&format!("task: [{}] {shown}", compiled.name()));
+            self.context.log(&format!("task: [{}] {shown}", compiled.name()));
         }
-        if self.options.dry {
+        if self.context.options.dry {
             return Ok(());
         }
-        let set = joined(&[&self.file.set, &compiled.task.set, &command.set]);
-        let shopt = joined(&[&self.file.shopt, &compiled.task.shopt, &command.shopt]);
-        let mut request = self.request(text, &compiled.dir, &compiled.env, &set, &shopt);
-        request.stdin = self.options.stdin;
-        let output = Wrapped::new(self, compiled)?;
-        Ok(output.run(self.console, |sink| crate::shell::run(&request, scope, sink))?)
+        let set = joined(&[&self.context.file.set, &compiled.task.set, &command.set]);
+        let shopt = joined(&[&self.context.file.shopt, &compiled.task.shopt, &command.shopt]);
+        let mut request = self.context.request(text, &compiled.dir, &compiled.env, &set, &shopt);
+        request.stdin = self.context.options.stdin;
+        let output = self.command_output(compiled)?;
+        Ok(output.run(self.context.console, |sink| crate::shell::run(&request, scope, sink))?)
+    }
+
+    fn command_output(&self, compiled: &CompiledTask<'_>) -> Result<CommandOutput, RunError> {
+        Ok(match &self.context.output_mode {
+            _ if compiled.task.interactive => CommandOutput::Interleaved,
+            OutputMode::Interleaved => CommandOutput::Interleaved,
+            OutputMode::Prefixed => CommandOutput::Prefixed(Prefixed::new(&compiled.prefix)),
+            OutputMode::Group { begin, end, error_only } => {
+                let mut render = Renderer::new(&compiled.variables.values, &self.context.host);
+                let (begin, end) = (render.text(begin), render.text(end));
+                render.finish()?;
+                CommandOutput::Group(Group::new(begin, end, *error_only))
+            }
+        })
     }
 
     /// Whether commands are shown before they run.
-    pub(super) fn shows(&self, compiled: &Compiled<'_>, call: &Call, silent: bool) -> bool {
+    pub(super) fn shows(&self, compiled: &CompiledTask<'_>, call: &TaskCall, silent: bool) -> bool {
         let quiet = silent
             || call.silent
             || compiled.task.silent == Some(true)
-            || self.file.silent
-            || self.options.silent;
-        self.options.verbose || !quiet
+            || self.context.file.silent
+            || self.context.options.silent;
+        self.context.options.verbose || !quiet
     }
 
     pub(super) fn is_for_this_machine(&self, platforms: &[crate::ast::Platform]) -> bool {
-        platforms.is_empty() || platforms.iter().any(|p| p.matches(self.host.os(), self.host.arch()))
+        platforms.is_empty()
+            || platforms.iter().any(|p| p.matches(self.context.host.os(), self.context.host.arch()))
     }
 
     /// Runs what was deferred, the last first. Their failures do not count.
     pub(super) fn run_deferred(
         &self,
-        compiled: &Compiled<'_>,
-        call: &Call,
-        deferred: &[&Step<'_>],
+        compiled: &CompiledTask<'_>,
+        call: &TaskCall,
+        deferred: &[&CompiledStep<'_>],
         exit_code: Option<i32>,
         scope: &Scope,
     ) {
@@ -146,15 +160,16 @@ impl Engine<'_> {
             if let Some(code) = exit_code {
                 data.insert("EXIT_CODE".to_owned(), Value::Str(code.to_string()));
             }
-            let mut render = Renderer::new(&data, &self.host);
+            let mut render = Renderer::new(&data, &self.context.host);
             let action = render_action(&step.action, &mut render);
             let shown = compiled
                 .variables
                 .masked()
-                .map(|m| Renderer::new(&m, &self.host).text(shell_text(&step.action)));
-            let step = Step { command: step.command, action, shown, condition: step.condition.clone() };
+                .map(|m| Renderer::new(&m, &self.context.host).text(shell_text(&step.action)));
+            let step =
+                CompiledStep { command: step.command, action, shown, condition: step.condition.clone() };
             if let Err(error) = self.run_step(compiled, call, &step, &scope) {
-                self.say_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
+                self.context.log_verbose(&|| format!("task: ignored error in deferred cmd: {error}"));
             }
         }
     }

@@ -3,23 +3,22 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::compile::Compiled;
+use crate::compile::CompiledTask;
+use crate::context::{Cause, RunError, TaskCall, lock};
 use crate::shell::{Cancel, Scope};
 
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
-use super::find::Call;
+use super::TaskRunner;
 
 /// How many of one task's dependencies run at once; the others wait for one to end.
 const MAX_AT_ONCE: usize = 64;
 /// The stack of a thread. It is only reserved, not used, and holds [`super::task::DEPTH_PER_STACK`] calls.
 pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-impl Engine<'_> {
+impl TaskRunner<'_> {
     /// Runs what a task depends on, at once, and waits for all; the first failure counts.
     pub(super) fn run_deps(
         &self,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledTask<'_>,
         depth: usize,
         scope: &Scope,
     ) -> Result<(), RunError> {
@@ -27,13 +26,18 @@ impl Engine<'_> {
         self.run_at_once(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
             let dep = &jobs[index];
             if !dep.condition.trim().is_empty()
-                && self.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
+                && self.context.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
             {
-                self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", dep.task));
+                self.context
+                    .print_verbose(&|| format!("task: if condition not met - skipped: {:?}", dep.task));
                 return Ok(());
             }
-            let mut call =
-                Call { task: dep.task.clone(), vars: dep.vars.clone(), silent: dep.silent, depth: depth + 1 };
+            let mut call = TaskCall {
+                task: dep.task.clone(),
+                vars: dep.vars.clone(),
+                silent: dep.silent,
+                depth: depth + 1,
+            };
             match dep.timeout {
                 None => self.run_task(&mut call, scope),
                 Some(limit) => {
@@ -54,7 +58,7 @@ impl Engine<'_> {
         if jobs <= 1 {
             return if jobs == 1 { job(0, scope) } else { Ok(()) };
         }
-        let failfast = failfast || self.options.failfast;
+        let failfast = failfast || self.context.options.failfast;
         let switch = if failfast { Cancel::new().ok() } else { None };
         let scope = match &switch {
             Some(switch) => scope.clone().under(switch.clone()),

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::compile::Compiled;
+use crate::compile::CompiledTask;
+use crate::context::{Cause, RunError, lock};
 
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
+use super::TaskRunner;
 
 /// What has been started, by key.
 #[derive(Default)]
@@ -48,8 +48,8 @@ impl Execution {
     }
 }
 
-impl Engine<'_> {
-    pub(super) fn turn(&self, compiled: &Compiled<'_>) -> Result<Turn, RunError> {
+impl TaskRunner<'_> {
+    pub(super) fn turn(&self, compiled: &CompiledTask<'_>) -> Result<Turn, RunError> {
         let Some(key) = self.execution_key(compiled)? else { return Ok(Turn::First(None)) };
         let mut started = lock(&self.executions.started);
         if let Some(first) = started.get(&key) {
@@ -60,8 +60,8 @@ impl Engine<'_> {
         Ok(Turn::First(Some(Done(execution))))
     }
 
-    fn execution_key(&self, compiled: &Compiled<'_>) -> Result<Option<String>, RunError> {
-        let run = [compiled.run.as_str(), self.file.run.as_str(), "always"]
+    fn execution_key(&self, compiled: &CompiledTask<'_>) -> Result<Option<String>, RunError> {
+        let run = [compiled.run.as_str(), self.context.file.run.as_str(), "always"]
             .into_iter()
             .find(|r| !r.is_empty())
             .unwrap_or("always");

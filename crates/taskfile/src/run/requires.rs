@@ -1,11 +1,10 @@
 //! Variables a task cannot do without.
 
-use crate::compile::Compiled;
-use crate::value::Value;
+use crate::compile::CompiledTask;
+use crate::context::Cause;
+use crate::go::Value;
 
-use super::error::Cause;
-
-pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
+pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
     let missing: Vec<String> = compiled
         .allowed
         .iter()
@@ -25,7 +24,7 @@ pub(super) fn check_set(compiled: &Compiled<'_>) -> Result<(), Cause> {
     }
 }
 
-pub(super) fn check_allowed(compiled: &Compiled<'_>) -> Result<(), Cause> {
+pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
         // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.

@@ -1,13 +1,12 @@
 //! One task from its call to its end.
 
-use crate::compile::{Compiled, Step};
+use crate::compile::{CompiledStep, CompiledTask, compile};
+use crate::context::{Cause, RunError, TaskCall, lock};
 use crate::shell::Scope;
 
+use super::TaskRunner;
 use super::command::ended;
 use super::deps::STACK_BYTES;
-use super::engine::{Engine, lock};
-use super::error::{Cause, RunError};
-use super::find::Call;
 use super::once::Turn;
 use super::requires::{check_allowed, check_set};
 
@@ -16,32 +15,32 @@ const MAX_CALLS: u32 = 1000;
 /// How many calls inside each other share a stack; deeper ones get a new one.
 const DEPTH_PER_STACK: usize = 50;
 
-impl<'e> Engine<'e> {
+impl<'e> TaskRunner<'e> {
     /// Runs the tasks of a command line, one after the other or at once.
-    pub fn run(&self, calls: &mut [Call]) -> Result<(), RunError> {
+    pub fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls.iter_mut() {
             self.check(call)?;
         }
-        if self.options.parallel {
-            return self.run_at_once(calls.len(), false, &self.scope, &|index, scope| {
+        if self.context.options.parallel {
+            return self.run_at_once(calls.len(), false, &self.context.scope, &|index, scope| {
                 self.run_task(&mut calls[index].clone(), scope)
             });
         }
-        calls.iter_mut().try_for_each(|call| self.run_task(call, &self.scope))
+        calls.iter_mut().try_for_each(|call| self.run_task(call, &self.context.scope))
     }
 
     /// Whether a call names a task people may call.
-    pub fn check(&self, call: &mut Call) -> Result<(), RunError> {
-        let task = self.find(call)?;
+    pub fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
+        let task = self.context.find(call)?;
         let name = call.task.clone();
         match () {
             () if task.internal => Err(Cause::Internal { task: name }.into()),
-            () if task.watch && !self.options.dry => Err(Cause::Watch { task: name }.into()),
+            () if task.watch && !self.context.options.dry => Err(Cause::Watch { task: name }.into()),
             () => Ok(()),
         }
     }
 
-    pub(super) fn run_task(&self, call: &mut Call, scope: &Scope) -> Result<(), RunError> {
+    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &Scope) -> Result<(), RunError> {
         if call.depth % DEPTH_PER_STACK < DEPTH_PER_STACK - 1 {
             return self.run_task_here(call, scope);
         }
@@ -56,26 +55,26 @@ impl<'e> Engine<'e> {
         })
     }
 
-    fn run_task_here(&self, call: &mut Call, scope: &Scope) -> Result<(), RunError> {
-        let task = self.find(call)?;
+    fn run_task_here(&self, call: &mut TaskCall, scope: &Scope) -> Result<(), RunError> {
+        let task = self.context.find(call)?;
         if !self.is_for_this_machine(&task.platforms) {
             // go-task's own line ends in a backslash and an n; people compare outputs.
-            if self.options.verbose {
+            if self.context.options.verbose {
                 let line = format!("task: {:?} not for current platform - ignored\\n", call.task);
-                self.console.write(crate::shell::Stream::Out, line.as_bytes());
+                self.context.console.write(crate::output::Stream::Out, line.as_bytes());
             }
             return Ok(());
         }
         if !task.requires.is_empty() {
             // A missing variable is told before a template trips over it.
-            check_set(&self.compile(call, false)?)?;
+            check_set(&compile(self.context, call, false)?)?;
         }
-        let compiled = self.compile(call, true)?;
+        let compiled = compile(self.context, call, true)?;
         if !compiled.condition.trim().is_empty()
-            && self.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
+            && self.context.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
         {
             ended(scope)?;
-            self.tell_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
+            self.context.print_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
             return Ok(());
         }
         check_set(&compiled)?;
@@ -96,41 +95,42 @@ impl<'e> Engine<'e> {
     }
 
     /// Runs the task, unless it is one that runs once and has been.
-    fn take_turn(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
+    fn take_turn(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
         let _done = match self.turn(compiled)? {
             Turn::First(done) => done,
             Turn::Second { key, first } => {
-                self.say_verbose(&|| format!("task: skipping execution of task: {key}"));
+                self.context.log_verbose(&|| format!("task: skipping execution of task: {key}"));
                 first.wait();
                 return Ok(());
             }
         };
-        self.say_verbose(&|| format!("task: {:?} started", call.task));
+        self.context.log_verbose(&|| format!("task: {:?} started", call.task));
         self.execute(call, compiled, scope)
     }
 
     /// Dependencies, checks, questions, commands.
-    fn execute(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
+    fn execute(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
         self.run_deps(compiled, call.depth, scope)?;
-        if !self.options.force {
+        if !self.context.options.force {
             ended(scope)?;
             self.check_preconditions(compiled, scope)?;
             if self.is_up_to_date(compiled, scope)? {
                 if self.shows(compiled, call, false) {
-                    self.say(&format!("task: Task {:?} is up to date", compiled.name()));
+                    self.context.log(&format!("task: Task {:?} is up to date", compiled.name()));
                 }
                 return Ok(());
             }
         }
         self.ask(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
-            self.say(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
+            self.context
+                .log(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
         }
         self.run_steps(call, compiled, scope)
     }
 
-    fn run_steps(&self, call: &Call, compiled: &Compiled<'e>, scope: &Scope) -> Result<(), RunError> {
-        let mut deferred: Vec<&Step<'_>> = Vec::new();
+    fn run_steps(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
+        let mut deferred: Vec<&CompiledStep<'_>> = Vec::new();
         let mut result = Ok(());
         for step in &compiled.steps {
             if step.command.deferred {
@@ -141,7 +141,7 @@ impl<'e> Engine<'e> {
             if let Err(error) = &result {
                 self.forget(compiled);
                 if compiled.task.ignore_error && error.command_code().is_some() {
-                    self.say_verbose(&|| format!("task: task error ignored: {error}"));
+                    self.context.log_verbose(&|| format!("task: task error ignored: {error}"));
                     result = Ok(());
                     continue;
                 }
@@ -149,7 +149,7 @@ impl<'e> Engine<'e> {
             }
         }
         let code = result.as_ref().err().and_then(RunError::command_code);
-        self.say_verbose(&|| match &result {
+        self.context.log_verbose(&|| match &result {
             Ok(()) => format!("task: {:?} finished", call.task),
             Err(error) => format!("task: {:?} failed: {error}", call.task),
         });
@@ -158,10 +158,10 @@ impl<'e> Engine<'e> {
     }
 
     /// Whether each task has nothing to do; the first that has is an error.
-    pub fn status(&self, calls: &mut [Call]) -> Result<(), RunError> {
+    pub fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls {
-            let compiled = self.compile(call, true)?;
-            if !self.is_up_to_date(&compiled, &self.scope)? {
+            let compiled = compile(self.context, call, true)?;
+            if !self.is_up_to_date(&compiled, &self.context.scope)? {
                 return Err(Cause::NotUpToDate { task: compiled.name().to_owned() }.into());
             }
         }

@@ -1,7 +1,9 @@
-//! Running a command: directly when it is only words, in the system's bash otherwise.
+//! Running one command, directly when it is only words and in the system's bash otherwise, and the shell's
+//! rules for quoting and expanding text.
+//!
+//! Which command runs when belongs to `run`; where its output goes belongs to `output`.
 
 mod cancel;
-mod console;
 mod expand;
 mod process;
 mod quote;
@@ -11,8 +13,7 @@ mod wait;
 mod words;
 
 pub use cancel::{Cancel, Ended, Scope};
-pub use console::{Capture, Console, Stream, Terminal};
 pub use expand::{expand_fields, expand_literal};
-pub use process::{Failure, Request, Sink, run};
+pub use process::{Failure, Request, run};
 pub use quote::{quote, split};
 pub use self_call::SelfCall;

@@ -9,8 +9,11 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
+use crate::go::path::join;
+use crate::output::Sink;
+
 use super::cancel::{Ended, Scope};
-use super::wait::{Pipe, Running};
+use super::wait::Running;
 use super::words::{Plain, plain};
 
 /// A command to run.
@@ -27,18 +30,6 @@ pub struct Request<'r> {
     pub stdin: bool,
     /// Whether it leads its own process group.
     pub own_group: bool,
-}
-
-/// Where a command's output goes.
-pub enum Sink<'s> {
-    /// The process's own streams.
-    Inherit,
-    /// Taken apart.
-    Apart { out: &'s mut (dyn FnMut(&[u8]) + Send), err: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Taken as one, in its order.
-    Together { all: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Output is taken, errors go to the process's own stream.
-    OutOnly { out: &'s mut (dyn FnMut(&[u8]) + Send) },
 }
 
 /// Why a command did not end well.
@@ -114,7 +105,7 @@ fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
-        let path = crate::load::join(request.dir, name);
+        let path = join(request.dir, name);
         return match () {
             () if executable(&path) => Ok(path),
             () if path.exists() => Err("permission denied\n".to_owned()),
@@ -214,52 +205,4 @@ fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink
 /// The code of an end, by a signal as a shell counts it.
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
-}
-
-impl<'s> Sink<'s> {
-    /// Connects the command's streams; the pipes to read from.
-    fn connect(self, command: &mut Command) -> std::io::Result<Vec<Pipe<'s>>> {
-        match self {
-            Sink::Inherit => {
-                command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
-                Ok(Vec::new())
-            }
-            Sink::Apart { out, err } => {
-                let (out_reader, out_writer) = std::io::pipe()?;
-                let (err_reader, err_writer) = std::io::pipe()?;
-                command.stdout(out_writer).stderr(err_writer);
-                Ok(vec![Pipe { reader: out_reader, take: out }, Pipe { reader: err_reader, take: err }])
-            }
-            Sink::Together { all } => {
-                let (reader, writer) = std::io::pipe()?;
-                command.stdout(writer.try_clone()?).stderr(writer);
-                Ok(vec![Pipe { reader, take: all }])
-            }
-            Sink::OutOnly { out } => {
-                let (reader, writer) = std::io::pipe()?;
-                command.stdout(writer).stderr(Stdio::inherit());
-                Ok(vec![Pipe { reader, take: out }])
-            }
-        }
-    }
-
-    fn print(&mut self, text: &str) {
-        match self {
-            Sink::Inherit => {
-                super::console::Console::write(&super::Terminal, super::Stream::Out, text.as_bytes());
-            }
-            Sink::Apart { out, .. } | Sink::OutOnly { out } => out(text.as_bytes()),
-            Sink::Together { all } => all(text.as_bytes()),
-        }
-    }
-
-    fn complain(&mut self, text: &str) {
-        match self {
-            Sink::Inherit | Sink::OutOnly { .. } => {
-                super::console::Console::write(&super::Terminal, super::Stream::Err, text.as_bytes());
-            }
-            Sink::Apart { err, .. } => err(text.as_bytes()),
-            Sink::Together { all } => all(text.as_bytes()),
-        }
-    }
 }

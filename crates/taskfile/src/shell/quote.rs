@@ -1,6 +1,6 @@
 //! Words quoted for a shell, and a line split into words.
 
-use crate::escape::{self, is_print};
+use crate::go::escape::{self, is_print};
 
 /// Words with a meaning of their own as the first of a command.
 const KEYWORDS: [&str; 22] = [

@@ -1,6 +1,6 @@
 //! Waiting for a command: its output, its end, a cancellation and the clock, all in one place.
 
-use std::io::{PipeReader, Read};
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -10,6 +10,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
 };
 
+use crate::output::Pipe;
+
 use super::cancel::{Ended, Scope};
 
 /// How long a command that was asked to end may take before it is killed.
@@ -18,12 +20,6 @@ const GRACE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_millis(100);
 /// What is read at once.
 const CHUNK: usize = 16 * 1024;
-
-/// One pipe and what takes its output.
-pub struct Pipe<'s> {
-    pub reader: PipeReader,
-    pub take: &'s mut (dyn FnMut(&[u8]) + Send),
-}
 
 /// A running command.
 pub struct Running<'s> {

@@ -1,24 +1,17 @@
 //! Go's text/template with go-task's and slim-sprig's functions.
 //!
-//! A template is parsed once and rendered any number of times. It learns from outside only what its
-//! data and its [`Host`] tell it, so the same data and host give the same text.
+//! A template is parsed once and rendered any number of times. Its only inputs are its data and its [`Host`],
+//! so the same data and host always give the same text.
 
-mod call;
-pub(crate) mod clock;
 mod error;
-mod eval;
-pub(crate) mod float;
 #[expect(clippy::unnecessary_wraps, reason = "all functions have one signature, also those that never fail")]
 mod functions;
 mod host;
-mod lexer;
 mod limits;
-mod literal;
 mod node;
 mod parser;
 mod print;
 mod render;
-mod token;
 mod val;
 
 pub use error::TemplateError;
@@ -29,7 +22,7 @@ use std::borrow::Cow;
 use parser::{Definitions, Parser};
 use render::Renderer;
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 /// What Go prints for a value that is not there; go-task takes it out of every rendered text.
 const NO_VALUE: &str = "<no value>";

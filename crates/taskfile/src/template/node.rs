@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::functions::Function;
-use super::literal::{self, Number};
+use crate::go::literal::{self, Number};
 
 /// Something that has a value.
 #[derive(Clone, Debug)]

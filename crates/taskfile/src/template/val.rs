@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use jiff::Zoned;
 
 use super::limits::{ITEMS_MAX, VALUE_DEPTH_MAX};
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Val {

@@ -1,6 +1,6 @@
 //! What a scalar means: the resolution rules of go-yaml, which go-task reads with.
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 use super::node::{Kind, Node};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_taskfile::template::{Host, Template, evaluate, render};
-use baton_taskfile::value::{Map, Value};
+use baton_taskfile::{Map, Value};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 

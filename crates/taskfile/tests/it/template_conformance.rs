@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_taskfile::template::Template;
-use baton_taskfile::value::{Map, Value};
+use baton_taskfile::{Map, Value};
 use serde_json::Value as Json;
 
 use crate::template::{Fixed, data};

@@ -8,7 +8,7 @@ use super::super::print;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Reflect, Str};
 use super::{Call, Function, arg, fixed, rest, text, variadic};
-use crate::escape::is_print;
+use crate::go::escape::is_print;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic("and", &[Reflect], Reflect, |_, args| Ok(arg(args, 0).clone())),

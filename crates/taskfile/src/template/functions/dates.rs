@@ -5,10 +5,10 @@ use std::rc::Rc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
-use super::super::clock;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Str, Time};
 use super::{Call, Function, arg, fixed, text};
+use crate::go::time;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("now", &[], |call, _| Ok(Val::Time(Rc::new(call.host.now())))),
@@ -27,12 +27,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("must_date_modify", &[Str, Time], must_modify),
     fixed("toDate", &[Str, Str], |call, args| {
         let zone = call.host.now().time_zone().clone();
-        let parsed = clock::parse(text(args, 0), text(args, 1), &zone);
-        Ok(Val::Time(Rc::new(parsed.unwrap_or_else(|_| clock::zero()))))
+        let parsed = time::parse(text(args, 0), text(args, 1), &zone);
+        Ok(Val::Time(Rc::new(parsed.unwrap_or_else(|_| time::zero()))))
     }),
     fixed("mustToDate", &[Str, Str], |call, args| {
         let zone = call.host.now().time_zone().clone();
-        clock::parse(text(args, 0), text(args, 1), &zone).map(|time| Val::Time(Rc::new(time)))
+        time::parse(text(args, 0), text(args, 1), &zone).map(|time| Val::Time(Rc::new(time)))
     }),
     fixed("unixEpoch", &[Time], |_, args| match arg(args, 0) {
         Val::Time(time) => Ok(Val::text(time.timestamp().as_second().to_string())),
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let now = call.host.now();
         let past = now.duration_since(&moment(call, arg(args, 0)));
         let seconds = i64::try_from((past.as_nanos() + 500_000_000).div_euclid(1_000_000_000)).unwrap_or(0);
-        Ok(Val::text(clock::duration(seconds.saturating_mul(1_000_000_000))))
+        Ok(Val::text(time::format_duration(seconds.saturating_mul(1_000_000_000))))
     }),
     fixed("duration", &[Any], |_, args| {
         let seconds = match arg(args, 0) {
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Val::Int64(n) => *n,
             _ => 0,
         };
-        Ok(Val::text(clock::duration(seconds.saturating_mul(1_000_000_000))))
+        Ok(Val::text(time::format_duration(seconds.saturating_mul(1_000_000_000))))
     }),
     fixed("durationRound", &[Any], duration_round),
 ];
@@ -80,7 +80,7 @@ fn in_zone(call: &Call<'_>, layout: &str, value: &Val, zone: &str) -> String {
         "" | "UTC" => TimeZone::UTC,
         name => TimeZone::get(name).unwrap_or(TimeZone::UTC),
     };
-    clock::format(layout, &time.with_time_zone(zone))
+    time::format(layout, &time.with_time_zone(zone))
 }
 
 fn moved(time: &Val, nanos: i64) -> Val {
@@ -94,12 +94,12 @@ fn moved(time: &Val, nanos: i64) -> Val {
 }
 
 fn modify(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
-    Ok(clock::parse_duration(text(args, 0))
+    Ok(time::parse_duration(text(args, 0))
         .map_or_else(|_| arg(args, 1).clone(), |nanos| moved(arg(args, 1), nanos)))
 }
 
 fn must_modify(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
-    clock::parse_duration(text(args, 0)).map(|nanos| moved(arg(args, 1), nanos))
+    time::parse_duration(text(args, 0)).map(|nanos| moved(arg(args, 1), nanos))
 }
 
 fn duration_round(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
@@ -113,7 +113,7 @@ fn duration_round(call: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
         (SECOND, "s"),
     ];
     let nanos = match arg(args, 0) {
-        Val::Str(text) => clock::parse_duration(text).unwrap_or(0),
+        Val::Str(text) => time::parse_duration(text).unwrap_or(0),
         Val::Int64(n) => *n,
         Val::Time(time) => i64::try_from(call.host.now().duration_since(time).as_nanos()).unwrap_or(i64::MAX),
         _ => 0,

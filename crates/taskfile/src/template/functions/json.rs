@@ -1,13 +1,13 @@
 //! JSON as Go's encoding/json writes it: keys sorted, `<`, `>` and `&` escaped unless asked otherwise.
 
-use super::super::clock;
-use super::super::float;
 use super::super::limits::TEXT_MAX;
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Str};
 use super::{Function, arg, fixed, text};
-use crate::escape::push_json;
+use crate::go::escape::push_json;
+use crate::go::float;
+use crate::go::literal;
+use crate::go::time;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("fromJson", &[Str], |_, args| Ok(parse(text(args, 0)).unwrap_or(Val::Nil))),
@@ -87,7 +87,7 @@ fn write(out: &mut String, value: &Val, style: &Style, depth: usize) -> Outcome<
         }
         Val::Float(f) => out.push_str(&number(*f)),
         Val::Str(text) => push_json(out, text, style.escape_html),
-        Val::Time(time) => push_json(out, &clock::rfc3339(time), style.escape_html),
+        Val::Time(time) => push_json(out, &time::rfc3339(time), style.escape_html),
         Val::List(list) => {
             out.push('[');
             for (i, item) in list.items.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! sprig's arithmetic. Whole numbers wrap around, as Go's do; what arithmetic gives is an `int64`.
 
-use super::super::float;
 use super::super::limits::ITEMS_MAX;
 use super::super::val::{Elem, Outcome, Val};
 use super::Type::{Any, Float, Int, Str};
 use super::{Call, Function, arg, fixed, int, rest, strval, text, variadic};
+use crate::go::float;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("atoi", &[Str], |_, args| Ok(Val::Int(text(args, 0).parse().unwrap_or(0)))),

@@ -6,10 +6,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Zoned};
 
-use super::super::clock;
 use super::super::val::{Outcome, Val};
 use super::Type::{Int, Str, Time};
 use super::{Call, Function, arg, fixed, int, text};
+use crate::go::time;
 
 /// The method of a value's type; its receiver is the first argument.
 pub(crate) fn find(value: &Val, name: &str) -> Option<&'static Function> {
@@ -26,7 +26,7 @@ const TIME: &[Function] = &[
     fixed("Year", &[], |_, args| number(args, |time| i64::from(time.year()))),
     fixed("Month", &[], |_, args| {
         Ok(time(args).map_or(Val::Nil, |time| {
-            Val::Named("time.Month", i64::from(time.month()), clock::month_name(time))
+            Val::Named("time.Month", i64::from(time.month()), time::month_name(time))
         }))
     }),
     fixed("Day", &[], |_, args| number(args, |time| i64::from(time.day()))),
@@ -38,7 +38,7 @@ const TIME: &[Function] = &[
     fixed("Weekday", &[], |_, args| {
         Ok(time(args).map_or(Val::Nil, |time| {
             let day = i64::from(time.weekday().to_sunday_zero_offset());
-            Val::Named("time.Weekday", day, clock::weekday_name(time))
+            Val::Named("time.Weekday", day, time::weekday_name(time))
         }))
     }),
     fixed("Unix", &[], |_, args| number64(args, |time| time.timestamp().as_second())),
@@ -48,15 +48,15 @@ const TIME: &[Function] = &[
         number64(args, |time| i64::try_from(time.timestamp().as_nanosecond()).unwrap_or(0))
     }),
     fixed("Format", &[Str], |_, args| {
-        Ok(time(args).map_or(Val::Nil, |time| Val::text(clock::format(text(args, 1), time))))
+        Ok(time(args).map_or(Val::Nil, |time| Val::text(time::format(text(args, 1), time))))
     }),
-    fixed("String", &[], |_, args| Ok(time(args).map_or(Val::Nil, |time| Val::text(clock::display(time))))),
+    fixed("String", &[], |_, args| Ok(time(args).map_or(Val::Nil, |time| Val::text(time::display(time))))),
     fixed("UTC", &[], |_, args| moved(args, |time| time.with_time_zone(TimeZone::UTC))),
     fixed("Local", &[], |call, args| {
         let zone = call.host.now().time_zone().clone();
         moved(args, |time| time.with_time_zone(zone))
     }),
-    fixed("IsZero", &[], |_, args| Ok(Val::Bool(time(args) == Some(&clock::zero())))),
+    fixed("IsZero", &[], |_, args| Ok(Val::Bool(time(args) == Some(&time::zero())))),
     fixed("AddDate", &[Int, Int, Int], add_date),
     fixed("Before", &[Time], |_, args| Ok(Val::Bool(time(args) < time(&args[1..])))),
     fixed("After", &[Time], |_, args| Ok(Val::Bool(time(args) > time(&args[1..])))),
@@ -76,7 +76,7 @@ const DURATION: &[Function] = &[
     fixed("Seconds", &[], |_, args| parts(args, 1e9)),
     fixed("Milliseconds", &[], |_, args| Ok(Val::Int64(nanos(args) / 1_000_000))),
     fixed("Nanoseconds", &[], |_, args| Ok(Val::Int64(nanos(args)))),
-    fixed("String", &[], |_, args| Ok(Val::text(clock::duration(nanos(args))))),
+    fixed("String", &[], |_, args| Ok(Val::text(time::format_duration(nanos(args))))),
 ];
 
 const NAMED: &[Function] = &[fixed("String", &[], |_, args| match arg(args, 0) {

@@ -1,5 +1,5 @@
-//! The functions a template may call: Go's own, go-task's and slim-sprig's, each with its Go signature,
-//! since Go's complaints about arguments follow from it.
+//! The functions a template may call: Go's own, go-task's and slim-sprig's. Each has its Go signature, from
+//! which Go's error messages about arguments follow.
 
 mod builtin;
 mod dates;

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::float;
 use super::super::limits::TEXT_MAX;
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::Any;
 use super::{Function, arg, fixed};
+use crate::go::float;
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[fixed("spew", &[Any], |_, args| {
     let mut out = String::new();

@@ -1,9 +1,9 @@
 //! sprig's functions for texts, and go-task's for lines.
 
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::{Any, Int, Str};
 use super::{Call, Function, arg, check_text, fixed, int, strval, text, variadic};
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("hello", &[], |_, _| Ok(Val::text("Hello!"))),

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::Type::{Dict, Str};
 use super::{Call, Function, arg, fixed, paths, text, variadic};
+use crate::go::literal;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("urlParse", &[Str], url_parse),

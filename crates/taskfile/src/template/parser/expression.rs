@@ -1,10 +1,10 @@
 //! Reads what stands between the braces: pipelines, commands and their words.
 
-use super::super::functions;
-use super::super::literal::{self, Number};
-use super::super::node::{Command, Expr, Pipe};
-use super::super::token::Kind;
+use super::token::Kind;
 use super::{Parsed, Parser};
+use crate::go::literal::{self, Number};
+use crate::template::functions;
+use crate::template::node::{Command, Expr, Pipe};
 
 impl Parser<'_> {
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {

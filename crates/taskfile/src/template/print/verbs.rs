@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::clock;
-use super::super::float;
-use super::super::literal;
 use super::super::val::{Outcome, Val};
 use super::{Flags, Output};
-use crate::escape::is_print;
+use crate::go::escape::is_print;
+use crate::go::float;
+use crate::go::literal;
+use crate::go::time;
 
 pub(super) fn write_value(
     out: &mut Output,
@@ -40,14 +40,14 @@ pub(super) fn write_value(
             _ => write_int(out, value, *n, verb, flags),
         },
         Val::Duration(n) => match verb {
-            'v' | 's' => out.push(&pad(&clock::duration(*n), flags)),
+            'v' | 's' => out.push(&pad(&time::format_duration(*n), flags)),
             _ => write_int(out, value, *n, verb, flags),
         },
         Val::Float(f) => write_float(out, value, *f, verb, flags),
         Val::Str(text) => write_text(out, value, text, verb, flags),
         Val::Time(time) => match verb {
-            'v' | 's' => out.push(&pad(&clock::display(time), flags)),
-            'q' => out.push(&pad(&literal::quote(&clock::display(time)), flags)),
+            'v' | 's' => out.push(&pad(&time::display(time), flags)),
+            'q' => out.push(&pad(&literal::quote(&time::display(time)), flags)),
             _ => bad_verb(out, value, verb),
         },
         Val::List(list) => {

@@ -4,12 +4,12 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::super::super::clock;
-use super::super::super::float;
 use super::super::super::limits::TEXT_MAX;
 use super::super::super::val::{Outcome, Val};
 use super::scalar;
-use crate::escape::is_print;
+use crate::go::escape::is_print;
+use crate::go::float;
+use crate::go::time;
 
 const INDENT: usize = 4;
 
@@ -100,13 +100,13 @@ fn scalar_text(value: &Val, indent: usize) -> String {
         Val::Invalid | Val::Nil | Val::Root => "null".to_owned(),
         Val::Bool(b) => b.to_string(),
         Val::Int(n) | Val::Int64(n) | Val::Named(_, n, _) => n.to_string(),
-        Val::Duration(n) => clock::duration(*n),
+        Val::Duration(n) => time::format_duration(*n),
         Val::Byte(n) => n.to_string(),
         Val::Float(f) if f.is_nan() => ".nan".to_owned(),
         Val::Float(f) if f.is_infinite() => if *f > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
         Val::Float(f) => float::display(*f),
         Val::Str(whole) => text(whole, indent, false),
-        Val::Time(time) => clock::rfc3339(time),
+        Val::Time(time) => time::rfc3339(time),
         Val::List(_) => "[]".to_owned(),
         Val::Dict(_) => "{}".to_owned(),
     }

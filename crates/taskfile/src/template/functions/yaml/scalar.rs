@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use super::super::super::clock;
-use super::super::super::float;
-use super::super::super::literal;
 use super::super::super::val::Val;
+use crate::go::float;
+use crate::go::literal;
+use crate::go::time;
 
 pub(super) fn resolve(text: &str, plain: bool, tag: Option<&str>) -> Val {
     match tag {
@@ -60,6 +60,6 @@ fn timestamp(text: &str) -> Option<Val> {
     }
     LAYOUTS
         .iter()
-        .find_map(|layout| clock::parse(layout, text, &TimeZone::UTC).ok())
+        .find_map(|layout| time::parse(layout, text, &TimeZone::UTC).ok())
         .map(|time| Val::Time(Rc::new(time)))
 }

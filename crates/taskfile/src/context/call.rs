@@ -1,24 +1,24 @@
-//! Finding the task a call means.
+//! A call of a task, and the task it means.
 
-use crate::ast::{Task, Var, Vars};
-use crate::value::Value;
+use crate::ast::{Task, Var, Vars, match_wildcards};
+use crate::go::Value;
 
-use super::engine::Engine;
+use super::TaskfileContext;
 use super::error::Cause;
 
 /// A call of a task, from outside or from another task.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
+pub struct TaskCall {
     pub task: String,
     pub vars: Vars,
     pub silent: bool,
     /// How many calls this one is inside of.
-    pub(super) depth: usize,
+    pub depth: usize,
 }
 
-impl Call {
-    pub fn new(task: impl Into<String>) -> Call {
-        Call { task: task.into(), ..Call::default() }
+impl TaskCall {
+    pub fn new(task: impl Into<String>) -> TaskCall {
+        TaskCall { task: task.into(), ..TaskCall::default() }
     }
 }
 
@@ -27,17 +27,17 @@ const MAX_EDITS: usize = 2;
 /// Names that share less than this are not alike, however short.
 const MIN_COMMON: usize = 2;
 
-impl<'e> Engine<'e> {
+impl<'e> TaskfileContext<'e> {
     /// The task of this name, or whose pattern it fits, or with this alias. What a pattern's stars
     /// stood for becomes the call's `MATCH`.
-    pub(crate) fn find(&self, call: &mut Call) -> Result<&'e Task, Cause> {
+    pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e Task, Cause> {
         let tasks = &self.file.tasks;
         let found = match tasks.get(&call.task) {
             Some(task) => Some((task, Vec::new())),
             None => tasks
                 .values()
                 .filter(|t| t.name.contains('*'))
-                .find_map(|t| Some((t, stars(&t.name, &call.task)?))),
+                .find_map(|t| Some((t, match_wildcards(&t.name, &call.task)?))),
         };
         if let Some((task, matched)) = found {
             call.vars.insert("MATCH".to_owned(), Var::of(Value::from(matched)));
@@ -82,36 +82,4 @@ fn common(a: &str, b: &str) -> usize {
         }
     }
     row.last().copied().unwrap_or(0)
-}
-
-/// What each star of a pattern stands for in a name, the earlier ones as much as they can.
-pub(crate) fn stars(pattern: &str, name: &str) -> Option<Vec<String>> {
-    let Some((head, tail)) = pattern.split_once('*') else {
-        return (pattern == name).then(Vec::new);
-    };
-    let rest = name.strip_prefix(head)?;
-    let mut cuts: Vec<usize> = rest.char_indices().map(|(i, _)| i).chain([rest.len()]).collect();
-    cuts.reverse();
-    for cut in cuts {
-        if let Some(mut matched) = stars(tail, &rest[cut..]) {
-            matched.insert(0, rest[..cut].to_owned());
-            return Some(matched);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::stars;
-
-    #[test]
-    fn stars_take_as_much_as_they_can() {
-        let matched = |p, n| stars(p, n).map(|m| m.join("|"));
-        assert_eq!(matched("start:*", "start:foo"), Some("foo".to_owned()));
-        assert_eq!(matched("a:*:b:*", "a:1:b:2"), Some("1|2".to_owned()));
-        assert_eq!(matched("*-*", "a-b-c"), Some("a-b|c".to_owned()));
-        assert_eq!(matched("a", "a"), Some(String::new()));
-        assert_eq!(matched("a*", "b"), None);
-    }
 }

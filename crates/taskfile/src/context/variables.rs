@@ -1,14 +1,8 @@
 //! Variables while a task is prepared: what is known so far, in go-task's order of precedence.
 
-mod environment;
-mod render;
-
-pub use environment::Environment;
-pub use render::Renderer;
-
 use indexmap::IndexMap;
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 /// What templates of a task see.
 #[derive(Debug, Clone, Default)]

@@ -1,16 +1,19 @@
 //! Carries a parsed template out, node by node.
 
+mod call;
+mod eval;
+
 use std::collections::HashMap;
 
-use super::error::TemplateError;
-use super::host::Host;
-use super::limits::{DEPTH_MAX, STEPS_MAX, TEXT_MAX, WORK_MAX};
-use super::literal;
-use super::node::{At, Control, ControlKind, Node, Pipe};
-use super::parser::Definitions;
-use super::print;
-use super::val::{Elem, Val};
-use crate::value::Map;
+use crate::go::Map;
+use crate::go::literal;
+use crate::template::error::TemplateError;
+use crate::template::host::Host;
+use crate::template::limits::{DEPTH_MAX, STEPS_MAX, TEXT_MAX, WORK_MAX};
+use crate::template::node::{At, Control, ControlKind, Node, Pipe};
+use crate::template::parser::Definitions;
+use crate::template::print;
+use crate::template::val::{Elem, Val};
 
 pub(crate) type Rendered<T> = Result<T, TemplateError>;
 
@@ -327,8 +330,8 @@ impl<'t> Renderer<'t> {
             return self.fail(format!("can't use {count} to iterate over more than one variable"));
         }
         let count = count.max(0);
-        if usize::try_from(count).is_ok_and(|count| count > super::limits::ITEMS_MAX) {
-            return self.fail(format!("range over more than {} numbers", super::limits::ITEMS_MAX));
+        if usize::try_from(count).is_ok_and(|count| count > crate::template::limits::ITEMS_MAX) {
+            return self.fail(format!("range over more than {} numbers", crate::template::limits::ITEMS_MAX));
         }
         Ok((0..count).map(|i| (Val::Invalid, Seen::plain(number(i)))).collect())
     }

@@ -1,8 +1,8 @@
 //! Cuts a template's text into tokens, one at a time, so that a mistake is reported only when the
 //! parser gets to it.
 
-use super::literal;
 use super::token::{Kind, Token};
+use crate::go::literal;
 
 const LEFT: &str = "{{";
 const RIGHT: &str = "}}";

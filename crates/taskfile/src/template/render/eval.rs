@@ -1,10 +1,10 @@
 //! The values of pipelines, commands, fields and variables.
 
-use super::functions::methods;
-use super::literal::Number;
-use super::node::{At, Command, Expr, Pipe};
-use super::render::{Rendered, Renderer, Seen};
-use super::val::Val;
+use super::{Rendered, Renderer, Seen};
+use crate::go::literal::Number;
+use crate::template::functions::methods;
+use crate::template::node::{At, Command, Expr, Pipe};
+use crate::template::val::Val;
 
 impl<'t> Renderer<'t> {
     pub(crate) fn eval_pipeline(&mut self, dot: &Seen, pipe: &'t Pipe) -> Rendered<Seen> {

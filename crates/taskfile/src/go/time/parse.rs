@@ -4,8 +4,8 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Zoned, civil};
 
-use super::super::literal;
 use super::{MONTHS, OffsetStyle, Part, WEEKDAYS, next_part};
+use crate::go::literal;
 
 /// Go's `time.ParseInLocation`.
 pub(crate) fn parse(layout: &str, value: &str, zone: &TimeZone) -> Result<Zoned, String> {

@@ -3,7 +3,7 @@
 //! A map keeps the order it was written in; Go's order (sorted by key) is used where Go sorts,
 //! which is when a map is printed or ranged over.
 
-use crate::template::float;
+use super::{float, time};
 
 /// A map as written: insertion order kept.
 pub type Map = indexmap::IndexMap<String, Value>;
@@ -75,7 +75,7 @@ impl Value {
                 }
                 out.push(']');
             }
-            Value::Time(time) => out.push_str(&crate::template::clock::display(time)),
+            Value::Time(time) => out.push_str(&time::display(time)),
         }
     }
 }

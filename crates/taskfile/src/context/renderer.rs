@@ -1,8 +1,8 @@
 //! Putting variables into texts, with the first mistake kept.
 
 use crate::ast::{Var, Vars};
+use crate::go::{Map, Value};
 use crate::template::{Host, Template, TemplateError, evaluate};
-use crate::value::{Map, Value};
 
 /// Renders the parts of one task. After a mistake everything stays as it is written: a caller that only
 /// wants to show the task goes on, one that wants to run it asks for the error.

@@ -1,9 +1,11 @@
 //! Spans of time: `1h30m0s`.
 
-use super::super::literal;
+use std::time::Duration;
+
+use crate::go::literal;
 
 /// Go's `Duration.String`.
-pub(crate) fn duration(nanos: i64) -> String {
+pub(crate) fn format_duration(nanos: i64) -> String {
     if nanos == 0 {
         return "0s".to_owned();
     }
@@ -85,4 +87,14 @@ pub(crate) fn parse_duration(whole: &str) -> Result<i64, String> {
         rest = after;
     }
     i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
+}
+
+/// A timeout as Go prints it.
+pub(crate) fn format_timeout(timeout: Duration) -> String {
+    format_duration(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// A timeout in Go's notation; negative ones are invalid.
+pub(crate) fn parse_timeout(text: &str) -> Option<Duration> {
+    parse_duration(text).ok().and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos)
 }

@@ -4,23 +4,25 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::ast::{Task, Var};
-use crate::load::join;
-use crate::shell::{Request, Scope, Sink, Stream};
-use crate::value::Value;
-use crate::vars::{Renderer, Variables};
+use crate::go::path::join;
+use crate::go::{Map, Value};
+use crate::output::{Sink, Stream};
+use crate::shell::{Failure, Request, Scope};
 
-use super::engine::{Engine, lock};
+use super::call::TaskCall;
 use super::error::{Cause, RunError};
-use super::find::Call;
+use super::renderer::Renderer;
+use super::variables::Variables;
+use super::{TaskfileContext, lock};
 
-impl Engine<'_> {
+impl TaskfileContext<'_> {
     /// From weak to strong: environment, special variables, the Taskfile's `env` and `vars`, those of the
     /// includes on the way, the call's, the task's own. Without `evaluate`, no command is started and
     /// mistakes in templates leave a text as written.
     pub(crate) fn variables(
         &self,
         task: Option<&Task>,
-        call: Option<&Call>,
+        call: Option<&TaskCall>,
         evaluate: bool,
     ) -> Result<Variables, RunError> {
         let mut variables = Variables::over(self.base());
@@ -33,7 +35,7 @@ impl Engine<'_> {
         &self,
         variables: &mut Variables,
         task: Option<&Task>,
-        call: Option<&Call>,
+        call: Option<&TaskCall>,
         evaluate: bool,
     ) -> Result<(), RunError> {
         self.set_special(variables, task, call);
@@ -62,7 +64,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn set_special(&self, variables: &mut Variables, task: Option<&Task>, call: Option<&Call>) {
+    fn set_special(&self, variables: &mut Variables, task: Option<&Task>, call: Option<&TaskCall>) {
         let taskfile = task.map_or("", |t| t.location.taskfile.as_str());
         let taskfile_dir = Path::new(taskfile).parent().map(Path::to_string_lossy).unwrap_or_default();
         let task_dir = task.map(|t| join(&self.place.dir, &t.dir)).unwrap_or_default();
@@ -119,7 +121,7 @@ impl Engine<'_> {
     }
 
     /// Variables as an environment; what the environment has already stays.
-    pub(crate) fn exported(&self, values: &crate::value::Map) -> Vec<(String, OsString)> {
+    pub(crate) fn exported(&self, values: &Map) -> Vec<(String, OsString)> {
         let exports = Variables::exports(values).filter(|(name, _)| !self.environment.contains(name));
         let mut exported: Vec<(String, OsString)> =
             exports.map(|(name, text)| (name.to_owned(), text.into())).collect();
@@ -161,12 +163,12 @@ impl Engine<'_> {
         let text = String::from_utf8_lossy(&bytes);
         let result =
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
-        self.say_verbose(&|| format!("task: dynamic variable: {sh:?} result: {result:?}"));
+        self.log_verbose(&|| format!("task: dynamic variable: {sh:?} result: {result:?}"));
         known.insert(sh.to_owned(), result.clone());
         Ok(result)
     }
 
-    pub(super) fn request<'r>(
+    pub(crate) fn request<'r>(
         &'r self,
         command: &'r str,
         dir: &'r Path,
@@ -187,13 +189,13 @@ impl Engine<'_> {
     }
 
     /// A command nobody sees: its output is dropped, only its end counts.
-    pub(super) fn run_quietly(
+    pub(crate) fn run_quietly(
         &self,
         command: &str,
         dir: &Path,
         env: &[(String, OsString)],
         scope: &Scope,
-    ) -> Result<(), crate::shell::Failure> {
+    ) -> Result<(), Failure> {
         let mut nothing = |_: &[u8]| {};
         crate::shell::run(
             &self.request(command, dir, env, &[], &[]),

@@ -2,16 +2,18 @@
 //! too many or an unknown function is an error before anything is rendered.
 
 mod expression;
+mod lexer;
+mod token;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::error::TemplateError;
-use super::lexer::Lexer;
-use super::limits::NESTING_MAX;
-use super::literal;
-use super::node::{Control, ControlKind, Node};
-use super::token::{Kind, Token};
+use crate::go::literal;
+use crate::template::error::TemplateError;
+use crate::template::limits::NESTING_MAX;
+use crate::template::node::{Control, ControlKind, Node};
+use lexer::Lexer;
+use token::{Kind, Token};
 
 type Parsed<T> = Result<T, TemplateError>;
 

@@ -1,10 +1,10 @@
 //! Function calls: arguments of the types the parameters want, as Go checks them.
 
-use super::functions::{Function, Type};
-use super::literal::Number;
-use super::node::{At, Expr};
-use super::render::{Rendered, Renderer, Seen};
-use super::val::{Elem, Val};
+use super::{Rendered, Renderer, Seen};
+use crate::go::literal::Number;
+use crate::template::functions::{Function, Type};
+use crate::template::node::{At, Expr};
+use crate::template::val::{Elem, Val};
 
 impl<'t> Renderer<'t> {
     /// An argument of a function, of the type its parameter wants.
@@ -105,8 +105,11 @@ impl<'t> Renderer<'t> {
             _ => {
                 let callee = callee(function, args, last.as_ref());
                 let values = self.arguments(dot, function, receiver, args, last)?;
-                let mut call =
-                    super::functions::Call { host: self.host, callee, nested_sets: &mut self.nested_sets };
+                let mut call = crate::template::functions::Call {
+                    host: self.host,
+                    callee,
+                    nested_sets: &mut self.nested_sets,
+                };
                 match (function.run)(&mut call, &values) {
                     Ok(value) => value,
                     Err(complaint) => {

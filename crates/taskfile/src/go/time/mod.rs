@@ -1,10 +1,10 @@
-//! Moments as Go writes them: by the layout of a sample date. They are read in [`read`].
+//! Moments as Go writes them: by the layout of a sample date. They are read in [`parse`].
 
-mod read;
-mod span;
+mod duration;
+mod parse;
 
-pub(crate) use read::parse;
-pub(crate) use span::{duration, parse_duration};
+pub(crate) use duration::{format_duration, format_timeout, parse_duration, parse_timeout};
+pub(crate) use parse::parse;
 
 use jiff::tz::TimeZone;
 use jiff::{Zoned, civil};

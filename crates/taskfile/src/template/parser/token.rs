@@ -1,6 +1,6 @@
 //! The words of a template.
 
-use super::literal;
+use crate::go::literal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

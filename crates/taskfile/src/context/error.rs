@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::ast::{Location, go_duration};
+use crate::ast::Location;
 use crate::fingerprint::FingerprintError;
+use crate::go::time::format_timeout;
 use crate::load::{DotenvError, LoadError};
 use crate::shell::Failure;
 use crate::template::TemplateError;
@@ -42,9 +43,9 @@ pub enum Cause {
     MissingVars { task: String, missing: Vec<String> },
     #[error("task: Task {task:?} cancelled because it is missing required variables:\n{}", wrong.concat())]
     WrongVars { task: String, wrong: Vec<String> },
-    #[error("task: [{task}] command timeout exceeded ({})", go_duration(*limit))]
+    #[error("task: [{task}] command timeout exceeded ({})", format_timeout(*limit))]
     Timeout { task: String, limit: Duration },
-    #[error("task: Task {task:?} took longer than {} and was ended", go_duration(*limit))]
+    #[error("task: Task {task:?} took longer than {} and was ended", format_timeout(*limit))]
     TimeLimit { task: String, limit: Duration },
     #[error("task: Task {task:?} was cancelled")]
     Cancelled { task: String },
@@ -97,7 +98,7 @@ impl From<Failure> for RunError {
 
 impl RunError {
     /// The same, one task further up.
-    pub(super) fn through(mut self, task: &str) -> RunError {
+    pub(crate) fn through(mut self, task: &str) -> RunError {
         self.tasks.push(task.to_owned());
         self
     }
@@ -133,7 +134,7 @@ impl RunError {
 
     /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
     /// commands hear of.
-    pub(super) fn command_code(&self) -> Option<i32> {
+    pub(crate) fn command_code(&self) -> Option<i32> {
         match self.cause.as_ref() {
             Cause::Command(Failure::Exit(code)) => Some(*code),
             Cause::Timeout { .. } => Some(self.exit_code()),

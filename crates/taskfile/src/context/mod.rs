@@ -1,4 +1,22 @@
-//! One run: the Taskfile, how it is to go, and what has happened so far.
+//! What the tasks of one run are evaluated against: the Taskfile, the options, the environment, and the
+//! variables computed from them.
+//!
+//! Turning a task into commands belongs to `compile`, carrying it out to `run`.
+
+mod call;
+mod environment;
+mod error;
+mod evaluate;
+mod options;
+mod renderer;
+mod variables;
+
+pub use call::TaskCall;
+pub use environment::Environment;
+pub use error::{Cause, RunError};
+pub use options::Options;
+pub use renderer::Renderer;
+pub use variables::Variables;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,16 +24,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::ast::{TaskfileAst, Var, Vars, Version};
-use crate::load::{LoadError, join, parse_dotenv};
-use crate::output::Style;
-use crate::shell::{Console, Scope, SelfCall, Stream, quote};
+use crate::go::path::join;
+use crate::go::{Map, Value};
+use crate::load::{LoadError, parse_dotenv};
+use crate::output::{Console, OutputMode, Stream};
+use crate::shell::{Scope, SelfCall, quote};
 use crate::template::System;
-use crate::value::{Map, Value};
-use crate::vars::{Environment, Renderer};
-
-use super::error::RunError;
-use super::once::Executions;
-use super::options::Options;
 
 /// Where a Taskfile is and where its tasks run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,30 +41,28 @@ pub struct Place {
     pub user_dir: PathBuf,
 }
 
-/// Everything one run needs. A run shares nothing with another but the files.
-pub struct Engine<'e> {
+/// Runs share nothing but the files.
+pub struct TaskfileContext<'e> {
     pub(crate) file: &'e TaskfileAst,
     pub(crate) place: &'e Place,
     pub(crate) options: &'e Options,
     pub(crate) console: &'e dyn Console,
     pub(crate) environment: &'e Environment,
     pub(crate) self_call: Option<&'e SelfCall>,
-    pub(crate) style: Style,
+    pub(crate) output_mode: OutputMode,
     pub(crate) host: System,
     /// Under what the whole run stands: a person's switch, the caller's time limit.
     pub(crate) scope: Scope,
     /// The Taskfile's variables with the command line's.
-    pub(super) vars: Vars,
+    vars: Vars,
     /// The Taskfile's environment with its dotenv files.
-    pub(super) env: Vars,
-    pub(super) dynamic: Mutex<HashMap<String, String>>,
-    pub(super) calls: Mutex<HashMap<String, u32>>,
-    pub(super) executions: Executions,
+    env: Vars,
+    dynamic: Mutex<HashMap<String, String>>,
     base: OnceLock<Map>,
     search_path: OnceLock<Option<OsString>>,
 }
 
-impl<'e> Engine<'e> {
+impl<'e> TaskfileContext<'e> {
     /// Prepares a run; no command is started, except for `sh:` variables in the names of dotenv files.
     pub fn new(
         file: &'e TaskfileAst,
@@ -60,32 +72,32 @@ impl<'e> Engine<'e> {
         environment: &'e Environment,
         self_call: Option<&'e SelfCall>,
         scope: Scope,
-    ) -> Result<Engine<'e>, RunError> {
+    ) -> Result<TaskfileContext<'e>, RunError> {
         check_version(file)?;
-        let style = Style::of(if options.output.is_set() { &options.output } else { &file.output })?;
-        let mut engine = Engine {
+        let style = if options.output.is_set() { &options.output } else { &file.output };
+        let output_mode =
+            OutputMode::parse(style).ok_or_else(|| LoadError::OutputStyle { name: style.name.clone() })?;
+        let mut context = TaskfileContext {
             file,
             place,
             options,
             console,
             environment,
             self_call,
-            style,
+            output_mode,
             host: System::new(place.dir.clone()),
             scope,
             vars: Vars::new(),
             env: file.env.clone(),
             dynamic: Mutex::default(),
-            calls: Mutex::default(),
-            executions: Executions::default(),
             base: OnceLock::new(),
             search_path: OnceLock::new(),
         };
         // The names of dotenv files come before the command line: only the file's own variables count in them.
-        engine.vars.clone_from(&file.vars);
-        engine.read_dotenv()?;
-        engine.vars = engine.command_line_vars();
-        Ok(engine)
+        context.vars.clone_from(&file.vars);
+        context.read_dotenv()?;
+        context.vars = context.command_line_vars();
+        Ok(context)
     }
 
     /// The words after `--` and the flags come first, so that the Taskfile's variables can use them;
@@ -115,8 +127,7 @@ impl<'e> Engine<'e> {
             return Ok(());
         }
         let templated = self.file.dotenv.iter().any(|p| p.contains("{{"));
-        let variables =
-            if templated { self.variables(None, None, true)? } else { crate::vars::Variables::default() };
+        let variables = if templated { self.variables(None, None, true)? } else { Variables::default() };
         let mut renderer = Renderer::new(&variables.values, &self.host);
         let paths = renderer.texts(&self.file.dotenv);
         renderer.finish()?;
@@ -158,14 +169,14 @@ impl<'e> Engine<'e> {
     }
 
     /// The search path of commands with our own `task` in front; nothing when it needs no change.
-    pub(super) fn search_path(&self) -> Option<&OsString> {
+    fn search_path(&self) -> Option<&OsString> {
         let found = self
             .search_path
             .get_or_init(|| self.self_call?.search_path(&self.environment.get("PATH").unwrap_or_default()));
         found.as_ref()
     }
 
-    pub(super) fn lookup(&self) -> impl Fn(&str) -> Option<String> {
+    pub(crate) fn lookup(&self) -> impl Fn(&str) -> Option<String> {
         |name| self.environment.get(name)
     }
 
@@ -187,17 +198,17 @@ impl<'e> Engine<'e> {
         join(&self.place.dir, &path)
     }
 
-    pub(super) fn say(&self, line: &str) {
+    pub(crate) fn log(&self, line: &str) {
         self.console.write(Stream::Err, format!("{line}\n").as_bytes());
     }
 
-    pub(super) fn say_verbose(&self, line: &dyn Fn() -> String) {
+    pub(crate) fn log_verbose(&self, line: &dyn Fn() -> String) {
         if self.options.verbose {
-            self.say(&line());
+            self.log(&line());
         }
     }
 
-    pub(super) fn tell_verbose(&self, line: &dyn Fn() -> String) {
+    pub(crate) fn print_verbose(&self, line: &dyn Fn() -> String) {
         if self.options.verbose {
             self.console.write(Stream::Out, format!("{}\n", line()).as_bytes());
         }
@@ -214,7 +225,7 @@ pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String,
 }
 
 /// A lock that was held by a thread that died still guards sound data: each change is one insert.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,7 +1,7 @@
 //! Strings, characters and numbers as Go writes them in source text.
 
+use super::escape::{self, is_print};
 use super::float;
-use crate::escape::{self, is_print};
 
 /// Go's `%q`.
 pub(crate) fn quote(text: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use crate::value::{Map, Value};
+use crate::go::{Map, Value};
 
 /// The process's environment, or one the caller made.
 #[derive(Debug, Default)]

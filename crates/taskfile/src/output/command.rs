@@ -1,0 +1,66 @@
+//! The output of one command on its way to the console.
+
+use crate::ast::OutputStyle;
+
+use super::console::{Console, Stream};
+use super::group::Group;
+use super::prefixed::Prefixed;
+use super::sink::Sink;
+
+/// A known output style.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputMode {
+    Interleaved,
+    Group { begin: String, end: String, error_only: bool },
+    Prefixed,
+}
+
+impl OutputMode {
+    /// The mode a style names; `None` for an unknown name.
+    pub fn parse(style: &OutputStyle) -> Option<OutputMode> {
+        match style.name.as_str() {
+            "" | "interleaved" => Some(OutputMode::Interleaved),
+            "group" => Some(OutputMode::Group {
+                begin: style.group_begin.clone(),
+                end: style.group_end.clone(),
+                error_only: style.group_error_only,
+            }),
+            "prefixed" => Some(OutputMode::Prefixed),
+            _ => None,
+        }
+    }
+}
+
+/// How the output of one command reaches the console.
+pub enum CommandOutput {
+    Interleaved,
+    Group(Group),
+    Prefixed(Prefixed),
+}
+
+impl CommandOutput {
+    /// Runs a command with its output laid out.
+    pub fn run<E>(self, console: &dyn Console, run: impl FnOnce(Sink<'_>) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            CommandOutput::Interleaved if console.is_terminal() => run(Sink::Inherit),
+            CommandOutput::Interleaved => {
+                let mut out = |bytes: &[u8]| console.write(Stream::Out, bytes);
+                if console.is_together() {
+                    return run(Sink::Together { all: &mut out });
+                }
+                let mut err = |bytes: &[u8]| console.write(Stream::Err, bytes);
+                run(Sink::Apart { out: &mut out, err: &mut err })
+            }
+            CommandOutput::Group(mut group) => {
+                let result = run(Sink::Together { all: &mut |bytes| group.take(bytes) });
+                group.finish(console, result.is_err());
+                result
+            }
+            CommandOutput::Prefixed(mut prefixed) => {
+                let result = run(Sink::Together { all: &mut |bytes| prefixed.take(bytes, console) });
+                prefixed.finish(console);
+                result
+            }
+        }
+    }
+}
