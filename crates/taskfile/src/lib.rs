@@ -22,10 +22,10 @@ mod taskfile;
 pub mod template;
 pub mod yaml;
 
-pub use context::{Cause, Environment, RunError};
+pub use context::{RunError, RunErrorKind, TaskEnvironment};
 pub use go::{Map, Value};
-pub use listing::Listed;
+pub use listing::ListedTask;
 pub use load::LoadError;
 pub use output::{Capture, Console, Stream};
-pub use shell::{Cancel, SelfCall, split as split_args};
-pub use taskfile::{Cache, Call, Io, Outcome, Taskfile};
+pub use shell::{CancelToken, TaskShim, split as split_args};
+pub use taskfile::{InvocationResult, OutputTarget, TaskInvocation, Taskfile, TaskfileCache};

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::suggest;
-use crate::yaml::{Node, Position};
+use crate::yaml::{Position, YamlNode};
 
 /// A Taskfile that is YAML but not a Taskfile. Several mistakes of one map are told together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -14,12 +14,12 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    pub fn new(node: &Node, message: impl Into<String>) -> DecodeError {
+    pub fn new(node: &YamlNode, message: impl Into<String>) -> DecodeError {
         DecodeError { messages: vec![message.into()], position: node.position }
     }
 
     /// The node is of a kind that cannot be a `what`.
-    pub fn kind(node: &Node, what: &str) -> DecodeError {
+    pub fn kind(node: &YamlNode, what: &str) -> DecodeError {
         DecodeError::new(node, format!("cannot unmarshal {} into {what}", node.short_tag()))
     }
 
@@ -33,7 +33,7 @@ impl DecodeError {
 
 /// Something a person should know though the file works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct TaskfileWarning {
     pub message: String,
     pub position: Position,
 }
@@ -41,20 +41,20 @@ pub struct Warning {
 /// Collects warnings while a file is decoded.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<TaskfileWarning>,
 }
 
 impl Decoder {
     /// The fields of a map, each key once; unknown keys become warnings.
     pub fn fields<'n>(
         &mut self,
-        node: &'n Node,
+        node: &'n YamlNode,
         what: &str,
         known: &[&str],
-    ) -> Result<Fields<'n>, DecodeError> {
+    ) -> Result<MapFields<'n>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, what))?;
         let mut fields =
-            Fields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
+            MapFields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
         for (key, value) in entries.iter().filter(|(k, _)| k.key() != "<<") {
             let name = key.key();
             if let Some((_, _, first)) = fields.found.iter().find(|(n, _, _)| *n == name) {
@@ -78,23 +78,25 @@ impl Decoder {
     fn unknown_key(&mut self, name: &str, what: &str, known: &[&str], position: Position) {
         let hint = suggest::nearest(name, known.iter().copied())
             .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        self.warnings
-            .push(Warning { message: format!("unknown key {name:?} in {what} is ignored{hint}"), position });
+        self.warnings.push(TaskfileWarning {
+            message: format!("unknown key {name:?} in {what} is ignored{hint}"),
+            position,
+        });
     }
 }
 
-/// The fields of one map. Wrong scalars are collected and told together by [`Fields::finish`]; a mistake
+/// The fields of one map. Wrong scalars are collected and told together by [`MapFields::finish`]; a mistake
 /// inside a nested part stops at once, the first in the file's order.
-pub struct Fields<'n> {
-    node: &'n Node,
-    found: Vec<(&'n str, &'n Node, Position)>,
+pub struct MapFields<'n> {
+    node: &'n YamlNode,
+    found: Vec<(&'n str, &'n YamlNode, Position)>,
     mistakes: Vec<(Position, String)>,
     stop: Option<(Position, DecodeError)>,
 }
 
-impl<'n> Fields<'n> {
+impl<'n> MapFields<'n> {
     /// Keys of a merged map count where the map itself does not say.
-    fn merge(&mut self, source: &'n Node) -> Result<(), DecodeError> {
+    fn merge(&mut self, source: &'n YamlNode) -> Result<(), DecodeError> {
         for map in source.items().unwrap_or(std::slice::from_ref(source)) {
             let entries = map.entries().ok_or_else(|| {
                 DecodeError::new(map, "map merge requires map or sequence of maps as the value")
@@ -109,7 +111,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that is there and not null.
-    pub fn get(&self, name: &str) -> Option<&'n Node> {
+    pub fn get(&self, name: &str) -> Option<&'n YamlNode> {
         self.found
             .iter()
             .find(|(n, _, _)| *n == name)
@@ -122,7 +124,7 @@ impl<'n> Fields<'n> {
         self.found.first().map(|(n, _, _)| *n)
     }
 
-    pub fn mismatch(&mut self, node: &Node, into: &str) {
+    pub fn mismatch(&mut self, node: &YamlNode, into: &str) {
         let value = match node.short_tag() {
             "!!seq" | "!!map" => String::new(),
             _ => {
@@ -188,7 +190,7 @@ impl<'n> Fields<'n> {
         &mut self,
         name: &str,
         go_type: &str,
-        mut decode: impl FnMut(&'n Node) -> Result<T, DecodeError>,
+        mut decode: impl FnMut(&'n YamlNode) -> Result<T, DecodeError>,
     ) -> Option<Vec<T>> {
         let node = self.get(name)?;
         let Some(items) = node.items() else {
@@ -212,7 +214,7 @@ impl<'n> Fields<'n> {
     pub fn part<T>(
         &mut self,
         name: &str,
-        decode: impl FnOnce(&'n Node) -> Result<T, DecodeError>,
+        decode: impl FnOnce(&'n YamlNode) -> Result<T, DecodeError>,
     ) -> Option<T> {
         let node = self.get(name)?;
         match decode(node) {

@@ -1,6 +1,6 @@
 //! A platform a task or command is meant for: a system, a processor, or both.
 
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 use super::decode::{DecodeError, Decoder};
 
@@ -80,7 +80,7 @@ impl Platform {
 
 impl Decoder {
     #[expect(clippy::unused_self, reason = "all decoding hangs on the decoder")]
-    pub(super) fn platform(&mut self, node: &Node) -> Result<Platform, DecodeError> {
+    pub(super) fn platform(&mut self, node: &YamlNode) -> Result<Platform, DecodeError> {
         let text = node.text().ok_or_else(|| DecodeError::kind(node, "platform"))?;
         Platform::parse(text).ok_or_else(|| DecodeError::new(node, format!("invalid platform {text:?}")))
     }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::go::Value;
-use crate::yaml::{Kind, Node};
+use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
@@ -25,7 +25,7 @@ pub struct Var {
 }
 
 impl Var {
-    pub fn of(value: impl Into<Value>) -> Var {
+    pub fn from_value(value: impl Into<Value>) -> Var {
         Var { value: Some(value.into()), ..Var::default() }
     }
 }
@@ -33,7 +33,7 @@ impl Var {
 const KEYS: &[&str] = &["sh", "ref", "map", "value", "secret"];
 
 impl Decoder {
-    pub(super) fn vars(&mut self, node: &Node) -> Result<Vars, DecodeError> {
+    pub(super) fn vars(&mut self, node: &YamlNode) -> Result<Vars, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, "vars"))?;
         let mut vars = Vars::with_capacity(entries.len());
         for (key, value) in entries {
@@ -42,8 +42,8 @@ impl Decoder {
         Ok(vars)
     }
 
-    fn var(&mut self, node: &Node) -> Result<Var, DecodeError> {
-        if !matches!(node.kind, Kind::Map(_)) {
+    fn var(&mut self, node: &YamlNode) -> Result<Var, DecodeError> {
+        if !matches!(node.kind, YamlKind::Map(_)) {
             return Ok(Var { value: Some(node.value()).filter(|v| *v != Value::Nil), ..Var::default() });
         }
         let mut fields = self.fields(node, "a variable", KEYS)?;
@@ -55,7 +55,7 @@ impl Decoder {
             return Err(DecodeError::new(node, message));
         }
         let var = Var {
-            value: fields.get("map").or_else(|| fields.get("value")).map(Node::value),
+            value: fields.get("map").or_else(|| fields.get("value")).map(YamlNode::value),
             sh: fields.optional_string("sh"),
             reference: fields.optional_string("ref").filter(|r| !r.is_empty()),
             dir: None,

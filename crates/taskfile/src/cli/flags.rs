@@ -1,12 +1,12 @@
 //! Flags as go-task takes them: long and short, anywhere before `--`.
 
 use crate::ast::{OutputStyle, Var, Vars};
-use crate::listing::Order;
+use crate::listing::ListOrder;
 
 /// A command line, taken apart.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct Flags {
+pub struct TaskFlags {
     pub version: bool,
     pub help: bool,
     pub init: bool,
@@ -95,10 +95,10 @@ const VALUES: &[(&str, char)] = &[
     ("remote-cache-dir", '\0'),
 ];
 
-impl Flags {
+impl TaskFlags {
     /// Takes the words apart; an error is what to say about a word that cannot be taken.
-    pub fn parse(words: &[String]) -> Result<Flags, String> {
-        let mut flags = Flags::default();
+    pub fn parse(words: &[String]) -> Result<TaskFlags, String> {
+        let mut flags = TaskFlags::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {
@@ -110,7 +110,7 @@ impl Flags {
             } else if word.len() > 1 && word.starts_with('-') {
                 flags.take_short(&word[1..], &mut words)?;
             } else if let Some((name, value)) = word.split_once('=') {
-                flags.globals.insert(name.to_owned(), Var::of(value));
+                flags.globals.insert(name.to_owned(), Var::from_value(value));
             } else {
                 flags.tasks.push(word.clone());
             }
@@ -250,11 +250,11 @@ impl Flags {
         self.list || self.list_all
     }
 
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> ListOrder {
         match self.sort.as_str() {
-            "none" => Order::AsWritten,
-            "alphanumeric" => Order::ByName,
-            _ => Order::RootFirst,
+            "none" => ListOrder::AsWritten,
+            "alphanumeric" => ListOrder::ByName,
+            _ => ListOrder::RootFirst,
         }
     }
 }

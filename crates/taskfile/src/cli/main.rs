@@ -4,16 +4,18 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::ast::{Version, Warning};
-use crate::context::{Cause, Environment, Options, Place, RunError, TaskCall, TaskfileContext};
-use crate::listing::{self, Layout};
-use crate::load::{LoadError, find, load};
-use crate::output::{Console, Stream, Terminal};
+use crate::ast::{SchemaVersion, TaskfileWarning};
+use crate::context::{
+    ProjectPaths, RunError, RunErrorKind, RunOptions, TaskCall, TaskEnvironment, TaskfileContext,
+};
+use crate::listing::{self, JsonLayout};
+use crate::load::{LoadError, find_taskfile, load};
+use crate::output::{Console, ProcessConsole, Stream};
 use crate::run::TaskRunner;
-use crate::shell::{Cancel, Ended, Scope, SelfCall};
+use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
 use crate::template::System;
 
-use super::flags::Flags;
+use super::flags::TaskFlags;
 use super::init::init;
 use super::signals::cancel_on_signal;
 use super::usage::USAGE;
@@ -29,8 +31,8 @@ pub fn main(words: &[String]) -> i32 {
 
 /// The same, ended with everything it started once the limit has passed.
 pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
-    let console = Terminal;
-    let flags = match Flags::parse(words) {
+    let console = ProcessConsole;
+    let flags = match TaskFlags::parse(words) {
         Ok(flags) => flags,
         Err(complaint) => {
             console.write(Stream::Err, format!("{USAGE}\n{complaint}\n").as_bytes());
@@ -42,7 +44,7 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
         FAILED
     };
     if flags.version {
-        console.write(Stream::Out, format!("{}\n", Version::CURRENT).as_bytes());
+        console.write(Stream::Out, format!("{}\n", SchemaVersion::CURRENT).as_bytes());
         return 0;
     }
     if flags.help {
@@ -74,7 +76,7 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
     }
 }
 
-fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
+fn report(error: &RunError, flags: &TaskFlags, console: &dyn Console) -> i32 {
     let mut text = format!("{error}\n");
     if std::io::stderr().is_terminal()
         && let Some(hint) = error.hint()
@@ -86,32 +88,32 @@ fn report(error: &RunError, flags: &Flags, console: &dyn Console) -> i32 {
 }
 
 fn with_taskfile(
-    flags: &Flags,
+    flags: &TaskFlags,
     current: &Path,
-    console: &Terminal,
+    console: &ProcessConsole,
     limit: Option<Duration>,
 ) -> Result<i32, RunError> {
     let home = flags.global.then(|| std::env::var("HOME").unwrap_or_default());
-    let found = find(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
-    let environment = Environment::of_process();
+    let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
+    let environment = TaskEnvironment::from_process();
     let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
     // The program ends with this; the system takes it back in one piece.
     let loaded = Box::leak(Box::new(loaded));
     warn(&loaded.warnings, console);
-    let place = Place { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
+    let place = ProjectPaths { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
     let mut options = options(flags);
     // Who is to be ended by the clock must not be in a group with whoever looks at it.
     options.share_group &= limit.is_none();
-    let self_call = SelfCall::current();
-    let mut scope = Scope::default();
+    let task_shim = TaskShim::current();
+    let mut scope = CancelScope::default();
     if !flags.lists() && !flags.summary && !flags.dry {
         let cancel =
-            Cancel::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
+            CancelToken::new().map_err(|source| LoadError::Read { path: PathBuf::from("a pipe"), source })?;
         cancel_on_signal(&cancel);
-        scope = scope.under(cancel);
+        scope = scope.with_token(cancel);
     }
     if let Some(limit) = limit {
-        scope = scope.within(limit);
+        scope = scope.with_timeout(limit);
     }
     let until = scope.clone();
     let context = TaskfileContext::new(
@@ -120,7 +122,7 @@ fn with_taskfile(
         &options,
         console,
         &environment,
-        self_call.as_ref(),
+        task_shim.as_ref(),
         scope,
     )?;
     if flags.lists() {
@@ -128,23 +130,23 @@ fn with_taskfile(
     }
     let tasks = if flags.tasks.is_empty() { &["default".to_owned()][..] } else { &flags.tasks };
     let mut calls: Vec<TaskCall> = tasks.iter().map(TaskCall::new).collect();
-    run(&context, flags, &mut calls).map_err(|error| match (until.ended(), limit) {
-        (Some(Ended::DeadlinePassed), Some(limit)) => {
-            Cause::TimeLimit { task: tasks.join(" "), limit }.into()
+    run(&context, flags, &mut calls).map_err(|error| match (until.cancel_reason(), limit) {
+        (Some(CancelReason::DeadlinePassed), Some(limit)) => {
+            RunErrorKind::TimeLimit { task: tasks.join(" "), limit }.into()
         }
         _ => error,
     })?;
     Ok(0)
 }
 
-fn print_list(context: &TaskfileContext<'_>, flags: &Flags) -> Result<i32, RunError> {
+fn print_list(context: &TaskfileContext<'_>, flags: &TaskFlags) -> Result<i32, RunError> {
     let (all, order) = (flags.list_all, flags.order());
     let found = if flags.json {
         listing::print_json(
             context,
             all,
             order,
-            Layout { with_status: !flags.no_status, nested: flags.nested },
+            JsonLayout { with_status: !flags.no_status, nested: flags.nested },
         )?
     } else if flags.silent {
         listing::print_names(context, all, order);
@@ -155,18 +157,18 @@ fn print_list(context: &TaskfileContext<'_>, flags: &Flags) -> Result<i32, RunEr
     Ok(if found { 0 } else { FAILED })
 }
 
-fn run(context: &TaskfileContext<'_>, flags: &Flags, calls: &mut [TaskCall]) -> Result<(), RunError> {
+fn run(context: &TaskfileContext<'_>, flags: &TaskFlags, calls: &mut [TaskCall]) -> Result<(), RunError> {
     let runner = TaskRunner::new(context);
     if flags.watch {
         let task = calls.first().map(|c| c.task.clone()).unwrap_or_default();
-        return Err(Cause::Watch { task }.into());
+        return Err(RunErrorKind::Watch { task }.into());
     }
     if flags.status {
         return runner.status(calls);
     }
     let missing = calls.iter_mut().find_map(|call| runner.check(call).err());
     if let Some(error) = missing {
-        if matches!(*error.cause, Cause::NotFound { .. }) {
+        if matches!(*error.kind, RunErrorKind::NotFound { .. }) {
             listing::print_table(context, false, flags.order())?;
         }
         return Err(error);
@@ -177,8 +179,8 @@ fn run(context: &TaskfileContext<'_>, flags: &Flags, calls: &mut [TaskCall]) -> 
     runner.run(calls)
 }
 
-fn options(flags: &Flags) -> Options {
-    Options {
+fn options(flags: &TaskFlags) -> RunOptions {
+    RunOptions {
         verbose: flags.verbose,
         silent: flags.silent,
         dry: flags.dry || flags.status,
@@ -201,7 +203,7 @@ fn options(flags: &Flags) -> Options {
 }
 
 /// A person at a terminal hears of keys nobody knows; a program that compares outputs does not.
-fn warn(warnings: &[(PathBuf, Warning)], console: &dyn Console) {
+fn warn(warnings: &[(PathBuf, TaskfileWarning)], console: &dyn Console) {
     if !std::io::stderr().is_terminal() {
         return;
     }

@@ -3,10 +3,10 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::shell::Cancel;
+use crate::shell::CancelToken;
 
 /// Throws the switch at the first signal, and leaves at once at the third.
-pub fn cancel_on_signal(cancel: &Cancel) {
+pub fn cancel_on_signal(cancel: &CancelToken) {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     let cancel = cancel.clone();
     // Without the thread a signal ends this process alone; the run itself does not need it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::ast::{Var, Vars};
-use crate::context::{Renderer, RunError, TaskfileContext, read_dotenv_file};
+use crate::context::{RunError, TaskfileContext, VarRenderer, read_dotenv_file};
 use crate::go::path::join;
 use crate::go::{Map, Value};
 
@@ -13,14 +13,14 @@ use super::CompiledTask;
 pub(super) fn compile_env(
     context: &TaskfileContext<'_>,
     compiled: &mut CompiledTask<'_>,
-    render: &mut Renderer<'_>,
+    render: &mut VarRenderer<'_>,
     evaluate: bool,
 ) -> Result<(), RunError> {
     let mut env = render.vars(context.file_env());
     let mut from_files = Vars::new();
     for path in render.texts(&compiled.task.dotenv) {
         for (name, value) in read_dotenv_file(&join(&compiled.dir, &path))? {
-            from_files.entry(name).or_insert_with(|| Var::of(value));
+            from_files.entry(name).or_insert_with(|| Var::from_value(value));
         }
     }
     env.extend(render.vars(&from_files));
@@ -30,13 +30,13 @@ pub(super) fn compile_env(
         let value = match (&var.value, &var.sh) {
             (None, Some(sh)) if evaluate => {
                 let dir = var.dir.as_ref().map_or_else(|| compiled.dir.clone(), PathBuf::from);
-                Value::Str(context.dynamic(sh, &dir, &context.exported(&values))?)
+                Value::Str(context.evaluate_sh(sh, &dir, &context.export(&values))?)
             }
             (value, _) => value.clone().unwrap_or_default(),
         };
         values.insert(name.clone(), value);
     }
-    compiled.env = context.exported(&values);
+    compiled.env = context.export(&values);
     compiled.env_vars = env;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::ast::{Iteration, MatrixRow};
-use crate::context::{Cause, Renderer, RunError, TaskfileContext, Variables};
+use crate::context::{RunError, RunErrorKind, TaskfileContext, VarRenderer, Variables};
 use crate::go::{Map, Value};
 
 use super::CompiledTask;
@@ -18,7 +18,7 @@ pub struct LoopItem {
 }
 
 impl LoopItem {
-    fn of(value: Value) -> LoopItem {
+    fn new(value: Value) -> LoopItem {
         LoopItem { value, key: None }
     }
 
@@ -37,10 +37,10 @@ pub(super) fn loop_items(
     context: &TaskfileContext<'_>,
     compiled: &CompiledTask<'_>,
     variables: &Variables,
-    render: &mut Renderer<'_>,
+    render: &mut VarRenderer<'_>,
 ) -> Result<Vec<LoopItem>, RunError> {
     let items = match iteration {
-        Iteration::List(values) => values.iter().cloned().map(LoopItem::of).collect(),
+        Iteration::List(values) => values.iter().cloned().map(LoopItem::new).collect(),
         Iteration::Files(which) => file_items(which, context, compiled)?,
         Iteration::Var { name, split, .. } => {
             let split = render.text(split);
@@ -72,13 +72,13 @@ fn file_items(
         "generates" => subject.generated_files()?,
         _ => Vec::new(),
     };
-    Ok(files.iter().map(|f| LoopItem::of(Value::Str(relative(f, &compiled.dir)))).collect())
+    Ok(files.iter().map(|f| LoopItem::new(Value::Str(relative(f, &compiled.dir)))).collect())
 }
 
 fn matrix_items(
     rows: &indexmap::IndexMap<String, MatrixRow>,
     compiled: &CompiledTask<'_>,
-    render: &mut Renderer<'_>,
+    render: &mut VarRenderer<'_>,
 ) -> Result<Vec<LoopItem>, RunError> {
     let mut combinations = vec![Map::new()];
     for (name, row) in rows {
@@ -105,17 +105,17 @@ fn matrix_items(
         combinations =
             combinations.iter().flat_map(|c| values.iter().map(|v| with(c, v)).collect::<Vec<_>>()).collect();
     }
-    Ok(combinations.into_iter().map(|c| LoopItem::of(Value::Map(c))).collect())
+    Ok(combinations.into_iter().map(|c| LoopItem::new(Value::Map(c))).collect())
 }
 
 /// The turns of a variable; nothing when it cannot be looped over.
 fn var_items(value: &Value, split: &str) -> Option<Vec<LoopItem>> {
     match value {
         Value::Str(text) if split.is_empty() => {
-            Some(text.split_whitespace().map(|w| LoopItem::of(Value::from(w))).collect())
+            Some(text.split_whitespace().map(|w| LoopItem::new(Value::from(w))).collect())
         }
-        Value::Str(text) => Some(text.split(split).map(|w| LoopItem::of(Value::from(w))).collect()),
-        Value::List(items) => Some(items.iter().cloned().map(LoopItem::of).collect()),
+        Value::Str(text) => Some(text.split(split).map(|w| LoopItem::new(Value::from(w))).collect()),
+        Value::List(items) => Some(items.iter().cloned().map(LoopItem::new).collect()),
         Value::Map(map) => {
             Some(map.iter().map(|(k, v)| LoopItem { value: v.clone(), key: Some(k.clone()) }).collect())
         }
@@ -135,5 +135,5 @@ fn relative(path: &Path, dir: &Path) -> String {
 }
 
 fn loop_error(compiled: &CompiledTask<'_>, message: &str) -> RunError {
-    Cause::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
+    RunErrorKind::Loop { file: compiled.task.location.taskfile.clone(), message: message.to_owned() }.into()
 }

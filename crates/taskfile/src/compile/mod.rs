@@ -9,9 +9,9 @@ mod steps;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::ast::{Allowed, Glob, Precondition, Task, Vars};
-use crate::context::{Cause, Renderer, RunError, TaskCall, TaskfileContext, Variables};
-use crate::fingerprint::{Method, Subject};
+use crate::ast::{AllowedValues, Glob, Precondition, TaskAst, Vars};
+use crate::context::{RunError, RunErrorKind, TaskCall, TaskfileContext, VarRenderer, Variables};
+use crate::fingerprint::{FingerprintInput, FingerprintMethod};
 use crate::go::Value;
 use crate::go::path::join;
 use crate::shell::expand_literal;
@@ -21,7 +21,7 @@ pub use steps::{CompiledDep, CompiledStep, render_action};
 
 /// A task as it will run.
 pub struct CompiledTask<'t> {
-    pub task: &'t Task,
+    pub task: &'t TaskAst,
     /// The name with what its stars stood for.
     pub full_name: String,
     pub label: String,
@@ -65,8 +65,8 @@ impl CompiledTask<'_> {
         &'s self,
         context: &'s TaskfileContext<'_>,
         lookup: &'s dyn Fn(&str) -> Option<String>,
-    ) -> Subject<'s> {
-        Subject {
+    ) -> FingerprintInput<'s> {
+        FingerprintInput {
             task: &self.task.name,
             label: self.name(),
             dir: &self.dir,
@@ -81,9 +81,9 @@ impl CompiledTask<'_> {
     }
 
     /// How the task's sources are compared.
-    pub fn fingerprint_method(&self, context: &TaskfileContext<'_>) -> Result<Method, RunError> {
+    pub fn fingerprint_method(&self, context: &TaskfileContext<'_>) -> Result<FingerprintMethod, RunError> {
         let named = [&self.method, &context.file.method].into_iter().find(|m| !m.is_empty());
-        Ok(Method::parse(named.map_or("checksum", String::as_str))?)
+        Ok(FingerprintMethod::parse(named.map_or("checksum", String::as_str))?)
     }
 
     /// Whether the sources are unchanged; `None` for a task without sources.
@@ -106,7 +106,7 @@ pub fn compile<'e>(
     let task = context.find(call)?;
     let mut variables = context.variables(Some(task), Some(call), evaluate)?;
     let full_name = full_name(task, &variables);
-    let mut render = Renderer::new(&variables.values, &context.host);
+    let mut render = VarRenderer::new(&variables.values, &context.host);
     let dir = expand_literal(&render.text(&task.dir), &|name| context.environment.get(name));
     let dir = join(&context.place.dir, &dir);
     let mut compiled = CompiledTask {
@@ -145,8 +145,8 @@ pub fn compile<'e>(
         let (name, value) = compiled.subject(context, &context.lookup()).value(method == "timestamp")?;
         variables.set(name, value);
     }
-    let mut render = Renderer::new(&variables.values, &context.host);
-    let masked = variables.masked();
+    let mut render = VarRenderer::new(&variables.values, &context.host);
+    let masked = variables.mask_secrets();
     steps::compile_steps(context, &mut compiled, &variables, masked.as_ref(), &mut render)?;
     steps::compile_deps(context, &mut compiled, &variables, &mut render)?;
     for precondition in &task.preconditions {
@@ -163,11 +163,11 @@ pub fn compile<'e>(
     Ok(compiled)
 }
 
-fn misplaced(error: TemplateError, task: &Task) -> Cause {
-    Cause::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
+fn misplaced(error: TemplateError, task: &TaskAst) -> RunErrorKind {
+    RunErrorKind::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
 }
 
-fn full_name(task: &Task, variables: &Variables) -> String {
+fn full_name(task: &TaskAst, variables: &Variables) -> String {
     let mut name = task.name.clone();
     if let Some(Value::List(matched)) = variables.values.get("MATCH") {
         for part in matched {
@@ -177,24 +177,24 @@ fn full_name(task: &Task, variables: &Variables) -> String {
     name
 }
 
-fn globs(globs: &[Glob], render: &mut Renderer<'_>) -> Vec<Glob> {
+fn globs(globs: &[Glob], render: &mut VarRenderer<'_>) -> Vec<Glob> {
     globs.iter().map(|g| Glob { pattern: render.text(&g.pattern), exclude: g.exclude }).collect()
 }
 
 /// What each required variable may be; a reference is followed only when the task is to run.
 fn allowed(
-    task: &Task,
-    render: &mut Renderer<'_>,
+    task: &TaskAst,
+    render: &mut VarRenderer<'_>,
     evaluate: bool,
-) -> Result<Vec<(String, Vec<String>)>, Cause> {
+) -> Result<Vec<(String, Vec<String>)>, RunErrorKind> {
     let mut all = Vec::with_capacity(task.requires.len());
     for required in &task.requires {
         let values = match &required.allowed {
-            Allowed::Values(values) => values.clone(),
-            Allowed::Reference(_) if !evaluate => Vec::new(),
-            Allowed::Reference(reference) => match render.reference(reference) {
+            AllowedValues::Values(values) => values.clone(),
+            AllowedValues::Reference(_) if !evaluate => Vec::new(),
+            AllowedValues::Reference(reference) => match render.reference(reference) {
                 Some(Value::List(items)) => items.iter().map(Value::display).collect(),
-                _ => return Err(Cause::EnumReference { reference: reference.clone() }),
+                _ => return Err(RunErrorKind::EnumReference { reference: reference.clone() }),
             },
         };
         all.push((required.name.clone(), values));

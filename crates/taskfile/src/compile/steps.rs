@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::ast::{Action, Command, Dependency, Vars};
-use crate::context::{Renderer, RunError, TaskfileContext, Variables};
+use crate::ast::{Action, CommandAst, Dependency, Vars};
+use crate::context::{RunError, TaskfileContext, VarRenderer, Variables};
 use crate::go::Map;
 
 use super::CompiledTask;
@@ -11,7 +11,7 @@ use super::items::loop_items;
 
 /// One command or call of a task.
 pub struct CompiledStep<'t> {
-    pub command: &'t Command,
+    pub command: &'t CommandAst,
     pub action: Action,
     /// The command as shown to people.
     pub shown: Option<String>,
@@ -32,7 +32,7 @@ pub(super) fn compile_steps<'e>(
     compiled: &mut CompiledTask<'e>,
     variables: &Variables,
     masked: Option<&Map>,
-    render: &mut Renderer<'_>,
+    render: &mut VarRenderer<'_>,
 ) -> Result<(), RunError> {
     for command in &compiled.task.commands {
         if command.deferred {
@@ -47,7 +47,7 @@ pub(super) fn compile_steps<'e>(
             continue;
         }
         let Some(iteration) = &command.iteration else {
-            compiled.steps.push(step(command, render, masked.map(|m| Renderer::new(m, &context.host))));
+            compiled.steps.push(step(command, render, masked.map(|m| VarRenderer::new(m, &context.host))));
             continue;
         };
         let mut data = variables.values.clone();
@@ -56,11 +56,11 @@ pub(super) fn compile_steps<'e>(
             for map in std::iter::once(&mut data).chain(&mut shown) {
                 item.set(iteration.item_name(), map);
             }
-            let mut with_item = Renderer::new(&data, &context.host);
+            let mut with_item = VarRenderer::new(&data, &context.host);
             compiled.steps.push(step(
                 command,
                 &mut with_item,
-                shown.as_ref().map(|m| Renderer::new(m, &context.host)),
+                shown.as_ref().map(|m| VarRenderer::new(m, &context.host)),
             ));
             render.adopt(with_item);
         }
@@ -72,7 +72,7 @@ pub(super) fn compile_deps<'e>(
     context: &TaskfileContext<'e>,
     compiled: &mut CompiledTask<'e>,
     variables: &Variables,
-    render: &mut Renderer<'_>,
+    render: &mut VarRenderer<'_>,
 ) -> Result<(), RunError> {
     for dependency in &compiled.task.deps {
         let Some(iteration) = &dependency.iteration else {
@@ -82,7 +82,7 @@ pub(super) fn compile_deps<'e>(
         let mut data = variables.values.clone();
         for item in loop_items(iteration, context, compiled, variables, render)? {
             item.set(iteration.item_name(), &mut data);
-            let mut with_item = Renderer::new(&data, &context.host);
+            let mut with_item = VarRenderer::new(&data, &context.host);
             compiled.deps.push(dep(dependency, &mut with_item));
             render.adopt(with_item);
         }
@@ -91,9 +91,9 @@ pub(super) fn compile_deps<'e>(
 }
 
 fn step<'t>(
-    command: &'t Command,
-    render: &mut Renderer<'_>,
-    masked: Option<Renderer<'_>>,
+    command: &'t CommandAst,
+    render: &mut VarRenderer<'_>,
+    masked: Option<VarRenderer<'_>>,
 ) -> CompiledStep<'t> {
     let action = render_action(&command.action, render);
     let shown = match (&command.action, masked) {
@@ -103,14 +103,14 @@ fn step<'t>(
     CompiledStep { command, action, shown, condition: render.text(&command.condition) }
 }
 
-pub fn render_action(action: &Action, render: &mut Renderer<'_>) -> Action {
+pub fn render_action(action: &Action, render: &mut VarRenderer<'_>) -> Action {
     match action {
         Action::Shell(text) => Action::Shell(render.text(text)),
         Action::Call { task, vars } => Action::Call { task: render.text(task), vars: render.vars(vars) },
     }
 }
 
-fn dep(dependency: &Dependency, render: &mut Renderer<'_>) -> CompiledDep {
+fn dep(dependency: &Dependency, render: &mut VarRenderer<'_>) -> CompiledDep {
     CompiledDep {
         task: render.text(&dependency.task),
         vars: render.vars(&dependency.vars),

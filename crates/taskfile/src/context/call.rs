@@ -1,10 +1,10 @@
 //! A call of a task, and the task it means.
 
-use crate::ast::{Task, Var, Vars, match_wildcards};
+use crate::ast::{TaskAst, Var, Vars, match_wildcards};
 use crate::go::Value;
 
 use super::TaskfileContext;
-use super::error::Cause;
+use super::error::RunErrorKind;
 
 /// A call of a task, from outside or from another task.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ const MIN_COMMON: usize = 2;
 impl<'e> TaskfileContext<'e> {
     /// The task of this name, or whose pattern it fits, or with this alias. What a pattern's stars
     /// stood for becomes the call's `MATCH`.
-    pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e Task, Cause> {
+    pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e TaskAst, RunErrorKind> {
         let tasks = &self.file.tasks;
         let found = match tasks.get(&call.task) {
             Some(task) => Some((task, Vec::new())),
@@ -40,14 +40,16 @@ impl<'e> TaskfileContext<'e> {
                 .find_map(|t| Some((t, match_wildcards(&t.name, &call.task)?))),
         };
         if let Some((task, matched)) = found {
-            call.vars.insert("MATCH".to_owned(), Var::of(Value::from(matched)));
+            call.vars.insert("MATCH".to_owned(), Var::from_value(Value::from(matched)));
             return Ok(task);
         }
-        let aliased: Vec<&Task> = tasks.values().filter(|t| t.aliases.contains(&call.task)).collect();
+        let aliased: Vec<&TaskAst> = tasks.values().filter(|t| t.aliases.contains(&call.task)).collect();
         match aliased.as_slice() {
             [task] => Ok(task),
-            [] => Err(Cause::NotFound { task: call.task.clone(), suggestion: self.suggest(&call.task) }),
-            several => Err(Cause::Ambiguous {
+            [] => {
+                Err(RunErrorKind::NotFound { task: call.task.clone(), suggestion: self.suggest(&call.task) })
+            }
+            several => Err(RunErrorKind::Ambiguous {
                 alias: call.task.clone(),
                 tasks: several.iter().map(|t| t.name.clone()).collect(),
             }),

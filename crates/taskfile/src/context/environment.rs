@@ -8,35 +8,35 @@ use crate::go::{Map, Value};
 
 /// The process's environment, or one the caller made.
 #[derive(Debug, Default)]
-pub struct Environment {
-    given: Option<Vec<(String, String)>>,
+pub struct TaskEnvironment {
+    overrides: Option<Vec<(String, String)>>,
     known: OnceLock<HashMap<String, String>>,
 }
 
-impl Environment {
-    pub fn of_process() -> Environment {
-        Environment::default()
+impl TaskEnvironment {
+    pub fn from_process() -> TaskEnvironment {
+        TaskEnvironment::default()
     }
 
     /// Exactly these variables; commands get nothing else.
-    pub fn only(vars: impl IntoIterator<Item = (String, String)>) -> Environment {
-        Environment { given: Some(vars.into_iter().collect()), known: OnceLock::new() }
+    pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> TaskEnvironment {
+        TaskEnvironment { overrides: Some(vars.into_iter().collect()), known: OnceLock::new() }
     }
 
     /// What commands get as their whole environment; nothing for the process's own.
-    pub fn given(&self) -> Option<&[(String, String)]> {
-        self.given.as_deref()
+    pub fn overrides(&self) -> Option<&[(String, String)]> {
+        self.overrides.as_deref()
     }
 
     pub fn get(&self, name: &str) -> Option<String> {
-        match &self.given {
+        match &self.overrides {
             Some(_) => self.known().get(name).cloned(),
             None => std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
         }
     }
 
     pub fn contains(&self, name: &str) -> bool {
-        match &self.given {
+        match &self.overrides {
             Some(_) => self.known().contains_key(name),
             None => std::env::var_os(name).is_some(),
         }
@@ -44,14 +44,14 @@ impl Environment {
 
     /// As template data.
     pub fn values(&self) -> Map {
-        match &self.given {
+        match &self.overrides {
             Some(vars) => vars.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect(),
             None => std::env::vars_os().map(|(k, v)| (text(k), Value::Str(text(v)))).collect(),
         }
     }
 
     fn known(&self) -> &HashMap<String, String> {
-        self.known.get_or_init(|| self.given.iter().flatten().cloned().collect())
+        self.known.get_or_init(|| self.overrides.iter().flatten().cloned().collect())
     }
 }
 

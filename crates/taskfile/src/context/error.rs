@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::ast::Location;
+use crate::ast::TaskLocation;
 use crate::fingerprint::FingerprintError;
 use crate::go::time::format_timeout;
 use crate::load::{DotenvError, LoadError};
-use crate::shell::Failure;
+use crate::shell::CommandError;
 use crate::template::TemplateError;
 
 /// A cause, and the tasks it went through on its way up.
 #[derive(Debug)]
 pub struct RunError {
-    pub cause: Box<Cause>,
+    pub kind: Box<RunErrorKind>,
     /// The innermost first.
     tasks: Vec<String>,
 }
 
 #[derive(Debug, Error)]
-pub enum Cause {
+pub enum RunErrorKind {
     #[error("{}", not_found(task, suggestion.as_deref()))]
     NotFound { task: String, suggestion: Option<String> },
     #[error("task: Task \"{task}\" is internal")]
@@ -52,7 +52,7 @@ pub enum Cause {
     #[error("task: precondition not met")]
     Precondition,
     #[error("task: Command \"{command}\" failed: {failure}")]
-    Dynamic { command: String, failure: Failure },
+    Dynamic { command: String, failure: CommandError },
     #[error("task: invalid run {run:?}")]
     InvalidRun { run: String },
     #[error("task: Failed to parse {file}:\n{message}")]
@@ -70,12 +70,12 @@ pub enum Cause {
     #[error("task: cannot start a thread for {task:?}: {source}")]
     Thread { task: String, source: std::io::Error },
     #[error("{0}")]
-    Command(Failure),
+    Command(CommandError),
     #[error("{0}")]
     Template(#[from] TemplateError),
     /// A template of a task, with where the task is written.
     #[error("{error}")]
-    TaskTemplate { error: TemplateError, task: String, location: Location },
+    TaskTemplate { error: TemplateError, task: String, location: TaskLocation },
     #[error("{0}")]
     Fingerprint(#[from] FingerprintError),
     #[error("{0}")]
@@ -84,39 +84,39 @@ pub enum Cause {
     Load(#[from] LoadError),
 }
 
-impl<C: Into<Cause>> From<C> for RunError {
-    fn from(cause: C) -> RunError {
-        RunError { cause: Box::new(cause.into()), tasks: Vec::new() }
+impl<C: Into<RunErrorKind>> From<C> for RunError {
+    fn from(kind: C) -> RunError {
+        RunError { kind: Box::new(kind.into()), tasks: Vec::new() }
     }
 }
 
-impl From<Failure> for RunError {
-    fn from(failure: Failure) -> RunError {
-        Cause::Command(failure).into()
+impl From<CommandError> for RunError {
+    fn from(failure: CommandError) -> RunError {
+        RunErrorKind::Command(failure).into()
     }
 }
 
 impl RunError {
     /// The same, one task further up.
-    pub(crate) fn through(mut self, task: &str) -> RunError {
+    pub(crate) fn in_task(mut self, task: &str) -> RunError {
         self.tasks.push(task.to_owned());
         self
     }
 
     /// The exit code of go-task's command line.
     pub fn code(&self) -> i32 {
-        match self.cause.as_ref() {
-            Cause::NotFound { .. } => 200,
-            Cause::Internal { .. } => 202,
-            Cause::Ambiguous { .. } => 203,
-            Cause::TooManyCalls { .. } => 204,
-            Cause::Refused { .. } | Cause::NoTerminal { .. } => 205,
-            Cause::MissingVars { .. } => 206,
-            Cause::WrongVars { .. } => 207,
-            Cause::Timeout { .. } | Cause::TimeLimit { .. } => 208,
-            Cause::Cancelled { .. } => 130,
-            Cause::Loop { .. } => 109,
-            Cause::Load(error) => error.code(),
+        match self.kind.as_ref() {
+            RunErrorKind::NotFound { .. } => 200,
+            RunErrorKind::Internal { .. } => 202,
+            RunErrorKind::Ambiguous { .. } => 203,
+            RunErrorKind::TooManyCalls { .. } => 204,
+            RunErrorKind::Refused { .. } | RunErrorKind::NoTerminal { .. } => 205,
+            RunErrorKind::MissingVars { .. } => 206,
+            RunErrorKind::WrongVars { .. } => 207,
+            RunErrorKind::Timeout { .. } | RunErrorKind::TimeLimit { .. } => 208,
+            RunErrorKind::Cancelled { .. } => 130,
+            RunErrorKind::Loop { .. } => 109,
+            RunErrorKind::Load(error) => error.code(),
             _ if self.tasks.is_empty() => 1,
             _ => 201,
         }
@@ -124,10 +124,10 @@ impl RunError {
 
     /// The code of the command that failed, where one did; else that of the command line.
     pub fn exit_code(&self) -> i32 {
-        match self.cause.as_ref() {
-            Cause::Command(Failure::Exit(code)) => *code,
-            Cause::Timeout { .. } | Cause::TimeLimit { .. } => 124,
-            Cause::Cancelled { .. } => 130,
+        match self.kind.as_ref() {
+            RunErrorKind::Command(CommandError::Exit(code)) => *code,
+            RunErrorKind::Timeout { .. } | RunErrorKind::TimeLimit { .. } => 124,
+            RunErrorKind::Cancelled { .. } => 130,
             _ => self.code(),
         }
     }
@@ -135,9 +135,9 @@ impl RunError {
     /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
     /// commands hear of.
     pub(crate) fn command_code(&self) -> Option<i32> {
-        match self.cause.as_ref() {
-            Cause::Command(Failure::Exit(code)) => Some(*code),
-            Cause::Timeout { .. } => Some(self.exit_code()),
+        match self.kind.as_ref() {
+            RunErrorKind::Command(CommandError::Exit(code)) => Some(*code),
+            RunErrorKind::Timeout { .. } => Some(self.exit_code()),
             _ => None,
         }
     }
@@ -149,8 +149,8 @@ impl RunError {
 
     /// What helps a person further: for calls that lead round, the way.
     pub fn hint(&self) -> Option<String> {
-        match self.cause.as_ref() {
-            Cause::TooManyCalls { task, .. } => {
+        match self.kind.as_ref() {
+            RunErrorKind::TooManyCalls { task, .. } => {
                 let way: Vec<&str> =
                     self.tasks.iter().take_while(|t| *t != task).map(String::as_str).collect();
                 let round: Vec<&str> = std::iter::once(task.as_str())
@@ -159,7 +159,7 @@ impl RunError {
                     .collect();
                 Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
             }
-            Cause::TaskTemplate { error, task, location } => {
+            RunErrorKind::TaskTemplate { error, task, location } => {
                 let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));
                 let (file, at) = (&location.taskfile, location.position);
                 Some(format!(
@@ -167,7 +167,7 @@ impl RunError {
                     at.line, at.column, error.line
                 ))
             }
-            Cause::Load(error) => error.hint(),
+            RunErrorKind::Load(error) => error.hint(),
             _ => None,
         }
     }
@@ -178,7 +178,7 @@ impl fmt::Display for RunError {
         for task in self.tasks.iter().rev() {
             write!(f, "task: Failed to run task {task:?}: ")?;
         }
-        write!(f, "{}", self.cause)
+        write!(f, "{}", self.kind)
     }
 }
 

@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::ast::{Task, Var};
+use crate::ast::{TaskAst, Var};
 use crate::go::path::join;
 use crate::go::{Map, Value};
-use crate::output::{Sink, Stream};
-use crate::shell::{Failure, Request, Scope};
+use crate::output::{CommandSink, Stream};
+use crate::shell::{CancelScope, CommandError, CommandRequest};
 
 use super::call::TaskCall;
-use super::error::{Cause, RunError};
-use super::renderer::Renderer;
+use super::error::{RunError, RunErrorKind};
+use super::renderer::VarRenderer;
 use super::variables::Variables;
 use super::{TaskfileContext, lock};
 
@@ -21,20 +21,20 @@ impl TaskfileContext<'_> {
     /// mistakes in templates leave a text as written.
     pub(crate) fn variables(
         &self,
-        task: Option<&Task>,
+        task: Option<&TaskAst>,
         call: Option<&TaskCall>,
         evaluate: bool,
     ) -> Result<Variables, RunError> {
-        let mut variables = Variables::over(self.base());
-        self.set_all(&mut variables, task, call, evaluate)?;
+        let mut variables = Variables::with_base(self.base_values());
+        self.set_variables(&mut variables, task, call, evaluate)?;
         Ok(variables)
     }
 
     /// The same, set over what is the same for all tasks.
-    pub(crate) fn set_all(
+    pub(crate) fn set_variables(
         &self,
         variables: &mut Variables,
-        task: Option<&Task>,
+        task: Option<&TaskAst>,
         call: Option<&TaskCall>,
         evaluate: bool,
     ) -> Result<(), RunError> {
@@ -64,7 +64,7 @@ impl TaskfileContext<'_> {
         Ok(())
     }
 
-    fn set_special(&self, variables: &mut Variables, task: Option<&Task>, call: Option<&TaskCall>) {
+    fn set_special(&self, variables: &mut Variables, task: Option<&TaskAst>, call: Option<&TaskCall>) {
         let taskfile = task.map_or("", |t| t.location.taskfile.as_str());
         let taskfile_dir = Path::new(taskfile).parent().map(Path::to_string_lossy).unwrap_or_default();
         let task_dir = task.map(|t| join(&self.place.dir, &t.dir)).unwrap_or_default();
@@ -80,8 +80,8 @@ impl TaskfileContext<'_> {
     }
 
     /// Where a task's own `sh:` variables run. At this point only the environment is known.
-    fn task_dir(&self, task: &Task, variables: &Variables) -> Result<PathBuf, RunError> {
-        let mut renderer = Renderer::new(&variables.values, &self.host);
+    fn task_dir(&self, task: &TaskAst, variables: &Variables) -> Result<PathBuf, RunError> {
+        let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let dir = renderer.text(&task.dir);
         renderer.finish()?;
         Ok(join(&self.place.dir, &dir))
@@ -95,7 +95,7 @@ impl TaskfileContext<'_> {
         dir: &Path,
         evaluate: bool,
     ) -> Result<(), RunError> {
-        let mut renderer = Renderer::new(&variables.values, &self.host);
+        let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let current = renderer.var(var);
         if current.secret {
             variables.secrets.push(name.to_owned());
@@ -113,7 +113,7 @@ impl TaskfileContext<'_> {
             (None, None) => Value::Nil,
             (None, Some(sh)) => {
                 let dir = current.dir.as_deref().map_or(dir, Path::new);
-                Value::Str(self.dynamic(sh, dir, &self.exported(&variables.values))?)
+                Value::Str(self.evaluate_sh(sh, dir, &self.export(&variables.values))?)
             }
         };
         variables.set(name, value);
@@ -121,26 +121,26 @@ impl TaskfileContext<'_> {
     }
 
     /// Variables as an environment; what the environment has already stays.
-    pub(crate) fn exported(&self, values: &Map) -> Vec<(String, OsString)> {
-        let exports = Variables::exports(values).filter(|(name, _)| !self.environment.contains(name));
-        let mut exported: Vec<(String, OsString)> =
-            exports.map(|(name, text)| (name.to_owned(), text.into())).collect();
-        exported.extend(self.search_path().map(|path| ("PATH".to_owned(), path.clone())));
-        exported
+    pub(crate) fn export(&self, values: &Map) -> Vec<(String, OsString)> {
+        let exportable = Variables::exportable(values).filter(|(name, _)| !self.environment.contains(name));
+        let mut export: Vec<(String, OsString)> =
+            exportable.map(|(name, text)| (name.to_owned(), text.into())).collect();
+        export.extend(self.search_path().map(|path| ("PATH".to_owned(), path.clone())));
+        export
     }
 
     /// The output of a command without its last line end; each command is run once in a run.
-    pub(crate) fn dynamic(
+    pub(crate) fn evaluate_sh(
         &self,
         sh: &str,
         dir: &Path,
-        exported: &[(String, OsString)],
+        export: &[(String, OsString)],
     ) -> Result<String, RunError> {
         if sh.is_empty() {
             return Ok(String::new());
         }
         // Held while the command runs, so that tasks that run at once do not run it twice.
-        let mut known = lock(&self.dynamic);
+        let mut known = lock(&self.sh_results);
         if let Some(result) = known.get(sh) {
             return Ok(result.clone());
         }
@@ -148,18 +148,18 @@ impl TaskfileContext<'_> {
         let mut out = |part: &[u8]| bytes.extend_from_slice(part);
         let mut err = |part: &[u8]| self.console.write(Stream::Err, part);
         let sink = if self.console.is_terminal() {
-            Sink::OutOnly { out: &mut out }
+            CommandSink::OutOnly { out: &mut out }
         } else {
-            Sink::Apart { out: &mut out, err: &mut err }
+            CommandSink::Separate { out: &mut out, err: &mut err }
         };
         if !dir.exists() {
             // A task makes its directory before its commands; its variables come even earlier.
             std::fs::create_dir_all(dir)
-                .map_err(|source| Cause::Directory { dir: dir.to_owned(), source })?;
+                .map_err(|source| RunErrorKind::Directory { dir: dir.to_owned(), source })?;
         }
-        let request = self.request(sh, dir, exported, &[], &[]);
+        let request = self.command_request(sh, dir, export, &[], &[]);
         crate::shell::run(&request, &self.scope, sink)
-            .map_err(|failure| Cause::Dynamic { command: sh.to_owned(), failure })?;
+            .map_err(|failure| RunErrorKind::Dynamic { command: sh.to_owned(), failure })?;
         let text = String::from_utf8_lossy(&bytes);
         let result =
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
@@ -168,18 +168,18 @@ impl TaskfileContext<'_> {
         Ok(result)
     }
 
-    pub(crate) fn request<'r>(
+    pub(crate) fn command_request<'r>(
         &'r self,
         command: &'r str,
         dir: &'r Path,
         additions: &'r [(String, OsString)],
         set: &'r [String],
         shopt: &'r [String],
-    ) -> Request<'r> {
-        Request {
+    ) -> CommandRequest<'r> {
+        CommandRequest {
             command,
             dir,
-            environment: self.environment.given(),
+            environment: self.environment.overrides(),
             additions,
             set,
             shopt,
@@ -194,13 +194,13 @@ impl TaskfileContext<'_> {
         command: &str,
         dir: &Path,
         env: &[(String, OsString)],
-        scope: &Scope,
-    ) -> Result<(), Failure> {
+        scope: &CancelScope,
+    ) -> Result<(), CommandError> {
         let mut nothing = |_: &[u8]| {};
         crate::shell::run(
-            &self.request(command, dir, env, &[], &[]),
+            &self.command_request(command, dir, env, &[], &[]),
             scope,
-            Sink::Together { all: &mut nothing },
+            CommandSink::Combined { all: &mut nothing },
         )
     }
 }

@@ -12,10 +12,10 @@ mod renderer;
 mod variables;
 
 pub use call::TaskCall;
-pub use environment::Environment;
-pub use error::{Cause, RunError};
-pub use options::Options;
-pub use renderer::Renderer;
+pub use environment::TaskEnvironment;
+pub use error::{RunError, RunErrorKind};
+pub use options::RunOptions;
+pub use renderer::VarRenderer;
 pub use variables::Variables;
 
 use std::collections::HashMap;
@@ -23,17 +23,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::ast::{TaskfileAst, Var, Vars, Version};
+use crate::ast::{SchemaVersion, TaskfileAst, Var, Vars};
 use crate::go::path::join;
 use crate::go::{Map, Value};
 use crate::load::{LoadError, parse_dotenv};
 use crate::output::{Console, OutputMode, Stream};
-use crate::shell::{Scope, SelfCall, quote};
+use crate::shell::{CancelScope, TaskShim, quote};
 use crate::template::System;
 
 /// Where a Taskfile is and where its tasks run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ProjectPaths {
     /// Tasks run here unless they say otherwise.
     pub dir: PathBuf,
     pub taskfile: PathBuf,
@@ -44,20 +44,20 @@ pub struct Place {
 /// Runs share nothing but the files.
 pub struct TaskfileContext<'e> {
     pub(crate) file: &'e TaskfileAst,
-    pub(crate) place: &'e Place,
-    pub(crate) options: &'e Options,
+    pub(crate) place: &'e ProjectPaths,
+    pub(crate) options: &'e RunOptions,
     pub(crate) console: &'e dyn Console,
-    pub(crate) environment: &'e Environment,
-    pub(crate) self_call: Option<&'e SelfCall>,
+    pub(crate) environment: &'e TaskEnvironment,
+    pub(crate) task_shim: Option<&'e TaskShim>,
     pub(crate) output_mode: OutputMode,
     pub(crate) host: System,
     /// Under what the whole run stands: a person's switch, the caller's time limit.
-    pub(crate) scope: Scope,
+    pub(crate) scope: CancelScope,
     /// The Taskfile's variables with the command line's.
     vars: Vars,
     /// The Taskfile's environment with its dotenv files.
     env: Vars,
-    dynamic: Mutex<HashMap<String, String>>,
+    sh_results: Mutex<HashMap<String, String>>,
     base: OnceLock<Map>,
     search_path: OnceLock<Option<OsString>>,
 }
@@ -66,12 +66,12 @@ impl<'e> TaskfileContext<'e> {
     /// Prepares a run; no command is started, except for `sh:` variables in the names of dotenv files.
     pub fn new(
         file: &'e TaskfileAst,
-        place: &'e Place,
-        options: &'e Options,
+        place: &'e ProjectPaths,
+        options: &'e RunOptions,
         console: &'e dyn Console,
-        environment: &'e Environment,
-        self_call: Option<&'e SelfCall>,
-        scope: Scope,
+        environment: &'e TaskEnvironment,
+        task_shim: Option<&'e TaskShim>,
+        scope: CancelScope,
     ) -> Result<TaskfileContext<'e>, RunError> {
         check_version(file)?;
         let style = if options.output.is_set() { &options.output } else { &file.output };
@@ -83,13 +83,13 @@ impl<'e> TaskfileContext<'e> {
             options,
             console,
             environment,
-            self_call,
+            task_shim,
             output_mode,
             host: System::new(place.dir.clone()),
             scope,
             vars: Vars::new(),
             env: file.env.clone(),
-            dynamic: Mutex::default(),
+            sh_results: Mutex::default(),
             base: OnceLock::new(),
             search_path: OnceLock::new(),
         };
@@ -107,7 +107,7 @@ impl<'e> TaskfileContext<'e> {
         let words = &options.cli_args;
         let mut vars = Vars::new();
         let mut set = |name: &str, value: Value| {
-            vars.insert(name.to_owned(), Var::of(value));
+            vars.insert(name.to_owned(), Var::from_value(value));
         };
         set("CLI_ARGS", Value::Str(words.iter().map(|w| quote(w)).collect::<Vec<_>>().join(" ")));
         set("CLI_ARGS_LIST", Value::List(words.iter().map(|w| Value::from(w.as_str())).collect()));
@@ -128,12 +128,12 @@ impl<'e> TaskfileContext<'e> {
         }
         let templated = self.file.dotenv.iter().any(|p| p.contains("{{"));
         let variables = if templated { self.variables(None, None, true)? } else { Variables::default() };
-        let mut renderer = Renderer::new(&variables.values, &self.host);
+        let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let paths = renderer.texts(&self.file.dotenv);
         renderer.finish()?;
         for path in paths.iter().filter(|p| !p.is_empty()) {
             for (name, value) in read_dotenv_file(&join(&self.place.dir, path))? {
-                self.env.entry(name).or_insert_with(|| Var::of(value));
+                self.env.entry(name).or_insert_with(|| Var::from_value(value));
             }
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'e> TaskfileContext<'e> {
     }
 
     /// The environment and the variables that are the same for every task.
-    pub(crate) fn base(&self) -> &Map {
+    pub(crate) fn base_values(&self) -> &Map {
         self.base.get_or_init(|| {
             let mut base = self.environment.values();
             let executable = self.options.executable.clone().unwrap_or_else(|| "task".to_owned());
@@ -158,7 +158,7 @@ impl<'e> TaskfileContext<'e> {
                 ("ROOT_TASKFILE", self.place.taskfile.display().to_string()),
                 ("ROOT_DIR", self.place.dir.display().to_string()),
                 ("USER_WORKING_DIR", self.place.user_dir.display().to_string()),
-                ("TASK_VERSION", Version::CURRENT.to_string()),
+                ("TASK_VERSION", SchemaVersion::CURRENT.to_string()),
                 ("PATH_LIST_SEPARATOR", ":".to_owned()),
                 ("FILE_PATH_SEPARATOR", "/".to_owned()),
             ] {
@@ -172,7 +172,7 @@ impl<'e> TaskfileContext<'e> {
     fn search_path(&self) -> Option<&OsString> {
         let found = self
             .search_path
-            .get_or_init(|| self.self_call?.search_path(&self.environment.get("PATH").unwrap_or_default()));
+            .get_or_init(|| self.task_shim?.search_path(&self.environment.get("PATH").unwrap_or_default()));
         found.as_ref()
     }
 
@@ -230,11 +230,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn check_version(file: &TaskfileAst) -> Result<(), LoadError> {
-    let version = file.version.unwrap_or(Version::V3);
-    let reason = if version < Version::V3 {
+    let version = file.version.unwrap_or(SchemaVersion::V3);
+    let reason = if version < SchemaVersion::V3 {
         "no longer supported. Please use v3 or above".to_owned()
-    } else if version > Version::CURRENT {
-        format!("is greater than the current version of Task ({})", Version::CURRENT)
+    } else if version > SchemaVersion::CURRENT {
+        format!("is greater than the current version of Task ({})", SchemaVersion::CURRENT)
     } else {
         return Ok(());
     };

@@ -6,15 +6,15 @@ use crate::template::{Host, Template, TemplateError, evaluate};
 
 /// Renders the parts of one task. After a mistake everything stays as it is written: a caller that only
 /// wants to show the task goes on, one that wants to run it asks for the error.
-pub struct Renderer<'r> {
+pub struct VarRenderer<'r> {
     data: &'r Map,
     host: &'r dyn Host,
     error: Option<TemplateError>,
 }
 
-impl<'r> Renderer<'r> {
-    pub fn new(data: &'r Map, host: &'r dyn Host) -> Renderer<'r> {
-        Renderer { data, host, error: None }
+impl<'r> VarRenderer<'r> {
+    pub fn new(data: &'r Map, host: &'r dyn Host) -> VarRenderer<'r> {
+        VarRenderer { data, host, error: None }
     }
 
     pub fn text(&mut self, text: &str) -> String {
@@ -83,7 +83,7 @@ impl<'r> Renderer<'r> {
     }
 
     /// Takes over another's mistake, unless there is one already.
-    pub fn adopt(&mut self, other: Renderer<'_>) {
+    pub fn adopt(&mut self, other: VarRenderer<'_>) {
         self.error = self.error.take().or(other.error);
     }
 

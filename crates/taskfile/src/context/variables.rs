@@ -19,13 +19,13 @@ pub struct Variables {
 
 impl Variables {
     /// With these values to begin with.
-    pub fn over(base: &Map) -> Self {
+    pub fn with_base(base: &Map) -> Self {
         Self { values: base.clone(), ..Self::default() }
     }
 
     /// As they were when they were made over these values. Most are still there, which is cheaper than making all anew for
     /// each of many tasks.
-    pub fn back_to(&mut self, base: &Map) {
+    pub fn reset(&mut self, base: &Map) {
         self.pending.clear();
         self.secrets.clear();
         if std::mem::take(&mut self.is_any_removed) {
@@ -60,7 +60,7 @@ impl Variables {
     }
 
     /// The values as shown to people: secrets are stars.
-    pub fn masked(&self) -> Option<Map> {
+    pub fn mask_secrets(&self) -> Option<Map> {
         if self.secrets.is_empty() {
             return None;
         }
@@ -72,7 +72,7 @@ impl Variables {
     }
 
     /// The variables a command can have in its environment: texts, numbers and truth values.
-    pub fn exports(values: &Map) -> impl Iterator<Item = (&str, String)> {
+    pub fn exportable(values: &Map) -> impl Iterator<Item = (&str, String)> {
         values
             .iter()
             .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))
@@ -84,14 +84,14 @@ impl Variables {
 mod tests {
     use super::*;
 
-    fn base() -> Map {
+    fn base_values() -> Map {
         ["HOME", "USER", "TASK_EXE"].map(|name| (name.to_owned(), Value::from(name))).into_iter().collect()
     }
 
     #[test]
     fn whatever_was_set_is_gone_when_they_go_back() {
-        let base = base();
-        let mut variables = Variables::over(&base);
+        let base = base_values();
+        let mut variables = Variables::with_base(&base);
         let changes: [fn(&mut Variables); 4] = [
             |variables| variables.set("NEW", Value::from("new")),
             |variables| variables.set("USER", Value::from("other")),
@@ -104,7 +104,7 @@ mod tests {
                 for change in &changes[first..=upto] {
                     change(&mut variables);
                 }
-                variables.back_to(&base);
+                variables.reset(&base);
                 assert!(variables.values.iter().eq(base.iter()), "{:?}", variables.values);
                 assert!(variables.pending.is_empty() && variables.secrets.is_empty());
             }

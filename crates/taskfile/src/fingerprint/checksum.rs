@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{FingerprintError, Subject, file_name};
+use super::{FingerprintError, FingerprintInput, file_name};
 
-pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
+pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
         return Ok(false);
     }
     let path = path(subject);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
-    let new = of(subject)?;
+    let new = compute(subject)?;
     let same = old.trim() == new;
     if !same && !subject.dry {
         let kept = path
@@ -30,7 +30,7 @@ pub fn is_up_to_date(subject: &Subject<'_>) -> Result<bool, FingerprintError> {
 }
 
 /// The sum over names and contents of the sources, as go-task prints it.
-pub fn of(subject: &Subject<'_>) -> Result<String, FingerprintError> {
+pub fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintError> {
     let mut hash = Xxh3::new();
     for file in subject.source_files()? {
         if let Some(name) = file.file_name() {
@@ -44,11 +44,11 @@ pub fn of(subject: &Subject<'_>) -> Result<String, FingerprintError> {
     Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
 }
 
-pub fn forget(subject: &Subject<'_>) {
+pub fn forget(subject: &FingerprintInput<'_>) {
     // What was never kept cannot be removed, and need not be.
     let _ = std::fs::remove_file(path(subject));
 }
 
-fn path(subject: &Subject<'_>) -> PathBuf {
+fn path(subject: &FingerprintInput<'_>) -> PathBuf {
     subject.state.join("checksum").join(file_name(subject.label))
 }

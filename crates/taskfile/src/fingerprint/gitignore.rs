@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::glob::matches;
 
 /// One line of a `.gitignore`.
-struct Rule {
+struct IgnoreRule {
     parts: Vec<String>,
     negated: bool,
     only_directories: bool,
@@ -16,18 +16,18 @@ struct Rule {
 
 /// Keeps the files that no `.gitignore` between the root and the file ignores.
 pub fn retain(files: &mut Vec<PathBuf>, root: &Path) {
-    let mut rules: HashMap<PathBuf, Vec<Rule>> = HashMap::new();
+    let mut rules: HashMap<PathBuf, Vec<IgnoreRule>> = HashMap::new();
     files.retain(|file| !is_ignored(file, root, &mut rules));
 }
 
 /// A file in an ignored directory is ignored, whatever comes after.
-fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<Rule>>) -> bool {
+fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<IgnoreRule>>) -> bool {
     let Ok(below) = file.strip_prefix(root) else { return false };
     let mut path = root.to_owned();
     let parts: Vec<_> = below.components().collect();
     for (depth, part) in parts.iter().enumerate() {
         path.push(part);
-        if verdict(&path, root, depth + 1 < parts.len(), rules) {
+        if is_path_ignored(&path, root, depth + 1 < parts.len(), rules) {
             return true;
         }
     }
@@ -35,7 +35,12 @@ fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<Rule>>)
 }
 
 /// What the last rule that matches says, the deeper files after the higher ones.
-fn verdict(path: &Path, root: &Path, is_dir: bool, rules: &mut HashMap<PathBuf, Vec<Rule>>) -> bool {
+fn is_path_ignored(
+    path: &Path,
+    root: &Path,
+    is_dir: bool,
+    rules: &mut HashMap<PathBuf, Vec<IgnoreRule>>,
+) -> bool {
     let mut ignored = false;
     let Some(parent) = path.parent() else { return false };
     let mut dirs: Vec<&Path> = parent.ancestors().take_while(|d| d.starts_with(root)).collect();
@@ -54,12 +59,12 @@ fn verdict(path: &Path, root: &Path, is_dir: bool, rules: &mut HashMap<PathBuf, 
     ignored
 }
 
-fn read(path: &Path) -> Vec<Rule> {
-    std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(Rule::parse).collect()
+fn read(path: &Path) -> Vec<IgnoreRule> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(IgnoreRule::parse).collect()
 }
 
-impl Rule {
-    fn parse(line: &str) -> Option<Rule> {
+impl IgnoreRule {
+    fn parse(line: &str) -> Option<IgnoreRule> {
         let line = line.trim_end();
         if line.is_empty() || line.starts_with('#') {
             return None;
@@ -69,7 +74,7 @@ impl Rule {
         let (only_directories, line) = line.strip_suffix('/').map_or((false, line), |l| (true, l));
         let anchored = line.contains('/');
         let parts = line.trim_start_matches('/').split('/').map(str::to_owned).collect();
-        Some(Rule { parts, negated, only_directories, anchored })
+        Some(IgnoreRule { parts, negated, only_directories, anchored })
     }
 
     fn matches(&self, path: &[String]) -> bool {

@@ -16,20 +16,20 @@ pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), F
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
     // Hidden files are found below `**`, not by a lone `*`, as a shell has it.
     let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
-    let mut walk = Walk { pattern, hidden, entries: 0, found };
+    let mut walk = GlobWalk { pattern, hidden, entries: 0, found };
     let start = parts.iter().take_while(|p| !is_pattern(p)).count().min(parts.len().saturating_sub(1));
     let base: PathBuf = parts[..start].iter().collect();
     walk.step(&base, &parts[start..], 0)
 }
 
-struct Walk<'w> {
+struct GlobWalk<'w> {
     pattern: &'w str,
     hidden: bool,
     entries: usize,
     found: &'w mut Vec<PathBuf>,
 }
 
-impl Walk<'_> {
+impl GlobWalk<'_> {
     fn step(&mut self, base: &Path, parts: &[String], depth: usize) -> Result<(), FingerprintError> {
         let Some((part, rest)) = parts.split_first() else {
             if base.is_file() {
@@ -91,7 +91,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
                 continue;
             }
             None if n == name.len() => return true,
-            Some(_) if n < name.len() => one(&pattern[p..], name[n]),
+            Some(_) if n < name.len() => match_char(&pattern[p..], name[n]),
             _ => None,
         };
         match (step, &mut back) {
@@ -109,7 +109,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// How much of the pattern stands for this one character; nothing when it does not.
-fn one(pattern: &[char], c: char) -> Option<usize> {
+fn match_char(pattern: &[char], c: char) -> Option<usize> {
     match pattern.first()? {
         '?' => Some(1),
         '\\' if pattern.len() > 1 => (pattern[1] == c).then_some(2),

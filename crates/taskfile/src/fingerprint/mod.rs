@@ -28,7 +28,7 @@ pub enum FingerprintError {
 }
 
 /// The files a task is made from and makes, and where the state between runs is kept.
-pub struct Subject<'s> {
+pub struct FingerprintInput<'s> {
     pub task: &'s str,
     pub label: &'s str,
     pub dir: &'s Path,
@@ -44,41 +44,45 @@ pub struct Subject<'s> {
 
 /// How sources are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum FingerprintMethod {
     Checksum,
     Timestamp,
     None,
 }
 
-impl Method {
-    pub fn parse(name: &str) -> Result<Method, FingerprintError> {
+impl FingerprintMethod {
+    pub fn parse(name: &str) -> Result<FingerprintMethod, FingerprintError> {
         match name {
-            "checksum" => Ok(Method::Checksum),
-            "timestamp" => Ok(Method::Timestamp),
-            "none" => Ok(Method::None),
+            "checksum" => Ok(FingerprintMethod::Checksum),
+            "timestamp" => Ok(FingerprintMethod::Timestamp),
+            "none" => Ok(FingerprintMethod::None),
             other => Err(FingerprintError::Method(other.to_owned())),
         }
     }
 }
 
-impl Subject<'_> {
+impl FingerprintInput<'_> {
     /// Whether the sources are what they were; remembers what they are, unless nothing is to be changed.
-    pub fn is_up_to_date(&self, method: Method) -> Result<bool, FingerprintError> {
+    pub fn is_up_to_date(&self, method: FingerprintMethod) -> Result<bool, FingerprintError> {
         match method {
-            Method::Checksum => checksum::is_up_to_date(self),
-            Method::Timestamp => timestamp::is_up_to_date(self),
-            Method::None => Ok(false),
+            FingerprintMethod::Checksum => checksum::is_up_to_date(self),
+            FingerprintMethod::Timestamp => timestamp::is_up_to_date(self),
+            FingerprintMethod::None => Ok(false),
         }
     }
 
     /// What templates see of the sources: the variable's name and value.
     pub fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
-        if timestamp { timestamp::value(self) } else { Ok(("CHECKSUM", Value::Str(checksum::of(self)?))) }
+        if timestamp {
+            timestamp::value(self)
+        } else {
+            Ok(("CHECKSUM", Value::Str(checksum::compute(self)?)))
+        }
     }
 
     /// Forgets the sources, so that a task that failed runs again.
-    pub fn forget(&self, method: Method) {
-        if method == Method::Checksum && !self.sources.is_empty() {
+    pub fn forget(&self, method: FingerprintMethod) {
+        if method == FingerprintMethod::Checksum && !self.sources.is_empty() {
             checksum::forget(self);
         }
     }

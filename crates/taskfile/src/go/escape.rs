@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Whether a character shows as itself: letters, marks, numbers, signs and the plain space.
-pub fn is_print(c: char) -> bool {
+pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
@@ -14,7 +14,7 @@ pub fn is_print(c: char) -> bool {
 }
 
 /// Writes one that does not show: `\n`, `\x1b`, `\u00ad`.
-pub fn push(out: &mut String, c: char) {
+pub fn push_escaped(out: &mut String, c: char) {
     // Writing to a text cannot fail.
     match c {
         '\x07' => out.push_str("\\a"),

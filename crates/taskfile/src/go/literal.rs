@@ -1,21 +1,21 @@
 //! Strings, characters and numbers as Go writes them in source text.
 
-use super::escape::{self, is_print};
+use super::escape::{self, is_printable};
 use super::float;
 
 /// Go's `%q`.
 pub(crate) fn quote(text: &str) -> String {
-    quote_with(text, '"', is_print)
+    quote_with(text, '"', is_printable)
 }
 
 /// Go's `%+q`: every letter that is not ASCII escaped.
 pub(crate) fn quote_ascii(text: &str) -> String {
-    quote_with(text, '"', |c| c.is_ascii() && is_print(c))
+    quote_with(text, '"', |c| c.is_ascii() && is_printable(c))
 }
 
 /// A character as Go's `%q` shows a number.
 pub(crate) fn quote_char(c: char) -> String {
-    quote_with(c.encode_utf8(&mut [0; 4]), '\'', is_print)
+    quote_with(c.encode_utf8(&mut [0; 4]), '\'', is_printable)
 }
 
 fn quote_with(text: &str, mark: char, shows: fn(char) -> bool) -> String {
@@ -29,7 +29,7 @@ fn quote_with(text: &str, mark: char, shows: fn(char) -> bool) -> String {
                 out.push(c);
             }
             c if shows(c) => out.push(c),
-            c => escape::push(&mut out, c),
+            c => escape::push_escaped(&mut out, c),
         }
     }
     out.push(mark);
@@ -38,7 +38,7 @@ fn quote_with(text: &str, mark: char, shows: fn(char) -> bool) -> String {
 
 /// Go's `%#U`: `U+0041 'A'`.
 pub(crate) fn code_point(c: char) -> String {
-    if is_print(c) { format!("U+{:04X} '{c}'", u32::from(c)) } else { format!("U+{:04X}", u32::from(c)) }
+    if is_printable(c) { format!("U+{:04X} '{c}'", u32::from(c)) } else { format!("U+{:04X}", u32::from(c)) }
 }
 
 /// The text of a quoted string, raw string or character constant; `None` where Go says "invalid syntax".

@@ -4,28 +4,28 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 
-use super::Listed;
+use super::ListedTask;
 use crate::go::escape::push_json;
 
 /// How the JSON is laid out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Layout {
+pub struct JsonLayout {
     /// Says of each task whether it is up to date.
     pub with_status: bool,
     /// Namespaces inside each other instead of one list.
     pub nested: bool,
 }
 
-type Entry = (Listed, Option<bool>);
+type JsonEntry = (ListedTask, Option<bool>);
 
 /// Tasks of one namespace and the namespaces in it.
 #[derive(Default)]
 struct Namespace<'e> {
-    tasks: Vec<&'e Entry>,
+    tasks: Vec<&'e JsonEntry>,
     inner: IndexMap<&'e str, Namespace<'e>>,
 }
 
-pub fn json(entries: &[Entry], location: &str, layout: Layout) -> String {
+pub fn json(entries: &[JsonEntry], location: &str, layout: JsonLayout) -> String {
     let mut root = Namespace::default();
     for entry in entries {
         let mut space = &mut root;
@@ -69,7 +69,7 @@ fn namespace(space: &Namespace<'_>, location: Option<&str>, depth: usize, out: &
     let _ = write!(out, "{{\n{}\n{}}}", parts.join(",\n"), "  ".repeat(depth));
 }
 
-fn task((listed, up_to_date): &Entry, depth: usize) -> String {
+fn task((listed, up_to_date): &JsonEntry, depth: usize) -> String {
     let pad = "  ".repeat(depth);
     let aliases: Vec<String> = listed.aliases.iter().map(|a| format!("{pad}    {}", string(a))).collect();
     let mut out = format!("{pad}{{\n");

@@ -4,17 +4,17 @@ mod json;
 mod summary;
 mod table;
 
-use crate::ast::Task;
+use crate::ast::TaskAst;
 use crate::compile::compile;
-use crate::context::{Renderer, RunError, TaskCall, TaskfileContext, Variables};
+use crate::context::{RunError, TaskCall, TaskfileContext, VarRenderer, Variables};
 use crate::output::Stream;
 
-pub use json::Layout;
+pub use json::JsonLayout;
 pub use summary::print_summaries;
 
 /// The order tasks are listed in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ListOrder {
     /// Tasks without a namespace first, each part by name.
     #[default]
     RootFirst,
@@ -24,7 +24,7 @@ pub enum Order {
 
 /// A task in a list, with its texts rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedTask {
     pub name: String,
     /// The label if it has one, else the name.
     pub label: String,
@@ -39,13 +39,13 @@ pub struct Listed {
 }
 
 /// The tasks people may call; those without a description only if asked for.
-pub fn tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: Order) -> Vec<&'e Task> {
-    let mut tasks: Vec<&Task> =
+pub fn select_tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: ListOrder) -> Vec<&'e TaskAst> {
+    let mut tasks: Vec<&TaskAst> =
         context.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
     match order {
-        Order::AsWritten => {}
-        Order::ByName => tasks.sort_by(|a, b| a.name.cmp(&b.name)),
-        Order::RootFirst => {
+        ListOrder::AsWritten => {}
+        ListOrder::ByName => tasks.sort_by(|a, b| a.name.cmp(&b.name)),
+        ListOrder::RootFirst => {
             tasks.sort_by(|a, b| (a.name.contains(':'), &a.name).cmp(&(b.name.contains(':'), &b.name)));
         }
     }
@@ -53,30 +53,30 @@ pub fn tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: Order) -> Vec<
 }
 
 /// Tasks as they are listed. No command is started for them.
-pub fn listed(context: &TaskfileContext<'_>, tasks: &[&Task]) -> Result<Vec<Listed>, RunError> {
+pub fn list_tasks(context: &TaskfileContext<'_>, tasks: &[&TaskAst]) -> Result<Vec<ListedTask>, RunError> {
     let mut variables = None;
-    tasks.iter().map(|task| listed_with(context, &mut variables, task)).collect()
+    tasks.iter().map(|task| list_task(context, &mut variables, task)).collect()
 }
 
 /// Variables are made for the first task that needs them, and are the next one's afterwards.
-fn listed_with(
+fn list_task(
     context: &TaskfileContext<'_>,
     known: &mut Option<Variables>,
-    task: &Task,
-) -> Result<Listed, RunError> {
+    task: &TaskAst,
+) -> Result<ListedTask, RunError> {
     let texts = [&task.label, &task.desc, &task.summary];
     let rendered = if texts.iter().any(|t| t.contains("{{")) {
-        let variables = known.get_or_insert_with(|| Variables::over(context.base()));
-        context.set_all(variables, Some(task), Some(&TaskCall::new(&task.name)), false)?;
-        let mut render = Renderer::new(&variables.values, &context.host);
+        let variables = known.get_or_insert_with(|| Variables::with_base(context.base_values()));
+        context.set_variables(variables, Some(task), Some(&TaskCall::new(&task.name)), false)?;
+        let mut render = VarRenderer::new(&variables.values, &context.host);
         let rendered = texts.map(|t| render.text(t));
-        variables.back_to(context.base());
+        variables.reset(context.base_values());
         rendered
     } else {
         texts.map(Clone::clone)
     };
     let [label, desc, summary] = rendered;
-    Ok(Listed {
+    Ok(ListedTask {
         label: if label.is_empty() { task.name.clone() } else { label },
         name: task.name.clone(),
         desc,
@@ -90,8 +90,8 @@ fn listed_with(
 }
 
 /// Prints the tasks as a table; whether there were any.
-pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: Order) -> Result<bool, RunError> {
-    let tasks = tasks(context, all, order);
+pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: ListOrder) -> Result<bool, RunError> {
+    let tasks = select_tasks(context, all, order);
     if tasks.is_empty() {
         let words = if all {
             "task: No tasks available\n"
@@ -101,16 +101,16 @@ pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: Order) -> Re
         context.console.write(Stream::Out, words.as_bytes());
         return Ok(false);
     }
-    let listed = listed(context, &tasks)?;
+    let listed = list_tasks(context, &tasks)?;
     let text = format!("task: Available tasks for this project:\n{}", table::table(&listed));
     context.console.write(Stream::Out, text.as_bytes());
     Ok(true)
 }
 
 /// Prints names and aliases, a line each.
-pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: Order) {
+pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
     let mut text = String::new();
-    for task in tasks(context, all, order) {
+    for task in select_tasks(context, all, order) {
         for name in std::iter::once(&task.name).chain(&task.aliases) {
             text.push_str(name.trim_end_matches(':'));
             text.push('\n');
@@ -123,12 +123,12 @@ pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: Order) {
 pub fn print_json(
     context: &TaskfileContext<'_>,
     all: bool,
-    order: Order,
-    layout: Layout,
+    order: ListOrder,
+    layout: JsonLayout,
 ) -> Result<bool, RunError> {
-    let tasks = tasks(context, all, order);
+    let tasks = select_tasks(context, all, order);
     let mut entries = Vec::with_capacity(tasks.len());
-    for (task, listed) in tasks.iter().zip(listed(context, &tasks)?) {
+    for (task, listed) in tasks.iter().zip(list_tasks(context, &tasks)?) {
         let up_to_date = if layout.with_status { Some(sources_up_to_date(context, task)?) } else { None };
         entries.push((listed, up_to_date));
     }
@@ -137,7 +137,7 @@ pub fn print_json(
 }
 
 /// Whether a task's sources are unchanged; its `status:` commands are not run for a list.
-fn sources_up_to_date(context: &TaskfileContext<'_>, task: &Task) -> Result<bool, RunError> {
+fn sources_up_to_date(context: &TaskfileContext<'_>, task: &TaskAst) -> Result<bool, RunError> {
     let compiled = compile(context, &mut TaskCall::new(&task.name), false)?;
     Ok(compiled.sources_up_to_date(context)?.unwrap_or(false))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::ast::{Action, Allowed, Var};
+use crate::ast::{Action, AllowedValues, Var};
 use crate::compile::{CompiledTask, compile};
 use crate::context::{RunError, TaskCall, TaskfileContext};
 use crate::go::Value;
@@ -108,12 +108,12 @@ fn write_vars(context: &TaskfileContext<'_>, compiled: &CompiledTask<'_>, call: 
                 });
                 writeln!(out, "  {name}: \n{entries}")
             }
-            (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(shown).unwrap_or_default()),
+            (None, value) => writeln!(out, "  {name}: \"{}\"", value.map(display).unwrap_or_default()),
         };
     }
 }
 
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     if *value == Value::Nil { String::new() } else { value.display() }
 }
 
@@ -127,7 +127,7 @@ fn write_env(compiled: &CompiledTask<'_>, out: &mut String) {
             Var { value: None, sh: Some(sh), .. } => writeln!(out, "  {name}: sh: {sh}"),
             Var { secret: true, .. } => writeln!(out, "  {name}: \"*****\""),
             Var { value, .. } => {
-                writeln!(out, "  {name}: \"{}\"", value.as_ref().map(shown).unwrap_or_default())
+                writeln!(out, "  {name}: \"{}\"", value.as_ref().map(display).unwrap_or_default())
             }
         };
     }
@@ -140,8 +140,8 @@ fn write_requires(compiled: &CompiledTask<'_>, out: &mut String) {
     out.push_str("\nrequires:\n  vars:\n");
     for required in &compiled.task.requires {
         let _ = match &required.allowed {
-            Allowed::Values(values) if values.is_empty() => writeln!(out, "    - {}", required.name),
-            Allowed::Values(values) => {
+            AllowedValues::Values(values) if values.is_empty() => writeln!(out, "    - {}", required.name),
+            AllowedValues::Values(values) => {
                 let values = values.iter().fold(String::new(), |all, v| {
                     all + &format!(
                         "          - {v}
@@ -150,7 +150,7 @@ fn write_requires(compiled: &CompiledTask<'_>, out: &mut String) {
                 });
                 write!(out, "    - {}:\n        enum:\n{values}", required.name)
             }
-            Allowed::Reference(reference) => {
+            AllowedValues::Reference(reference) => {
                 writeln!(out, "    - {}:\n        enum:\n          ref: {reference}", required.name)
             }
         };

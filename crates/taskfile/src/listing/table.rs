@@ -1,13 +1,13 @@
 //! Columns as wide as their widest cell.
 
-use super::Listed;
+use super::ListedTask;
 
 /// The blanks between two columns.
 const PADDING: usize = 6;
 
 /// Names and descriptions in columns. Aliases stand in a column of their own within each run of
 /// neighbours that have some.
-pub fn table(listed: &[Listed]) -> String {
+pub fn table(listed: &[ListedTask]) -> String {
     let first: Vec<String> = listed.iter().map(|l| format!("* {}: ", l.name)).collect();
     let descs: Vec<String> = listed.iter().map(|l| l.desc.replace('\n', " ")).collect();
     let width = first.iter().map(|cell| chars(cell)).max().unwrap_or(0) + PADDING;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::ast::{DecodeError, Version};
+use crate::ast::{DecodeError, SchemaVersion};
 use crate::template::TemplateError;
 use crate::yaml::{Position, YamlError};
 
@@ -24,9 +24,9 @@ pub enum LoadError {
     #[error("task: Missing schema version in Taskfile \"{0}\"", path.display())]
     MissingVersion { path: PathBuf },
     #[error("task: Invalid schema version in Taskfile \"{location}\":\nSchema version ({version}) {reason}")]
-    Version { location: String, version: Version, reason: String },
+    Version { location: String, version: SchemaVersion, reason: String },
     #[error("task: Taskfiles versions should match. First is \"{first}\" but second is \"{second}\"")]
-    VersionMismatch { first: Version, second: Version },
+    VersionMismatch { first: SchemaVersion, second: SchemaVersion },
     /// The files on the way round, the first again at the end.
     #[error("task: include cycle detected between {} <--> {}", path.first().map_or("", String::as_str), path.get(1).map_or("", String::as_str))]
     IncludeCycle { path: Vec<String> },

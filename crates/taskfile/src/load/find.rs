@@ -20,16 +20,20 @@ const NAMES: [&str; 8] = [
 
 /// A Taskfile and the directory its tasks run in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundTaskfile {
     pub taskfile: PathBuf,
     pub dir: PathBuf,
 }
 
 /// Finds the Taskfile for a command line: the given file; else one in the given directory, or the
 /// current one, or above. Tasks run in the given directory if there is a file too, else beside the file.
-pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result<Found, LoadError> {
+pub fn find_taskfile(
+    current: &Path,
+    dir: Option<&str>,
+    taskfile: Option<&str>,
+) -> Result<FoundTaskfile, LoadError> {
     if let Some(given) = taskfile {
-        let taskfile = in_place(&join(current, given)).ok_or_else(|| LoadError::NotFound {
+        let taskfile = resolve_taskfile(&join(current, given)).ok_or_else(|| LoadError::NotFound {
             uri: given.to_owned(),
             searched_above: false,
             at_root: true,
@@ -38,19 +42,19 @@ pub fn find(current: &Path, dir: Option<&str>, taskfile: Option<&str>) -> Result
             Some(dir) => join(current, dir),
             None => parent(&taskfile),
         };
-        return Ok(Found { taskfile, dir });
+        return Ok(FoundTaskfile { taskfile, dir });
     }
     let start = dir.map_or_else(|| current.to_owned(), |d| join(current, d));
     let taskfile = start
         .ancestors()
         .filter(|_| start.exists())
-        .find_map(in_place)
+        .find_map(resolve_taskfile)
         .ok_or_else(|| LoadError::NotFound { uri: String::new(), searched_above: true, at_root: true })?;
-    Ok(Found { dir: parent(&taskfile), taskfile })
+    Ok(FoundTaskfile { dir: parent(&taskfile), taskfile })
 }
 
 /// The path itself when it is a file, or a Taskfile in it when it is a directory.
-pub(super) fn in_place(path: &Path) -> Option<PathBuf> {
+pub(super) fn resolve_taskfile(path: &Path) -> Option<PathBuf> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_dir() {
         return Some(path.to_owned());

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::ast::{Include, TaskfileAst, Warning};
+use crate::ast::{Include, TaskfileAst, TaskfileWarning};
 use crate::go::path::{clean, join};
 use crate::go::{Map, Value};
 use crate::template::{Host, Template};
 use crate::yaml;
 
 use super::error::LoadError;
-use super::find::in_place;
+use super::find::resolve_taskfile;
 use super::merge::merge;
 use super::snippet::snippet;
 use super::stamp::FileStamp;
@@ -24,15 +24,20 @@ const MAX_INCLUDE_DEPTH: usize = 50;
 
 /// One Taskfile with its includes merged in, and the files that took part.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedTaskfile {
     pub taskfile: TaskfileAst,
     pub files: Vec<FileStamp>,
-    pub warnings: Vec<(PathBuf, Warning)>,
+    pub warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
 /// Loads a Taskfile. `host` answers the templates in include paths.
-pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> Result<Loaded, LoadError> {
-    let mut reader = Reader {
+pub fn load(
+    path: &Path,
+    current: &Path,
+    environment: &Map,
+    host: &dyn Host,
+) -> Result<LoadedTaskfile, LoadError> {
+    let mut reader = TaskfileReader {
         current,
         environment,
         host,
@@ -42,13 +47,13 @@ pub fn load(path: &Path, current: &Path, environment: &Map, host: &dyn Host) -> 
         warnings: Vec::new(),
     };
     let taskfile = match reader.read(path)? {
-        File::Own(taskfile) => *taskfile,
-        File::Shared(taskfile) => (*taskfile).clone(),
+        ReadFile::Own(taskfile) => *taskfile,
+        ReadFile::Shared(taskfile) => (*taskfile).clone(),
     };
-    Ok(Loaded { taskfile, files: reader.files, warnings: reader.warnings })
+    Ok(LoadedTaskfile { taskfile, files: reader.files, warnings: reader.warnings })
 }
 
-struct Reader<'a> {
+struct TaskfileReader<'a> {
     current: &'a Path,
     environment: &'a Map,
     host: &'a dyn Host,
@@ -58,19 +63,19 @@ struct Reader<'a> {
     /// Files whose includes are being read, for finding cycles.
     open: Vec<PathBuf>,
     files: Vec<FileStamp>,
-    warnings: Vec<(PathBuf, Warning)>,
+    warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
 /// A file that was read, for whoever wants it.
-enum File {
+enum ReadFile {
     Own(Box<TaskfileAst>),
     Shared(Rc<TaskfileAst>),
 }
 
-impl Reader<'_> {
-    fn read(&mut self, path: &Path) -> Result<File, LoadError> {
+impl TaskfileReader<'_> {
+    fn read(&mut self, path: &Path) -> Result<ReadFile, LoadError> {
         if let Some(Some(kept)) = self.read.get(path) {
-            return Ok(File::Shared(Rc::clone(kept)));
+            return Ok(ReadFile::Shared(Rc::clone(kept)));
         }
         if let Some(start) = self.open.iter().position(|p| p == path) {
             let round = self.open[start..].iter().map(PathBuf::as_path).chain([path]);
@@ -86,8 +91,10 @@ impl Reader<'_> {
         self.open.push(path.to_owned());
         for include in file.includes.clone() {
             match self.include(path, &file, include)? {
-                Some((include, File::Own(included))) => merge(&mut file, Cow::Owned(*included), &include)?,
-                Some((include, File::Shared(included))) => {
+                Some((include, ReadFile::Own(included))) => {
+                    merge(&mut file, Cow::Owned(*included), &include)?
+                }
+                Some((include, ReadFile::Shared(included))) => {
                     merge(&mut file, Cow::Borrowed(&included), &include)?;
                 }
                 None => {}
@@ -97,16 +104,16 @@ impl Reader<'_> {
         if self.read.contains_key(path) {
             let file = Rc::new(file);
             self.read.insert(path.to_owned(), Some(Rc::clone(&file)));
-            return Ok(File::Shared(file));
+            return Ok(ReadFile::Shared(file));
         }
         self.read.insert(path.to_owned(), None);
-        Ok(File::Own(Box::new(file)))
+        Ok(ReadFile::Own(Box::new(file)))
     }
 
     fn parse(&mut self, path: &Path) -> Result<TaskfileAst, LoadError> {
         let failed = |source| LoadError::Read { path: path.to_owned(), source };
         if !self.read.contains_key(path) {
-            self.files.push(FileStamp::of(path));
+            self.files.push(FileStamp::read(path));
         }
         if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
             return Err(LoadError::Limit {
@@ -141,7 +148,7 @@ impl Reader<'_> {
         from: &Path,
         file: &TaskfileAst,
         mut include: Include,
-    ) -> Result<Option<(Include, File)>, LoadError> {
+    ) -> Result<Option<(Include, ReadFile)>, LoadError> {
         include.taskfile = self.expand(&include.taskfile, file)?;
         include.dir = self.expand(&include.dir, file)?;
         include.checksum = self.expand(&include.checksum, file)?;
@@ -151,8 +158,8 @@ impl Reader<'_> {
         let base = from.parent().unwrap_or(Path::new("/")).to_owned();
         let asked = join(&base, &include.taskfile);
         include.dir = join(&base, &include.dir).display().to_string();
-        let Some(found) = in_place(&asked) else {
-            self.files.push(FileStamp::of(&asked));
+        let Some(found) = resolve_taskfile(&asked) else {
+            self.files.push(FileStamp::read(&asked));
             if include.optional {
                 return Ok(None);
             }
@@ -163,7 +170,7 @@ impl Reader<'_> {
             });
         };
         let found = clean(&found);
-        check(&found, &include)?;
+        verify_checksum(&found, &include)?;
         Ok(Some((include, self.read(&found)?)))
     }
 
@@ -182,7 +189,7 @@ impl Reader<'_> {
 }
 
 /// A pinned file must be the one that was pinned.
-fn check(path: &Path, include: &Include) -> Result<(), LoadError> {
+fn verify_checksum(path: &Path, include: &Include) -> Result<(), LoadError> {
     if include.checksum.is_empty() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::ast::{Action, Include, Task, TaskfileAst, Var, Vars};
+use crate::ast::{Action, Include, TaskAst, TaskfileAst, Var, Vars};
 
 use crate::go::path::join;
 
@@ -36,7 +36,7 @@ pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Inclu
     }
     let vars = Arc::new(into.vars.clone());
     let (is_silent, has_default) = (from.silent, from.tasks.contains_key("default"));
-    let tasks: Box<dyn Iterator<Item = Task>> = match from {
+    let tasks: Box<dyn Iterator<Item = TaskAst>> = match from {
         Cow::Owned(from) => Box::new(from.tasks.into_values()),
         Cow::Borrowed(from) => Box::new(from.tasks.values().cloned()),
     };
@@ -44,7 +44,7 @@ pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Inclu
         if include.excludes.iter().any(|pattern| crate::ast::match_wildcards(pattern, &task.name).is_some()) {
             continue;
         }
-        let task = included(task, is_silent, include, &vars);
+        let task = adapt_task(task, is_silent, include, &vars);
         if into.tasks.contains_key(&task.name) {
             return Err(LoadError::TaskClash { task: task.name, include: include.namespace.clone() });
         }
@@ -64,7 +64,7 @@ fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
 }
 
 /// The task as the including file knows it.
-fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> Task {
+fn adapt_task(mut task: TaskAst, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> TaskAst {
     task.internal = task.internal || include.internal;
     if is_silent {
         task.silent = task.silent.or(Some(true));
@@ -82,22 +82,22 @@ fn included(mut task: Task, is_silent: bool, include: &Include, vars: &Arc<Vars>
     task
 }
 
-fn add_namespace(task: &mut Task, include: &Include) {
+fn add_namespace(task: &mut TaskAst, include: &Include) {
     for dep in &mut task.deps {
-        dep.task = namespaced(&dep.task, &include.namespace);
+        dep.task = qualify_name(&dep.task, &include.namespace);
     }
     for command in &mut task.commands {
         if let Action::Call { task: called, .. } = &mut command.action {
-            *called = namespaced(called, &include.namespace);
+            *called = qualify_name(called, &include.namespace);
         }
     }
     let own = std::mem::take(&mut task.aliases);
-    task.aliases.extend(own.iter().map(|alias| namespaced(alias, &include.namespace)));
+    task.aliases.extend(own.iter().map(|alias| qualify_name(alias, &include.namespace)));
     for other in &include.aliases {
-        task.aliases.push(namespaced(&task.name, other));
-        task.aliases.extend(own.iter().map(|alias| namespaced(alias, other)));
+        task.aliases.push(qualify_name(&task.name, other));
+        task.aliases.extend(own.iter().map(|alias| qualify_name(alias, other)));
     }
-    task.name = namespaced(&task.name, &include.namespace);
+    task.name = qualify_name(&task.name, &include.namespace);
     task.namespace.clone_from(&include.namespace);
 }
 
@@ -113,7 +113,7 @@ fn alias_default(into: &mut TaskfileAst, include: &Include) {
 }
 
 /// A name in a namespace; one that begins with a colon is the root's and loses it.
-fn namespaced(name: &str, namespace: &str) -> String {
+fn qualify_name(name: &str, namespace: &str) -> String {
     match name.strip_prefix(':') {
         Some(root) => root.to_owned(),
         None => format!("{namespace}:{name}"),

@@ -11,6 +11,6 @@ mod stamp;
 
 pub use dotenv::{DotenvError, parse as parse_dotenv};
 pub use error::LoadError;
-pub use find::find;
-pub use graph::{Loaded, load};
+pub use find::find_taskfile;
+pub use graph::{LoadedTaskfile, load};
 pub use stamp::FileStamp;

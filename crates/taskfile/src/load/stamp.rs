@@ -11,13 +11,13 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    pub fn of(path: &Path) -> FileStamp {
+    pub fn read(path: &Path) -> FileStamp {
         let seen = path.metadata().ok().and_then(|m| Some((m.len(), m.modified().ok()?)));
         FileStamp { path: path.to_owned(), seen }
     }
 
     /// Whether the file still looks the same.
     pub fn is_current(&self) -> bool {
-        FileStamp::of(&self.path) == *self
+        FileStamp::read(&self.path) == *self
     }
 }

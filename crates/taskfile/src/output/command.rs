@@ -3,9 +3,9 @@
 use crate::ast::OutputStyle;
 
 use super::console::{Console, Stream};
-use super::group::Group;
-use super::prefixed::Prefixed;
-use super::sink::Sink;
+use super::group::GroupedOutput;
+use super::prefixed::PrefixedOutput;
+use super::sink::CommandSink;
 
 /// A known output style.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,30 +34,34 @@ impl OutputMode {
 /// How the output of one command reaches the console.
 pub enum CommandOutput {
     Interleaved,
-    Group(Group),
-    Prefixed(Prefixed),
+    Group(GroupedOutput),
+    Prefixed(PrefixedOutput),
 }
 
 impl CommandOutput {
     /// Runs a command with its output laid out.
-    pub fn run<E>(self, console: &dyn Console, run: impl FnOnce(Sink<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn run<E>(
+        self,
+        console: &dyn Console,
+        run: impl FnOnce(CommandSink<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
-            CommandOutput::Interleaved if console.is_terminal() => run(Sink::Inherit),
+            CommandOutput::Interleaved if console.is_terminal() => run(CommandSink::Inherit),
             CommandOutput::Interleaved => {
                 let mut out = |bytes: &[u8]| console.write(Stream::Out, bytes);
-                if console.is_together() {
-                    return run(Sink::Together { all: &mut out });
+                if console.is_combined() {
+                    return run(CommandSink::Combined { all: &mut out });
                 }
                 let mut err = |bytes: &[u8]| console.write(Stream::Err, bytes);
-                run(Sink::Apart { out: &mut out, err: &mut err })
+                run(CommandSink::Separate { out: &mut out, err: &mut err })
             }
             CommandOutput::Group(mut group) => {
-                let result = run(Sink::Together { all: &mut |bytes| group.take(bytes) });
+                let result = run(CommandSink::Combined { all: &mut |bytes| group.take(bytes) });
                 group.finish(console, result.is_err());
                 result
             }
             CommandOutput::Prefixed(mut prefixed) => {
-                let result = run(Sink::Together { all: &mut |bytes| prefixed.take(bytes, console) });
+                let result = run(CommandSink::Combined { all: &mut |bytes| prefixed.take(bytes, console) });
                 prefixed.finish(console);
                 result
             }

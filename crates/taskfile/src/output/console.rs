@@ -19,16 +19,16 @@ pub trait Console: Send + Sync {
     }
 
     /// Both streams are one: commands then get one pipe, so that the order is kept.
-    fn is_together(&self) -> bool {
+    fn is_combined(&self) -> bool {
         false
     }
 }
 
 /// The process's own streams.
 #[derive(Debug, Default)]
-pub struct Terminal;
+pub struct ProcessConsole;
 
-impl Console for Terminal {
+impl Console for ProcessConsole {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         // Somebody who closed our output does not want it; there is nobody to tell.
         let _ = match stream {
@@ -45,12 +45,12 @@ impl Console for Terminal {
 /// Keeps the output in memory, the streams apart or together in their order.
 #[derive(Debug, Default)]
 pub struct Capture {
-    together: bool,
-    kept: Mutex<(Kept, Kept)>,
+    combined: bool,
+    kept: Mutex<(CaptureBuffer, CaptureBuffer)>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CaptureBuffer {
     bytes: Vec<u8>,
     dropped: u64,
 }
@@ -59,12 +59,12 @@ struct Kept {
 pub const MAX_CAPTURED_BYTES: usize = 32 * 1024 * 1024;
 
 impl Capture {
-    pub fn apart() -> Capture {
+    pub fn separate() -> Capture {
         Capture::default()
     }
 
-    pub fn together() -> Capture {
-        Capture { together: true, ..Capture::default() }
+    pub fn combined() -> Capture {
+        Capture { combined: true, ..Capture::default() }
     }
 
     /// What was written: stdout and stderr, or everything and nothing.
@@ -74,7 +74,7 @@ impl Capture {
     }
 }
 
-fn text(kept: &mut Kept) -> String {
+fn text(kept: &mut CaptureBuffer) -> String {
     let kept = std::mem::take(kept);
     let mut text =
         String::from_utf8(kept.bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
@@ -87,13 +87,13 @@ fn text(kept: &mut Kept) -> String {
 impl Console for Capture {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let into = if stream == Stream::Out || self.together { &mut kept.0 } else { &mut kept.1 };
+        let into = if stream == Stream::Out || self.combined { &mut kept.0 } else { &mut kept.1 };
         let room = MAX_CAPTURED_BYTES.saturating_sub(into.bytes.len()).min(bytes.len());
         into.bytes.extend_from_slice(&bytes[..room]);
         into.dropped += (bytes.len() - room) as u64;
     }
 
-    fn is_together(&self) -> bool {
-        self.together
+    fn is_combined(&self) -> bool {
+        self.combined
     }
 }

@@ -2,16 +2,16 @@
 
 use super::console::{Console, Stream};
 
-pub struct Group {
+pub struct GroupedOutput {
     begin: String,
     end: String,
     error_only: bool,
     kept: Vec<u8>,
 }
 
-impl Group {
-    pub fn new(begin: String, end: String, error_only: bool) -> Group {
-        Group { begin, end, error_only, kept: Vec::new() }
+impl GroupedOutput {
+    pub fn new(begin: String, end: String, error_only: bool) -> GroupedOutput {
+        GroupedOutput { begin, end, error_only, kept: Vec::new() }
     }
 
     pub fn take(&mut self, bytes: &[u8]) {

@@ -10,7 +10,7 @@ mod prefixed;
 mod sink;
 
 pub use command::{CommandOutput, OutputMode};
-pub use console::{Capture, Console, Stream, Terminal};
-pub use group::Group;
-pub use prefixed::Prefixed;
-pub use sink::{Pipe, Sink};
+pub use console::{Capture, Console, ProcessConsole, Stream};
+pub use group::GroupedOutput;
+pub use prefixed::PrefixedOutput;
+pub use sink::{CommandSink, OutputPipe};

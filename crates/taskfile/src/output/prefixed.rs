@@ -2,14 +2,14 @@
 
 use super::console::{Console, Stream};
 
-pub struct Prefixed {
+pub struct PrefixedOutput {
     prefix: String,
     begun: Vec<u8>,
 }
 
-impl Prefixed {
-    pub fn new(prefix: &str) -> Prefixed {
-        Prefixed { prefix: prefix.to_owned(), begun: Vec::new() }
+impl PrefixedOutput {
+    pub fn new(prefix: &str) -> PrefixedOutput {
+        PrefixedOutput { prefix: prefix.to_owned(), begun: Vec::new() }
     }
 
     pub fn take(&mut self, bytes: &[u8], console: &dyn Console) {

@@ -1,9 +1,9 @@
 //! Whether a task may run and whether it has to.
 
 use crate::compile::CompiledTask;
-use crate::context::{Cause, RunError};
+use crate::context::{RunError, RunErrorKind};
 use crate::output::Stream;
-use crate::shell::{Failure, Scope};
+use crate::shell::{CancelScope, CommandError};
 
 use super::TaskRunner;
 
@@ -12,16 +12,16 @@ impl TaskRunner<'_> {
     pub(super) fn check_preconditions(
         &self,
         compiled: &CompiledTask<'_>,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         for precondition in &compiled.preconditions {
             if let Err(failure) =
                 self.context.run_quietly(&precondition.sh, &compiled.dir, &compiled.env, scope)
             {
-                if !matches!(failure, Failure::Cancelled) {
+                if !matches!(failure, CommandError::Cancelled) {
                     self.context.log(&format!("task: {}", precondition.message));
                 }
-                return Err(Cause::Precondition.into());
+                return Err(RunErrorKind::Precondition.into());
             }
         }
         Ok(())
@@ -29,14 +29,18 @@ impl TaskRunner<'_> {
 
     /// Whether every status command succeeds and the sources are unchanged; a task with neither is never
     /// up to date.
-    pub(super) fn is_up_to_date(&self, compiled: &CompiledTask<'_>, scope: &Scope) -> Result<bool, RunError> {
+    pub(super) fn is_up_to_date(
+        &self,
+        compiled: &CompiledTask<'_>,
+        scope: &CancelScope,
+    ) -> Result<bool, RunError> {
         compiled.fingerprint_method(self.context)?;
         let status = (!compiled.status.is_empty()).then(|| self.status_holds(compiled, scope));
         let sources = compiled.sources_up_to_date(self.context)?;
         Ok(status.or(sources).is_some() && status.unwrap_or(true) && sources.unwrap_or(true))
     }
 
-    fn status_holds(&self, compiled: &CompiledTask<'_>, scope: &Scope) -> bool {
+    fn status_holds(&self, compiled: &CompiledTask<'_>, scope: &CancelScope) -> bool {
         for command in &compiled.status {
             if let Err(failure) = self.context.run_quietly(command, &compiled.dir, &compiled.env, scope) {
                 self.context
@@ -49,14 +53,14 @@ impl TaskRunner<'_> {
     }
 
     /// A task that failed has to run again.
-    pub(super) fn forget(&self, compiled: &CompiledTask<'_>) {
+    pub(super) fn discard_fingerprint(&self, compiled: &CompiledTask<'_>) {
         if let Ok(method) = compiled.fingerprint_method(self.context) {
             compiled.subject(self.context, &self.context.lookup()).forget(method);
         }
     }
 
     /// Asks the task's questions; anything but a yes ends the task.
-    pub(super) fn ask(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), RunError> {
+    pub(super) fn prompt(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), RunError> {
         if self.context.options.dry {
             return Ok(());
         }
@@ -66,13 +70,13 @@ impl TaskRunner<'_> {
                 continue;
             }
             if !self.context.options.may_ask {
-                return Err(Cause::NoTerminal { task: called.to_owned() }.into());
+                return Err(RunErrorKind::NoTerminal { task: called.to_owned() }.into());
             }
             self.context.console.write(Stream::Out, format!("{question} [y/N]: ").as_bytes());
             let mut answer = String::new();
             let read = std::io::stdin().read_line(&mut answer);
             if read.is_err() || !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-                return Err(Cause::Refused { task: called.to_owned() }.into());
+                return Err(RunErrorKind::Refused { task: called.to_owned() }.into());
             }
         }
         Ok(())

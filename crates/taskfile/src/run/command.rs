@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::ast::Action;
 use crate::compile::{CompiledStep, CompiledTask, render_action};
-use crate::context::{Cause, Renderer, RunError, TaskCall};
+use crate::context::{RunError, RunErrorKind, TaskCall, VarRenderer};
 use crate::go::Value;
-use crate::output::{CommandOutput, Group, OutputMode, Prefixed};
-use crate::shell::Scope;
+use crate::output::{CommandOutput, GroupedOutput, OutputMode, PrefixedOutput};
+use crate::shell::CancelScope;
 use crate::template::Host;
 
 use super::TaskRunner;
@@ -21,13 +21,13 @@ impl TaskRunner<'_> {
         compiled: &CompiledTask<'_>,
         call: &TaskCall,
         step: &CompiledStep<'_>,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         match step.command.timeout {
             None => self.run_step_now(compiled, call, step, scope),
-            Some(limit) => {
-                within(scope, limit, compiled.name(), |scope| self.run_step_now(compiled, call, step, scope))
-            }
+            Some(limit) => run_with_timeout(scope, limit, compiled.name(), |scope| {
+                self.run_step_now(compiled, call, step, scope)
+            }),
         }
     }
 
@@ -36,11 +36,11 @@ impl TaskRunner<'_> {
         compiled: &CompiledTask<'_>,
         call: &TaskCall,
         step: &CompiledStep<'_>,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         if !step.condition.trim().is_empty() {
             let held = self.context.run_quietly(&step.condition, &compiled.dir, &compiled.env, scope);
-            ended(scope)?;
+            check_cancelled(scope)?;
             if held.is_err() {
                 self.context
                     .print_verbose(&|| format!("task: [{}] if condition not met - skipped", compiled.name()));
@@ -56,13 +56,13 @@ impl TaskRunner<'_> {
                     depth: call.depth + 1,
                 };
                 let result = self.run_task(&mut inner, scope);
-                self.unless_ignored(result, step, |error| {
+                self.ignore_error(result, step, |error| {
                     format!("task: [{}] task error ignored: {error}", compiled.name())
                 })
             }
             Action::Shell(text) if !text.is_empty() => {
                 let result = self.run_shell(compiled, call, step, text, scope);
-                self.unless_ignored(result, step, |error| {
+                self.ignore_error(result, step, |error| {
                     format!("task: [{}] command error ignored: {error}", compiled.name())
                 })
             }
@@ -70,7 +70,7 @@ impl TaskRunner<'_> {
         }
     }
 
-    fn unless_ignored(
+    fn ignore_error(
         &self,
         result: Result<(), RunError>,
         step: &CompiledStep<'_>,
@@ -91,25 +91,25 @@ impl TaskRunner<'_> {
         call: &TaskCall,
         step: &CompiledStep<'_>,
         text: &str,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         let command = step.command;
         let shown = step.shown.as_deref().unwrap_or(text);
-        if !self.is_for_this_machine(&command.platforms) {
+        if !self.matches_platform(&command.platforms) {
             self.context.print_verbose(&|| {
                 format!("task: [{}] {shown} not for current platform - ignored", compiled.name())
             });
             return Ok(());
         }
-        if self.shows(compiled, call, command.silent) {
+        if self.echoes_commands(compiled, call, command.silent) {
             self.context.log(&format!("task: [{}] {shown}", compiled.name()));
         }
         if self.context.options.dry {
             return Ok(());
         }
-        let set = joined(&[&self.context.file.set, &compiled.task.set, &command.set]);
-        let shopt = joined(&[&self.context.file.shopt, &compiled.task.shopt, &command.shopt]);
-        let mut request = self.context.request(text, &compiled.dir, &compiled.env, &set, &shopt);
+        let set = merge_options(&[&self.context.file.set, &compiled.task.set, &command.set]);
+        let shopt = merge_options(&[&self.context.file.shopt, &compiled.task.shopt, &command.shopt]);
+        let mut request = self.context.command_request(text, &compiled.dir, &compiled.env, &set, &shopt);
         request.stdin = self.context.options.stdin;
         let output = self.command_output(compiled)?;
         Ok(output.run(self.context.console, |sink| crate::shell::run(&request, scope, sink))?)
@@ -119,18 +119,18 @@ impl TaskRunner<'_> {
         Ok(match &self.context.output_mode {
             _ if compiled.task.interactive => CommandOutput::Interleaved,
             OutputMode::Interleaved => CommandOutput::Interleaved,
-            OutputMode::Prefixed => CommandOutput::Prefixed(Prefixed::new(&compiled.prefix)),
+            OutputMode::Prefixed => CommandOutput::Prefixed(PrefixedOutput::new(&compiled.prefix)),
             OutputMode::Group { begin, end, error_only } => {
-                let mut render = Renderer::new(&compiled.variables.values, &self.context.host);
+                let mut render = VarRenderer::new(&compiled.variables.values, &self.context.host);
                 let (begin, end) = (render.text(begin), render.text(end));
                 render.finish()?;
-                CommandOutput::Group(Group::new(begin, end, *error_only))
+                CommandOutput::Group(GroupedOutput::new(begin, end, *error_only))
             }
         })
     }
 
     /// Whether commands are shown before they run.
-    pub(super) fn shows(&self, compiled: &CompiledTask<'_>, call: &TaskCall, silent: bool) -> bool {
+    pub(super) fn echoes_commands(&self, compiled: &CompiledTask<'_>, call: &TaskCall, silent: bool) -> bool {
         let quiet = silent
             || call.silent
             || compiled.task.silent == Some(true)
@@ -139,7 +139,7 @@ impl TaskRunner<'_> {
         self.context.options.verbose || !quiet
     }
 
-    pub(super) fn is_for_this_machine(&self, platforms: &[crate::ast::Platform]) -> bool {
+    pub(super) fn matches_platform(&self, platforms: &[crate::ast::Platform]) -> bool {
         platforms.is_empty()
             || platforms.iter().any(|p| p.matches(self.context.host.os(), self.context.host.arch()))
     }
@@ -151,21 +151,24 @@ impl TaskRunner<'_> {
         call: &TaskCall,
         deferred: &[&CompiledStep<'_>],
         exit_code: Option<i32>,
-        scope: &Scope,
+        scope: &CancelScope,
     ) {
-        let scope =
-            if scope.ended().is_some() { Scope::default().within(DEFERRED_LIMIT) } else { scope.clone() };
+        let scope = if scope.cancel_reason().is_some() {
+            CancelScope::default().with_timeout(DEFERRED_LIMIT)
+        } else {
+            scope.clone()
+        };
         for step in deferred.iter().rev() {
             let mut data = compiled.variables.values.clone();
             if let Some(code) = exit_code {
                 data.insert("EXIT_CODE".to_owned(), Value::Str(code.to_string()));
             }
-            let mut render = Renderer::new(&data, &self.context.host);
+            let mut render = VarRenderer::new(&data, &self.context.host);
             let action = render_action(&step.action, &mut render);
             let shown = compiled
                 .variables
-                .masked()
-                .map(|m| Renderer::new(&m, &self.context.host).text(shell_text(&step.action)));
+                .mask_secrets()
+                .map(|m| VarRenderer::new(&m, &self.context.host).text(shell_text(&step.action)));
             let step =
                 CompiledStep { command: step.command, action, shown, condition: step.condition.clone() };
             if let Err(error) = self.run_step(compiled, call, &step, &scope) {
@@ -183,33 +186,33 @@ fn shell_text(action: &Action) -> &str {
 }
 
 /// Runs something under a limit of its own; when that passes, the error names it.
-pub(super) fn within(
-    scope: &Scope,
+pub(super) fn run_with_timeout(
+    scope: &CancelScope,
     limit: Duration,
     task: &str,
-    run: impl FnOnce(&Scope) -> Result<(), RunError>,
+    run: impl FnOnce(&CancelScope) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let limited = scope.within(limit);
+    let limited = scope.with_timeout(limit);
     match run(&limited) {
-        Err(_) if limited.ended().is_some() && scope.ended().is_none() => {
-            Err(Cause::Timeout { task: task.to_owned(), limit }.into())
+        Err(_) if limited.cancel_reason().is_some() && scope.cancel_reason().is_none() => {
+            Err(RunErrorKind::Timeout { task: task.to_owned(), limit }.into())
         }
         other => other,
     }
 }
 
 /// An error when the run has been ended.
-pub(super) fn ended(scope: &Scope) -> Result<(), RunError> {
-    use crate::shell::{Ended, Failure};
-    match scope.ended() {
+pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), RunError> {
+    use crate::shell::{CancelReason, CommandError};
+    match scope.cancel_reason() {
         None => Ok(()),
-        Some(Ended::Cancelled) => Err(Failure::Cancelled.into()),
-        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed.into()),
+        Some(CancelReason::Cancelled) => Err(CommandError::Cancelled.into()),
+        Some(CancelReason::DeadlinePassed) => Err(CommandError::DeadlinePassed.into()),
     }
 }
 
 /// Options of several levels, each once.
-fn joined(levels: &[&Vec<String>]) -> Vec<String> {
+fn merge_options(levels: &[&Vec<String>]) -> Vec<String> {
     let mut options: Vec<String> = Vec::new();
     for option in levels.iter().flat_map(|l| l.iter()) {
         if !options.contains(option) {

@@ -4,13 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::compile::CompiledTask;
-use crate::context::{Cause, RunError, TaskCall, lock};
-use crate::shell::{Cancel, Scope};
+use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::shell::{CancelScope, CancelToken};
 
 use super::TaskRunner;
 
 /// How many of one task's dependencies run at once; the others wait for one to end.
-const MAX_AT_ONCE: usize = 64;
+const MAX_CONCURRENT: usize = 64;
 /// The stack of a thread. It is only reserved, not used, and holds [`super::task::DEPTH_PER_STACK`] calls.
 pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
@@ -20,10 +20,10 @@ impl TaskRunner<'_> {
         &self,
         compiled: &CompiledTask<'_>,
         depth: usize,
-        scope: &Scope,
+        scope: &CancelScope,
     ) -> Result<(), RunError> {
         let jobs = &compiled.deps;
-        self.run_at_once(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
+        self.run_concurrently(jobs.len(), compiled.task.failfast, scope, &|index, scope| {
             let dep = &jobs[index];
             if !dep.condition.trim().is_empty()
                 && self.context.run_quietly(&dep.condition, &compiled.dir, &compiled.env, scope).is_err()
@@ -40,28 +40,28 @@ impl TaskRunner<'_> {
             };
             match dep.timeout {
                 None => self.run_task(&mut call, scope),
-                Some(limit) => {
-                    super::command::within(scope, limit, &dep.task, |scope| self.run_task(&mut call, scope))
-                }
+                Some(limit) => super::command::run_with_timeout(scope, limit, &dep.task, |scope| {
+                    self.run_task(&mut call, scope)
+                }),
             }
         })
     }
 
     /// Runs some jobs at once; the first failure counts, and ends the others where that is asked for.
-    pub(super) fn run_at_once(
+    pub(super) fn run_concurrently(
         &self,
         jobs: usize,
         failfast: bool,
-        scope: &Scope,
-        job: &(dyn Fn(usize, &Scope) -> Result<(), RunError> + Sync),
+        scope: &CancelScope,
+        job: &(dyn Fn(usize, &CancelScope) -> Result<(), RunError> + Sync),
     ) -> Result<(), RunError> {
         if jobs <= 1 {
             return if jobs == 1 { job(0, scope) } else { Ok(()) };
         }
         let failfast = failfast || self.context.options.failfast;
-        let switch = if failfast { Cancel::new().ok() } else { None };
+        let switch = if failfast { CancelToken::new().ok() } else { None };
         let scope = match &switch {
-            Some(switch) => scope.clone().under(switch.clone()),
+            Some(switch) => scope.clone().with_token(switch.clone()),
             None => scope.clone(),
         };
         let next = AtomicUsize::new(0);
@@ -83,9 +83,9 @@ impl TaskRunner<'_> {
             }
         };
         std::thread::scope(|threads| -> Result<(), RunError> {
-            for _ in 0..jobs.min(MAX_AT_ONCE) {
+            for _ in 0..jobs.min(MAX_CONCURRENT) {
                 let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, work);
-                started.map_err(|source| Cause::Thread { task: "a dependency".to_owned(), source })?;
+                started.map_err(|source| RunErrorKind::Thread { task: "a dependency".to_owned(), source })?;
             }
             Ok(())
         })?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::compile::CompiledTask;
-use crate::context::{Cause, RunError, lock};
+use crate::context::{RunError, RunErrorKind, lock};
 
 use super::TaskRunner;
 
@@ -22,17 +22,17 @@ pub struct Execution {
 }
 
 /// What a task that came second does.
-pub enum Turn {
+pub enum ExecutionSlot {
     /// It is the first; it must tell when it is done.
-    First(Option<Done>),
+    Claimed(Option<ExecutionGuard>),
     /// Another one runs or ran it.
-    Second { key: String, first: Arc<Execution> },
+    Taken { key: String, first: Arc<Execution> },
 }
 
 /// Tells those who wait, however the execution ends.
-pub struct Done(Arc<Execution>);
+pub struct ExecutionGuard(Arc<Execution>);
 
-impl Drop for Done {
+impl Drop for ExecutionGuard {
     fn drop(&mut self) {
         *self.0.done.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.changed.notify_all();
@@ -49,15 +49,15 @@ impl Execution {
 }
 
 impl TaskRunner<'_> {
-    pub(super) fn turn(&self, compiled: &CompiledTask<'_>) -> Result<Turn, RunError> {
-        let Some(key) = self.execution_key(compiled)? else { return Ok(Turn::First(None)) };
+    pub(super) fn claim_execution(&self, compiled: &CompiledTask<'_>) -> Result<ExecutionSlot, RunError> {
+        let Some(key) = self.execution_key(compiled)? else { return Ok(ExecutionSlot::Claimed(None)) };
         let mut started = lock(&self.executions.started);
         if let Some(first) = started.get(&key) {
-            return Ok(Turn::Second { key, first: Arc::clone(first) });
+            return Ok(ExecutionSlot::Taken { key, first: Arc::clone(first) });
         }
         let execution = Arc::new(Execution::default());
         started.insert(key, Arc::clone(&execution));
-        Ok(Turn::First(Some(Done(execution))))
+        Ok(ExecutionSlot::Claimed(Some(ExecutionGuard(execution))))
     }
 
     fn execution_key(&self, compiled: &CompiledTask<'_>) -> Result<Option<String>, RunError> {
@@ -77,7 +77,7 @@ impl TaskRunner<'_> {
                 );
                 Ok(Some(format!("{name}:{sum}")))
             }
-            other => Err(Cause::InvalidRun { run: other.to_owned() }.into()),
+            other => Err(RunErrorKind::InvalidRun { run: other.to_owned() }.into()),
         }
     }
 }

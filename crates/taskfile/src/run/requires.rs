@@ -1,10 +1,10 @@
 //! Variables a task cannot do without.
 
 use crate::compile::CompiledTask;
-use crate::context::Cause;
+use crate::context::RunErrorKind;
 use crate::go::Value;
 
-pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
+pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let missing: Vec<String> = compiled
         .allowed
         .iter()
@@ -20,11 +20,11 @@ pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(Cause::MissingVars { task: compiled.name().to_owned(), missing })
+        Err(RunErrorKind::MissingVars { task: compiled.name().to_owned(), missing })
     }
 }
 
-pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
+pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
         // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.
@@ -36,5 +36,9 @@ pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), Cause> {
             ));
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Cause::WrongVars { task: compiled.name().to_owned(), wrong }) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(RunErrorKind::WrongVars { task: compiled.name().to_owned(), wrong })
+    }
 }

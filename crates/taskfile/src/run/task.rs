@@ -1,13 +1,13 @@
 //! One task from its call to its end.
 
 use crate::compile::{CompiledStep, CompiledTask, compile};
-use crate::context::{Cause, RunError, TaskCall, lock};
-use crate::shell::Scope;
+use crate::context::{RunError, RunErrorKind, TaskCall, lock};
+use crate::shell::CancelScope;
 
 use super::TaskRunner;
-use super::command::ended;
+use super::command::check_cancelled;
 use super::deps::STACK_BYTES;
-use super::once::Turn;
+use super::once::ExecutionSlot;
 use super::requires::{check_allowed, check_set};
 
 /// How often one task may be called in a run, so that a circle of calls ends.
@@ -22,7 +22,7 @@ impl<'e> TaskRunner<'e> {
             self.check(call)?;
         }
         if self.context.options.parallel {
-            return self.run_at_once(calls.len(), false, &self.context.scope, &|index, scope| {
+            return self.run_concurrently(calls.len(), false, &self.context.scope, &|index, scope| {
                 self.run_task(&mut calls[index].clone(), scope)
             });
         }
@@ -34,13 +34,13 @@ impl<'e> TaskRunner<'e> {
         let task = self.context.find(call)?;
         let name = call.task.clone();
         match () {
-            () if task.internal => Err(Cause::Internal { task: name }.into()),
-            () if task.watch && !self.context.options.dry => Err(Cause::Watch { task: name }.into()),
+            () if task.internal => Err(RunErrorKind::Internal { task: name }.into()),
+            () if task.watch && !self.context.options.dry => Err(RunErrorKind::Watch { task: name }.into()),
             () => Ok(()),
         }
     }
 
-    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &Scope) -> Result<(), RunError> {
+    pub(super) fn run_task(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
         if call.depth % DEPTH_PER_STACK < DEPTH_PER_STACK - 1 {
             return self.run_task_here(call, scope);
         }
@@ -50,14 +50,14 @@ impl<'e> TaskRunner<'e> {
             let started = std::thread::Builder::new()
                 .stack_size(STACK_BYTES)
                 .spawn_scoped(threads, || self.run_task_here(call, scope));
-            let thread = started.map_err(|source| Cause::Thread { task, source })?;
+            let thread = started.map_err(|source| RunErrorKind::Thread { task, source })?;
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    fn run_task_here(&self, call: &mut TaskCall, scope: &Scope) -> Result<(), RunError> {
+    fn run_task_here(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
         let task = self.context.find(call)?;
-        if !self.is_for_this_machine(&task.platforms) {
+        if !self.matches_platform(&task.platforms) {
             // go-task's own line ends in a backslash and an n; people compare outputs.
             if self.context.options.verbose {
                 let line = format!("task: {:?} not for current platform - ignored\\n", call.task);
@@ -73,7 +73,7 @@ impl<'e> TaskRunner<'e> {
         if !compiled.condition.trim().is_empty()
             && self.context.run_quietly(&compiled.condition, &compiled.dir, &compiled.env, scope).is_err()
         {
-            ended(scope)?;
+            check_cancelled(scope)?;
             self.context.print_verbose(&|| format!("task: if condition not met - skipped: {:?}", call.task));
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl<'e> TaskRunner<'e> {
         check_allowed(&compiled)?;
         self.count_call(&task.name)?;
         let name = compiled.name().to_owned();
-        self.take_turn(call, &compiled, scope).map_err(|error| error.through(&name))
+        self.run_or_skip(call, &compiled, scope).map_err(|error| error.in_task(&name))
     }
 
     fn count_call(&self, task: &str) -> Result<(), RunError> {
@@ -89,16 +89,21 @@ impl<'e> TaskRunner<'e> {
         let count = calls.entry(task.to_owned()).or_default();
         *count += 1;
         if *count >= MAX_CALLS {
-            return Err(Cause::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
+            return Err(RunErrorKind::TooManyCalls { task: task.to_owned(), limit: MAX_CALLS }.into());
         }
         Ok(())
     }
 
     /// Runs the task, unless it is one that runs once and has been.
-    fn take_turn(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
-        let _done = match self.turn(compiled)? {
-            Turn::First(done) => done,
-            Turn::Second { key, first } => {
+    fn run_or_skip(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
+        let _done = match self.claim_execution(compiled)? {
+            ExecutionSlot::Claimed(done) => done,
+            ExecutionSlot::Taken { key, first } => {
                 self.context.log_verbose(&|| format!("task: skipping execution of task: {key}"));
                 first.wait();
                 return Ok(());
@@ -109,19 +114,24 @@ impl<'e> TaskRunner<'e> {
     }
 
     /// Dependencies, checks, questions, commands.
-    fn execute(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
+    fn execute(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
         self.run_deps(compiled, call.depth, scope)?;
         if !self.context.options.force {
-            ended(scope)?;
+            check_cancelled(scope)?;
             self.check_preconditions(compiled, scope)?;
             if self.is_up_to_date(compiled, scope)? {
-                if self.shows(compiled, call, false) {
+                if self.echoes_commands(compiled, call, false) {
                     self.context.log(&format!("task: Task {:?} is up to date", compiled.name()));
                 }
                 return Ok(());
             }
         }
-        self.ask(compiled, &call.task)?;
+        self.prompt(compiled, &call.task)?;
         if let Err(source) = std::fs::create_dir_all(&compiled.dir) {
             self.context
                 .log(&format!("task: cannot make directory \"{}\": {source}", compiled.dir.display()));
@@ -129,7 +139,12 @@ impl<'e> TaskRunner<'e> {
         self.run_steps(call, compiled, scope)
     }
 
-    fn run_steps(&self, call: &TaskCall, compiled: &CompiledTask<'e>, scope: &Scope) -> Result<(), RunError> {
+    fn run_steps(
+        &self,
+        call: &TaskCall,
+        compiled: &CompiledTask<'e>,
+        scope: &CancelScope,
+    ) -> Result<(), RunError> {
         let mut deferred: Vec<&CompiledStep<'_>> = Vec::new();
         let mut result = Ok(());
         for step in &compiled.steps {
@@ -139,7 +154,7 @@ impl<'e> TaskRunner<'e> {
             }
             result = self.run_step(compiled, call, step, scope);
             if let Err(error) = &result {
-                self.forget(compiled);
+                self.discard_fingerprint(compiled);
                 if compiled.task.ignore_error && error.command_code().is_some() {
                     self.context.log_verbose(&|| format!("task: task error ignored: {error}"));
                     result = Ok(());
@@ -162,7 +177,7 @@ impl<'e> TaskRunner<'e> {
         for call in calls {
             let compiled = compile(self.context, call, true)?;
             if !self.is_up_to_date(&compiled, &self.context.scope)? {
-                return Err(Cause::NotUpToDate { task: compiled.name().to_owned() }.into());
+                return Err(RunErrorKind::NotUpToDate { task: compiled.name().to_owned() }.into());
             }
         }
         Ok(())

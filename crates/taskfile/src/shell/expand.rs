@@ -43,28 +43,28 @@ pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> St
 /// A pattern with variables put in and `{a,b}` written out.
 pub fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut out = Vec::new();
-    braces(&expand_literal(text, lookup), &mut out);
+    expand_braces(&expand_literal(text, lookup), &mut out);
     out
 }
 
 /// Writes out the first braces with a comma inside, then those of the results.
-fn braces(text: &str, out: &mut Vec<String>) {
+fn expand_braces(text: &str, out: &mut Vec<String>) {
     if out.len() >= MAX_WORDS {
         return;
     }
-    let Some((open, close, commas)) = first_braces(text) else {
+    let Some((open, close, commas)) = find_braces(text) else {
         out.push(text.to_owned());
         return;
     };
     let mut from = open + 1;
     for cut in commas.into_iter().chain([close]) {
-        braces(&format!("{}{}{}", &text[..open], &text[from..cut], &text[close + 1..]), out);
+        expand_braces(&format!("{}{}{}", &text[..open], &text[from..cut], &text[close + 1..]), out);
         from = cut + 1;
     }
 }
 
 /// Where the first group opens and closes, and its own commas.
-fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
+fn find_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
     for (open, _) in text.match_indices('{') {
         let (mut depth, mut commas) = (0, Vec::new());
         for (at, c) in text[open..].char_indices().map(|(i, c)| (i + open, c)) {

@@ -7,13 +7,13 @@ mod cancel;
 mod expand;
 mod process;
 mod quote;
-mod self_call;
 mod syntax;
+mod task_shim;
 mod wait;
 mod words;
 
-pub use cancel::{Cancel, Ended, Scope};
+pub use cancel::{CancelReason, CancelScope, CancelToken};
 pub use expand::{expand_fields, expand_literal};
-pub use process::{Failure, Request, run};
+pub use process::{CommandError, CommandRequest, run};
 pub use quote::{quote, split};
-pub use self_call::SelfCall;
+pub use task_shim::TaskShim;

@@ -10,14 +10,14 @@ use std::sync::OnceLock;
 use thiserror::Error;
 
 use crate::go::path::join;
-use crate::output::Sink;
+use crate::output::CommandSink;
 
-use super::cancel::{Ended, Scope};
-use super::wait::Running;
-use super::words::{Plain, plain};
+use super::cancel::{CancelReason, CancelScope};
+use super::wait::RunningCommand;
+use super::words::{PlainCommand, parse_plain};
 
 /// A command to run.
-pub struct Request<'r> {
+pub struct CommandRequest<'r> {
     pub command: &'r str,
     pub dir: &'r Path,
     /// The whole environment, or nothing for the process's own.
@@ -34,7 +34,7 @@ pub struct Request<'r> {
 
 /// Why a command did not end well.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub enum CommandError {
     #[error("exit status {0}")]
     Exit(i32),
     /// The command is no command; where and why.
@@ -52,24 +52,28 @@ pub enum Failure {
 const NOT_RUN: i32 = 127;
 
 /// Runs a command to its end.
-pub fn run(request: &Request<'_>, scope: &Scope, mut sink: Sink<'_>) -> Result<(), Failure> {
-    match scope.ended() {
-        Some(Ended::Cancelled) => return Err(Failure::Cancelled),
-        Some(Ended::DeadlinePassed) => return Err(Failure::DeadlinePassed),
+pub fn run(
+    request: &CommandRequest<'_>,
+    scope: &CancelScope,
+    mut sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
+    match scope.cancel_reason() {
+        Some(CancelReason::Cancelled) => return Err(CommandError::Cancelled),
+        Some(CancelReason::DeadlinePassed) => return Err(CommandError::DeadlinePassed),
         None => {}
     }
     let needs_shell = request.set.iter().any(|o| !HARMLESS_OPTIONS.contains(&o.as_str()));
-    match plain(request.command).filter(|_| !needs_shell) {
-        Some(Plain::Exit(0)) => Ok(()),
-        Some(Plain::Exit(code)) => Err(Failure::Exit(code)),
-        Some(Plain::Echo(text)) if request.dir.is_dir() => {
+    match parse_plain(request.command).filter(|_| !needs_shell) {
+        Some(PlainCommand::Exit(0)) => Ok(()),
+        Some(PlainCommand::Exit(code)) => Err(CommandError::Exit(code)),
+        Some(PlainCommand::Echo(text)) if request.dir.is_dir() => {
             sink.print(&text);
             Ok(())
         }
-        Some(Plain::Program(words)) => run_program(request, &words, scope, sink),
-        _ => match super::syntax::mistake(request.command) {
-            Some(mistake) => Err(Failure::Syntax(mistake)),
-            None => finish(request, shell_command(request), scope, sink),
+        Some(PlainCommand::Program(words)) => run_program(request, &words, scope, sink),
+        _ => match super::syntax::find_syntax_error(request.command) {
+            Some(mistake) => Err(CommandError::Syntax(mistake)),
+            None => spawn_and_wait(request, shell_command(request), scope, sink),
         },
     }
 }
@@ -79,29 +83,29 @@ const HARMLESS_OPTIONS: &[&str] = &["e", "errexit", "u", "nounset", "f", "noglob
 
 /// Starts a program without a shell, with the shell's words for one that is not there.
 fn run_program(
-    request: &Request<'_>,
+    request: &CommandRequest<'_>,
     words: &[String],
-    scope: &Scope,
-    mut sink: Sink<'_>,
-) -> Result<(), Failure> {
+    scope: &CancelScope,
+    mut sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
     let name = words.first().map_or("", String::as_str);
     let program = match find_program(request, name) {
         Ok(program) => program,
         Err(message) => {
-            sink.complain(&message);
-            return Err(Failure::Exit(NOT_RUN));
+            sink.write_error(&message);
+            return Err(CommandError::Exit(NOT_RUN));
         }
     };
     if is_script_without_shebang(&program) {
-        return finish(request, shell_command(request), scope, sink);
+        return spawn_and_wait(request, shell_command(request), scope, sink);
     }
     let mut command = Command::new(program);
     command.arg0(name).args(&words[1..]);
-    finish(request, command, scope, sink)
+    spawn_and_wait(request, command, scope, sink)
 }
 
 /// The file of a program: on the command's own search path, or where a path says.
-fn find_program(request: &Request<'_>, name: &str) -> Result<PathBuf, String> {
+fn find_program(request: &CommandRequest<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
     if name.contains('/') {
@@ -136,7 +140,7 @@ fn is_script_without_shebang(program: &Path) -> bool {
 }
 
 /// The command in bash, or in sh where there is no bash.
-fn shell_command(request: &Request<'_>) -> Command {
+fn shell_command(request: &CommandRequest<'_>) -> Command {
     static BASH: OnceLock<Option<PathBuf>> = OnceLock::new();
     let bash = BASH.get_or_init(|| {
         let search = std::env::var_os("PATH").unwrap_or_default();
@@ -169,9 +173,17 @@ fn shell_command(request: &Request<'_>) -> Command {
 }
 
 /// Gives the command its surroundings, starts it and waits for it.
-fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink<'_>) -> Result<(), Failure> {
-    let failed =
-        |source| Failure::Start { command: request.command.to_owned(), dir: request.dir.to_owned(), source };
+fn spawn_and_wait(
+    request: &CommandRequest<'_>,
+    mut command: Command,
+    scope: &CancelScope,
+    sink: CommandSink<'_>,
+) -> Result<(), CommandError> {
+    let failed = |source| CommandError::Start {
+        command: request.command.to_owned(),
+        dir: request.dir.to_owned(),
+        source,
+    };
     if let Some(all) = request.environment {
         command.env_clear().envs(all.iter().map(|(k, v)| (k, v)));
     }
@@ -190,19 +202,19 @@ fn finish(request: &Request<'_>, mut command: Command, scope: &Scope, sink: Sink
     })?;
     // The write ends live in `command`; while it does, the pipes do not end.
     drop(command);
-    let running = Running { child, pipes, leads_group: request.own_group };
+    let running = RunningCommand { child, pipes, leads_group: request.own_group };
     let (status, ended) = running.wait(scope).map_err(failed)?;
     match ended {
-        Some(Ended::Cancelled) => Err(Failure::Cancelled),
-        Some(Ended::DeadlinePassed) => Err(Failure::DeadlinePassed),
-        None => match code(status) {
+        Some(CancelReason::Cancelled) => Err(CommandError::Cancelled),
+        Some(CancelReason::DeadlinePassed) => Err(CommandError::DeadlinePassed),
+        None => match exit_code(status) {
             0 => Ok(()),
-            code => Err(Failure::Exit(code)),
+            code => Err(CommandError::Exit(code)),
         },
     }
 }
 
 /// The code of an end, by a signal as a shell counts it.
-fn code(status: ExitStatus) -> i32 {
+fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

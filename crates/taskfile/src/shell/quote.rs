@@ -1,6 +1,6 @@
 //! Words quoted for a shell, and a line split into words.
 
-use crate::go::escape::{self, is_print};
+use crate::go::escape::{self, is_printable};
 
 /// Words with a meaning of their own as the first of a command.
 const KEYWORDS: [&str; 22] = [
@@ -14,7 +14,7 @@ pub fn quote(word: &str) -> String {
     if word.is_empty() {
         return "''".to_owned();
     }
-    if !word.chars().all(is_print) {
+    if !word.chars().all(is_printable) {
         return quote_hidden(word);
     }
     let is_special = |c: char| "\\\"'$`&|;()<>*?[#~{= ".contains(c);
@@ -40,8 +40,8 @@ fn quote_hidden(word: &str) -> String {
     for c in word.chars() {
         match c {
             '\\' | '\'' => out.extend(['\\', c]),
-            c if is_print(c) => out.push(c),
-            c => escape::push(&mut out, c),
+            c if is_printable(c) => out.push(c),
+            c => escape::push_escaped(&mut out, c),
         }
     }
     out.push('\'');

@@ -10,9 +10,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, test_kill_process_group,
 };
 
-use crate::output::Pipe;
+use crate::output::OutputPipe;
 
-use super::cancel::{Ended, Scope};
+use super::cancel::{CancelReason, CancelScope};
 
 /// How long a command that was asked to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -22,34 +22,34 @@ const DRAIN: Duration = Duration::from_millis(100);
 const CHUNK: usize = 16 * 1024;
 
 /// A running command.
-pub struct Running<'s> {
+pub struct RunningCommand<'s> {
     pub child: Child,
-    pub pipes: Vec<Pipe<'s>>,
+    pub pipes: Vec<OutputPipe<'s>>,
     /// The command leads its own process group, so its whole tree can be ended.
     pub leads_group: bool,
 }
 
-impl Running<'_> {
+impl RunningCommand<'_> {
     /// Waits until the command ends or has to; its status, and why it had to.
-    pub fn wait(mut self, scope: &Scope) -> std::io::Result<(ExitStatus, Option<Ended>)> {
-        if self.pipes.is_empty() && scope.is_free() {
+    pub fn wait(mut self, scope: &CancelScope) -> std::io::Result<(ExitStatus, Option<CancelReason>)> {
+        if self.pipes.is_empty() && scope.is_unlimited() {
             return Ok((self.child.wait()?, None));
         }
         let handle = self.handle();
         let mut open = vec![true; self.pipes.len()];
-        let mut ended: Option<(Ended, Instant)> = None;
+        let mut ended: Option<(CancelReason, Instant)> = None;
         let mut killed = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 if let Some((_, since)) = ended {
-                    self.end_group(since);
+                    self.terminate_group(since);
                 }
                 self.drain(&mut open);
                 return Ok((status, ended.map(|(why, _)| why)));
             }
             match ended {
                 None => {
-                    if let Some(why) = scope.ended() {
+                    if let Some(why) = scope.cancel_reason() {
                         self.signal(Signal::TERM);
                         ended = Some((why, Instant::now()));
                     }
@@ -78,7 +78,7 @@ impl Running<'_> {
 
     fn poll(
         &mut self,
-        scope: &Scope,
+        scope: &CancelScope,
         handle: Option<&OwnedFd>,
         ended: bool,
         open: &mut [bool],
@@ -96,7 +96,7 @@ impl Running<'_> {
         let pipes = fds.len();
         fds.extend(handle.map(|h| PollFd::from_borrowed_fd(h.as_fd(), PollFlags::IN)));
         if !ended {
-            fds.extend(scope.signals().map(|s| PollFd::from_borrowed_fd(s, PollFlags::IN)));
+            fds.extend(scope.signal_fds().map(|s| PollFd::from_borrowed_fd(s, PollFlags::IN)));
         }
         match poll(&mut fds, limit.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -131,7 +131,7 @@ impl Running<'_> {
         let until = Instant::now() + DRAIN;
         while open.iter().any(|o| *o) && Instant::now() < until {
             let before = Instant::now();
-            let nothing_more = self.poll(&Scope::default(), None, true, open, Some(TICK)).is_err();
+            let nothing_more = self.poll(&CancelScope::default(), None, true, open, Some(TICK)).is_err();
             if nothing_more || (before.elapsed() >= TICK && Instant::now() >= until) {
                 return;
             }
@@ -139,9 +139,9 @@ impl Running<'_> {
     }
 
     /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
-    fn end_group(&self, since: Instant) {
+    fn terminate_group(&self, since: Instant) {
         let pid = Pid::from_child(&self.child);
-        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_living(pid);
+        let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_live_process(pid);
         while is_left() && since.elapsed() < GRACE {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -159,7 +159,7 @@ impl Running<'_> {
 
 /// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
 /// system; not for us. Where there is no `/proc` to ask, every member counts.
-fn has_living(group: Pid) -> bool {
+fn has_live_process(group: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.as_raw_nonzero().to_string();
     processes.flatten().any(|process| {

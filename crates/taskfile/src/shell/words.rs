@@ -87,7 +87,7 @@ const SHELL_WORDS: &[&str] = &[
 
 /// What can be done without a shell.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Plain {
+pub enum PlainCommand {
     /// Start this program with these arguments.
     Program(Vec<String>),
     /// Print this text.
@@ -97,25 +97,25 @@ pub enum Plain {
 }
 
 /// What a command comes to without a shell; nothing when it needs one.
-pub fn plain(command: &str) -> Option<Plain> {
-    let words = words(command)?;
+pub fn parse_plain(command: &str) -> Option<PlainCommand> {
+    let words = split_words(command)?;
     match words.first()?.as_str() {
-        "echo" => echo(&words[1..]),
-        "true" | ":" => Some(Plain::Exit(0)),
-        "false" => Some(Plain::Exit(1)),
+        "echo" => parse_echo(&words[1..]),
+        "true" | ":" => Some(PlainCommand::Exit(0)),
+        "false" => Some(PlainCommand::Exit(1)),
         "exit" => match words.as_slice() {
             [_, code] if !code.is_empty() && code.bytes().all(|b| b.is_ascii_digit()) => {
-                Some(Plain::Exit(code.parse::<u8>().ok()?.into()))
+                Some(PlainCommand::Exit(code.parse::<u8>().ok()?.into()))
             }
             _ => None,
         },
         name if name.is_empty() || name.contains('=') || SHELL_WORDS.contains(&name) => None,
-        _ => Some(Plain::Program(words)),
+        _ => Some(PlainCommand::Program(words)),
     }
 }
 
 /// The shell's own `echo`, as far as it takes no escapes.
-fn echo(words: &[String]) -> Option<Plain> {
+fn parse_echo(words: &[String]) -> Option<PlainCommand> {
     let mut newline = true;
     let mut rest = words;
     while let Some(option) = rest
@@ -132,11 +132,11 @@ fn echo(words: &[String]) -> Option<Plain> {
     if newline {
         text.push('\n');
     }
-    Some(Plain::Echo(text))
+    Some(PlainCommand::Echo(text))
 }
 
 /// The words of a command that is nothing but words.
-fn words(command: &str) -> Option<Vec<String>> {
+fn split_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.trim_matches([' ', '\t', '\n']).chars();
@@ -178,16 +178,16 @@ fn words(command: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn program(words: &[&str]) -> Plain {
-        Plain::Program(words.iter().map(|w| (*w).to_owned()).collect())
+    fn program(words: &[&str]) -> PlainCommand {
+        PlainCommand::Program(words.iter().map(|w| (*w).to_owned()).collect())
     }
 
     #[test]
     fn words_and_plain_quotes_need_no_shell() {
-        assert_eq!(plain("go test ./..."), Some(program(&["go", "test", "./..."])));
-        assert_eq!(plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
-        assert_eq!(plain("echo -n hi"), Some(Plain::Echo("hi".to_owned())));
-        assert_eq!(plain("exit 3"), Some(Plain::Exit(3)));
+        assert_eq!(parse_plain("go test ./..."), Some(program(&["go", "test", "./..."])));
+        assert_eq!(parse_plain(" grep 'a b' \"c d\" e'f'\n"), Some(program(&["grep", "a b", "c d", "ef"])));
+        assert_eq!(parse_plain("echo -n hi"), Some(PlainCommand::Echo("hi".to_owned())));
+        assert_eq!(parse_plain("exit 3"), Some(PlainCommand::Exit(3)));
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
             "`a`",
             "",
         ] {
-            assert_eq!(plain(command), None, "{command}");
+            assert_eq!(parse_plain(command), None, "{command}");
         }
     }
 }

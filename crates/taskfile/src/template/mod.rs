@@ -20,7 +20,7 @@ pub use host::{Host, System};
 use std::borrow::Cow;
 
 use parser::{Definitions, Parser};
-use render::Renderer;
+use render::TemplateRenderer;
 
 use crate::go::{Map, Value};
 
@@ -72,7 +72,7 @@ fn render_parsed(
     data: &Map,
     host: &dyn Host,
 ) -> Result<String, TemplateError> {
-    let rendered = Renderer::new("", text, definitions, data, host).render()?;
+    let rendered = TemplateRenderer::new("", text, definitions, data, host).render()?;
     Ok(if rendered.contains(NO_VALUE) { rendered.replace(NO_VALUE, "") } else { rendered })
 }
 
@@ -83,5 +83,5 @@ pub fn evaluate(expression: &str, data: &Map, host: &dyn Host) -> Result<Value, 
     }
     let text = format!("{{{{{expression}}}}}");
     let definitions = Parser::parse(REFERENCE, &text)?;
-    Renderer::new(REFERENCE, &text, &definitions, data, host).resolve().map(val::Val::into_value)
+    TemplateRenderer::new(REFERENCE, &text, &definitions, data, host).resolve().map(val::Val::into_value)
 }

@@ -25,8 +25,8 @@ pub(crate) enum Val {
     Byte(u8),
     Float(f64),
     Str(Arc<str>),
-    List(Rc<List>),
-    Dict(Rc<Dict>),
+    List(Rc<ValList>),
+    Dict(Rc<ValDict>),
     Time(Rc<Zoned>),
     /// A month or a weekday: a number that prints as its name.
     Named(&'static str, i64, &'static str),
@@ -54,7 +54,7 @@ impl Elem {
 }
 
 #[derive(Debug)]
-pub(crate) struct List {
+pub(crate) struct ValList {
     pub(crate) elem: Elem,
     pub(crate) items: Vec<Val>,
     size: usize,
@@ -62,16 +62,17 @@ pub(crate) struct List {
 }
 
 #[derive(Debug)]
-pub(crate) struct Dict {
+pub(crate) struct ValDict {
     pub(crate) elem: Elem,
     pub(crate) entries: RefCell<IndexMap<String, Val>>,
     size: Cell<usize>,
     depth: Cell<usize>,
 }
 
-pub(crate) type Outcome<T> = Result<T, String>;
+/// What a function gives, or its error message.
+pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
 
-fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Outcome<(usize, usize)> {
+fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Result<(usize, usize)> {
     let (mut size, mut depth) = (1_usize, 1_usize);
     for value in values {
         let (inner_size, inner_depth) = value.measure();
@@ -87,7 +88,7 @@ fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Outcome<(usize, usize)>
     Ok((size, depth))
 }
 
-impl Dict {
+impl ValDict {
     pub(crate) fn get(&self, key: &str) -> Option<Val> {
         self.entries.borrow().get(key).cloned()
     }
@@ -104,7 +105,7 @@ impl Dict {
     }
 
     /// Puts a value in; a map that would come to hold itself is refused, since nothing could print it.
-    pub(crate) fn set(self: &Rc<Self>, key: &str, value: Val) -> Outcome<()> {
+    pub(crate) fn set(self: &Rc<Self>, key: &str, value: Val) -> Result<()> {
         if value.holds(self) {
             return Err("a map cannot hold itself".to_owned());
         }
@@ -129,27 +130,27 @@ impl Val {
         Val::Str(text.into())
     }
 
-    pub(crate) fn list(items: Vec<Val>) -> Outcome<Val> {
+    pub(crate) fn list(items: Vec<Val>) -> Result<Val> {
         Val::list_of(Elem::Any, items)
     }
 
-    pub(crate) fn list_of(elem: Elem, items: Vec<Val>) -> Outcome<Val> {
+    pub(crate) fn list_of(elem: Elem, items: Vec<Val>) -> Result<Val> {
         let (size, depth) = measure(items.iter())?;
-        Ok(Val::List(Rc::new(List { elem, items, size, depth })))
+        Ok(Val::List(Rc::new(ValList { elem, items, size, depth })))
     }
 
-    pub(crate) fn strings<S: Into<Arc<str>>>(items: impl IntoIterator<Item = S>) -> Outcome<Val> {
+    pub(crate) fn strings<S: Into<Arc<str>>>(items: impl IntoIterator<Item = S>) -> Result<Val> {
         Val::list_of(Elem::Str, items.into_iter().map(Val::text).collect())
     }
 
-    pub(crate) fn dict(entries: IndexMap<String, Val>) -> Outcome<Val> {
+    pub(crate) fn dict(entries: IndexMap<String, Val>) -> Result<Val> {
         Val::dict_of(Elem::Any, entries)
     }
 
-    pub(crate) fn dict_of(elem: Elem, entries: IndexMap<String, Val>) -> Outcome<Val> {
+    pub(crate) fn dict_of(elem: Elem, entries: IndexMap<String, Val>) -> Result<Val> {
         let (size, depth) = measure(entries.values())?;
         let (size, depth) = (Cell::new(size), Cell::new(depth));
-        Ok(Val::Dict(Rc::new(Dict { elem, entries: RefCell::new(entries), size, depth })))
+        Ok(Val::Dict(Rc::new(ValDict { elem, entries: RefCell::new(entries), size, depth })))
     }
 
     fn measure(&self) -> (usize, usize) {
@@ -164,7 +165,7 @@ impl Val {
         matches!(self, Val::List(_) | Val::Dict(_))
     }
 
-    fn holds(&self, sought: &Rc<Dict>) -> bool {
+    fn holds(&self, sought: &Rc<ValDict>) -> bool {
         match self {
             Val::Dict(dict) => {
                 Rc::ptr_eq(dict, sought) || dict.entries.borrow().values().any(|value| value.holds(sought))
@@ -233,14 +234,14 @@ impl Val {
         }
     }
 
-    pub(crate) fn from_value(value: &Value) -> Outcome<Val> {
+    pub(crate) fn from_value(value: &Value) -> Result<Val> {
         Ok(match value {
             Value::Nil => Val::Nil,
             Value::Bool(b) => Val::Bool(*b),
             Value::Int(n) => Val::Int(*n),
             Value::Float(f) => Val::Float(*f),
             Value::Str(s) => Val::text(s.as_str()),
-            Value::List(items) => Val::list(items.iter().map(Val::from_value).collect::<Outcome<_>>()?)?,
+            Value::List(items) => Val::list(items.iter().map(Val::from_value).collect::<Result<_>>()?)?,
             Value::Map(map) => Val::dict(convert_entries(map)?)?,
             Value::Time(time) => Val::Time(Rc::new((**time).clone())),
         })
@@ -263,7 +264,7 @@ impl Val {
     }
 }
 
-fn convert_entries(map: &Map) -> Outcome<IndexMap<String, Val>> {
+fn convert_entries(map: &Map) -> Result<IndexMap<String, Val>> {
     map.iter().map(|(key, value)| Ok((key.clone(), Val::from_value(value)?))).collect()
 }
 

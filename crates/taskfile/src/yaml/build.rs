@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
 use super::error::YamlError;
-use super::node::{Kind, Node, Position};
+use super::node::{Position, YamlKind, YamlNode};
 
 /// How deep a document may nest. Real Taskfiles stay below twenty; decoding recurses.
 pub const MAX_DEPTH: usize = 100;
@@ -15,7 +15,7 @@ pub const MAX_DEPTH: usize = 100;
 pub const MAX_NODES: usize = 200_000;
 
 /// The first document of a text, or nothing when there is none.
-pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
+pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
     let mut builder = Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|e| builder.syntax_error(&e))?;
@@ -27,28 +27,28 @@ pub fn parse(text: &str) -> Result<Option<Node>, YamlError> {
 }
 
 /// A list or map whose end has not been seen.
-struct Open {
+struct OpenNode {
     position: Position,
     tag: Option<String>,
     anchor: usize,
-    children: Vec<Node>,
+    children: Vec<YamlNode>,
     is_map: bool,
 }
 
 struct Builder<'t> {
     text: &'t str,
-    open: Vec<Open>,
-    anchors: HashMap<usize, Node>,
+    open: Vec<OpenNode>,
+    anchors: HashMap<usize, YamlNode>,
     nodes: usize,
 }
 
 impl Builder<'_> {
-    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Node>, YamlError> {
+    fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<YamlNode>, YamlError> {
         let position = position(at);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let kind = Kind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
-                self.finish(Node::new(position, short(tag.as_deref()), kind), anchor)
+                let kind = YamlKind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
+                self.finish(YamlNode::new(position, short(tag.as_deref()), kind), anchor)
             }
             Event::SequenceStart(anchor, tag) => self.start(position, short(tag.as_deref()), anchor, false),
             Event::MappingStart(anchor, tag) => self.start(position, short(tag.as_deref()), anchor, true),
@@ -78,18 +78,18 @@ impl Builder<'_> {
         tag: Option<String>,
         anchor: usize,
         is_map: bool,
-    ) -> Result<Option<Node>, YamlError> {
+    ) -> Result<Option<YamlNode>, YamlError> {
         if self.open.len() >= MAX_DEPTH {
             return Err(YamlError::at(
                 position,
                 format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line),
             ));
         }
-        self.open.push(Open { position, tag, anchor, children: Vec::new(), is_map });
+        self.open.push(OpenNode { position, tag, anchor, children: Vec::new(), is_map });
         Ok(None)
     }
 
-    fn end(&mut self) -> Result<Option<Node>, YamlError> {
+    fn end(&mut self) -> Result<Option<YamlNode>, YamlError> {
         let Some(open) = self.open.pop() else { return Ok(None) };
         let kind = if open.is_map {
             let mut pairs = Vec::with_capacity(open.children.len() / 2);
@@ -97,15 +97,15 @@ impl Builder<'_> {
             while let (Some(key), Some(value)) = (children.next(), children.next()) {
                 pairs.push((key, value));
             }
-            Kind::Map(pairs)
+            YamlKind::Map(pairs)
         } else {
-            Kind::List(open.children)
+            YamlKind::List(open.children)
         };
-        self.finish(Node::new(open.position, open.tag, kind), open.anchor)
+        self.finish(YamlNode::new(open.position, open.tag, kind), open.anchor)
     }
 
     /// Hands a complete node to the collection around it; without one it is the document.
-    fn finish(&mut self, node: Node, anchor: usize) -> Result<Option<Node>, YamlError> {
+    fn finish(&mut self, node: YamlNode, anchor: usize) -> Result<Option<YamlNode>, YamlError> {
         self.nodes += if node.is_scalar() || anchor > 0 { node.weight } else { 1 };
         if self.nodes > MAX_NODES || node.weight > MAX_NODES {
             return Err(YamlError::at(node.position, "document contains excessive aliasing"));

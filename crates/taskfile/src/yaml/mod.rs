@@ -10,4 +10,4 @@ mod scalar;
 
 pub use build::{MAX_DEPTH, MAX_NODES, parse};
 pub use error::YamlError;
-pub use node::{Kind, Node, Position};
+pub use node::{Position, YamlKind, YamlNode};

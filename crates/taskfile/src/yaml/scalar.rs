@@ -2,16 +2,16 @@
 
 use crate::go::{Map, Value};
 
-use super::node::{Kind, Node};
+use super::node::{YamlKind, YamlNode};
 
-impl Node {
+impl YamlNode {
     /// The tag as errors name it.
     pub fn short_tag(&self) -> &'static str {
         match (&self.kind, self.tag.as_deref()) {
-            (Kind::List(_), _) => "!!seq",
-            (Kind::Map(_), _) => "!!map",
-            (Kind::Scalar { .. }, Some("str" | "binary")) => "!!str",
-            (Kind::Scalar { text, plain }, tag) => {
+            (YamlKind::List(_), _) => "!!seq",
+            (YamlKind::Map(_), _) => "!!map",
+            (YamlKind::Scalar { .. }, Some("str" | "binary")) => "!!str",
+            (YamlKind::Scalar { text, plain }, tag) => {
                 if !*plain && tag.is_none() {
                     return "!!str";
                 }
@@ -29,19 +29,19 @@ impl Node {
     /// The node as a value of a variable.
     pub fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar { text, plain } => {
+            YamlKind::Scalar { text, plain } => {
                 let is_text =
                     matches!(self.tag.as_deref(), Some("str" | "binary")) || (!*plain && self.tag.is_none());
                 if is_text { Value::Str(text.clone()) } else { resolve(text) }
             }
-            Kind::List(items) => Value::List(items.iter().map(Node::value).collect()),
-            Kind::Map(pairs) => Value::Map(map_value(pairs)),
+            YamlKind::List(items) => Value::List(items.iter().map(YamlNode::value).collect()),
+            YamlKind::Map(pairs) => Value::Map(map_value(pairs)),
         }
     }
 
     /// A truth value, with the words of YAML 1.1 that go-yaml still takes for one.
     pub fn bool(&self) -> Option<bool> {
-        let Kind::Scalar { text, .. } = &self.kind else { return None };
+        let YamlKind::Scalar { text, .. } = &self.kind else { return None };
         match self.value() {
             Value::Bool(b) => Some(b),
             Value::Str(_) => match text.as_str() {
@@ -55,7 +55,7 @@ impl Node {
 }
 
 /// A map value; `<<` merges, what the map says itself counts.
-fn map_value(pairs: &[(Node, Node)]) -> Map {
+fn map_value(pairs: &[(YamlNode, YamlNode)]) -> Map {
     let mut map = Map::new();
     for (key, value) in pairs.iter().filter(|(k, _)| k.key() == "<<") {
         let _ = key;

@@ -50,7 +50,7 @@ pub(crate) fn rfc3339(time: &Zoned) -> String {
 
 /// A part of a layout that stands for a part of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum LayoutPart {
     LongMonth,
     ShortMonth,
     Month,
@@ -94,56 +94,56 @@ struct OffsetStyle {
 }
 
 /// Longer samples come before those they start with.
-const SAMPLES: [(&str, Part); 33] = [
-    ("January", Part::LongMonth),
-    ("Jan", Part::ShortMonth),
-    ("Monday", Part::LongWeekday),
-    ("Mon", Part::ShortWeekday),
-    ("MST", Part::Zone),
-    ("2006", Part::LongYear),
-    ("__2", Part::SpaceYearDay),
-    ("_2", Part::SpaceDay),
-    ("002", Part::ZeroYearDay),
-    ("01", Part::ZeroMonth),
-    ("02", Part::ZeroDay),
-    ("03", Part::ZeroHour12),
-    ("04", Part::ZeroMinute),
-    ("05", Part::ZeroSecond),
-    ("06", Part::Year),
-    ("15", Part::Hour24),
-    ("PM", Part::UpperHalf),
-    ("pm", Part::LowerHalf),
-    ("-07:00:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 3 })),
-    ("-070000", Part::Offset(OffsetStyle { z: false, separator: "", parts: 3 })),
-    ("-07:00", Part::Offset(OffsetStyle { z: false, separator: ":", parts: 2 })),
-    ("-0700", Part::Offset(OffsetStyle { z: false, separator: "", parts: 2 })),
-    ("-07", Part::Offset(OffsetStyle { z: false, separator: "", parts: 1 })),
-    ("Z07:00:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 3 })),
-    ("Z070000", Part::Offset(OffsetStyle { z: true, separator: "", parts: 3 })),
-    ("Z07:00", Part::Offset(OffsetStyle { z: true, separator: ":", parts: 2 })),
-    ("Z0700", Part::Offset(OffsetStyle { z: true, separator: "", parts: 2 })),
-    ("Z07", Part::Offset(OffsetStyle { z: true, separator: "", parts: 1 })),
-    ("1", Part::Month),
-    ("2", Part::Day),
-    ("3", Part::Hour12),
-    ("4", Part::Minute),
-    ("5", Part::Second),
+const SAMPLES: [(&str, LayoutPart); 33] = [
+    ("January", LayoutPart::LongMonth),
+    ("Jan", LayoutPart::ShortMonth),
+    ("Monday", LayoutPart::LongWeekday),
+    ("Mon", LayoutPart::ShortWeekday),
+    ("MST", LayoutPart::Zone),
+    ("2006", LayoutPart::LongYear),
+    ("__2", LayoutPart::SpaceYearDay),
+    ("_2", LayoutPart::SpaceDay),
+    ("002", LayoutPart::ZeroYearDay),
+    ("01", LayoutPart::ZeroMonth),
+    ("02", LayoutPart::ZeroDay),
+    ("03", LayoutPart::ZeroHour12),
+    ("04", LayoutPart::ZeroMinute),
+    ("05", LayoutPart::ZeroSecond),
+    ("06", LayoutPart::Year),
+    ("15", LayoutPart::Hour24),
+    ("PM", LayoutPart::UpperHalf),
+    ("pm", LayoutPart::LowerHalf),
+    ("-07:00:00", LayoutPart::Offset(OffsetStyle { z: false, separator: ":", parts: 3 })),
+    ("-070000", LayoutPart::Offset(OffsetStyle { z: false, separator: "", parts: 3 })),
+    ("-07:00", LayoutPart::Offset(OffsetStyle { z: false, separator: ":", parts: 2 })),
+    ("-0700", LayoutPart::Offset(OffsetStyle { z: false, separator: "", parts: 2 })),
+    ("-07", LayoutPart::Offset(OffsetStyle { z: false, separator: "", parts: 1 })),
+    ("Z07:00:00", LayoutPart::Offset(OffsetStyle { z: true, separator: ":", parts: 3 })),
+    ("Z070000", LayoutPart::Offset(OffsetStyle { z: true, separator: "", parts: 3 })),
+    ("Z07:00", LayoutPart::Offset(OffsetStyle { z: true, separator: ":", parts: 2 })),
+    ("Z0700", LayoutPart::Offset(OffsetStyle { z: true, separator: "", parts: 2 })),
+    ("Z07", LayoutPart::Offset(OffsetStyle { z: true, separator: "", parts: 1 })),
+    ("1", LayoutPart::Month),
+    ("2", LayoutPart::Day),
+    ("3", LayoutPart::Hour12),
+    ("4", LayoutPart::Minute),
+    ("5", LayoutPart::Second),
 ];
 
 /// The first part in a layout: where it starts, how long it is and which it is.
-fn next_part(layout: &str) -> Option<(usize, usize, Part)> {
+fn next_part(layout: &str) -> Option<(usize, usize, LayoutPart)> {
     for (at, _) in layout.char_indices() {
         let rest = &layout[at..];
         if let Some((length, part)) = fraction(rest) {
             return Some((at, length, part));
         }
         if rest.starts_with("_2006") {
-            return Some((at + 1, 4, Part::LongYear));
+            return Some((at + 1, 4, LayoutPart::LongYear));
         }
         for (sample, part) in &SAMPLES {
             let Some(after) = rest.strip_prefix(sample) else { continue };
             let in_a_word = after.starts_with(|c: char| c.is_ascii_lowercase());
-            if matches!(part, Part::ShortMonth | Part::ShortWeekday) && in_a_word {
+            if matches!(part, LayoutPart::ShortMonth | LayoutPart::ShortWeekday) && in_a_word {
                 continue;
             }
             return Some((at, sample.len(), *part));
@@ -152,13 +152,13 @@ fn next_part(layout: &str) -> Option<(usize, usize, Part)> {
     None
 }
 
-fn fraction(rest: &str) -> Option<(usize, Part)> {
+fn fraction(rest: &str) -> Option<(usize, LayoutPart)> {
     let comma = rest.starts_with(',');
     let digits = rest.strip_prefix(['.', ','])?;
     let digit = digits.chars().next().filter(|c| *c == '0' || *c == '9')?;
     let count = digits.len() - digits.trim_start_matches(digit).len();
     let ends = !digits[count..].starts_with(|c: char| c.is_ascii_digit());
-    ends.then_some((count + 1, Part::Fraction { digits: count, trimmed: digit == '9', comma }))
+    ends.then_some((count + 1, LayoutPart::Fraction { digits: count, trimmed: digit == '9', comma }))
 }
 
 /// Go's `Time.Format`.
@@ -174,37 +174,37 @@ pub(crate) fn format(layout: &str, time: &Zoned) -> String {
     out
 }
 
-fn format_part(part: Part, time: &Zoned) -> String {
+fn format_part(part: LayoutPart, time: &Zoned) -> String {
     let hour12 = match time.hour() % 12 {
         0 => 12,
         hour => hour,
     };
     match part {
-        Part::LongMonth => month_name(time).to_owned(),
-        Part::ShortMonth => month_name(time).get(..3).unwrap_or("").to_owned(),
-        Part::Month => time.month().to_string(),
-        Part::ZeroMonth => format!("{:02}", time.month()),
-        Part::LongWeekday => weekday_name(time).to_owned(),
-        Part::ShortWeekday => weekday_name(time).get(..3).unwrap_or("").to_owned(),
-        Part::Day => time.day().to_string(),
-        Part::SpaceDay => format!("{:2}", time.day()),
-        Part::ZeroDay => format!("{:02}", time.day()),
-        Part::SpaceYearDay => format!("{:3}", time.day_of_year()),
-        Part::ZeroYearDay => format!("{:03}", time.day_of_year()),
-        Part::Hour24 => format!("{:02}", time.hour()),
-        Part::Hour12 => hour12.to_string(),
-        Part::ZeroHour12 => format!("{hour12:02}"),
-        Part::Minute => time.minute().to_string(),
-        Part::ZeroMinute => format!("{:02}", time.minute()),
-        Part::Second => time.second().to_string(),
-        Part::ZeroSecond => format!("{:02}", time.second()),
-        Part::LongYear => format!("{:04}", time.year()),
-        Part::Year => format!("{:02}", time.year().rem_euclid(100)),
-        Part::UpperHalf => if time.hour() < 12 { "AM" } else { "PM" }.to_owned(),
-        Part::LowerHalf => if time.hour() < 12 { "am" } else { "pm" }.to_owned(),
-        Part::Zone => zone_name(time),
-        Part::Offset(style) => offset(time.offset().seconds(), style),
-        Part::Fraction { digits, trimmed, comma } => {
+        LayoutPart::LongMonth => month_name(time).to_owned(),
+        LayoutPart::ShortMonth => month_name(time).get(..3).unwrap_or("").to_owned(),
+        LayoutPart::Month => time.month().to_string(),
+        LayoutPart::ZeroMonth => format!("{:02}", time.month()),
+        LayoutPart::LongWeekday => weekday_name(time).to_owned(),
+        LayoutPart::ShortWeekday => weekday_name(time).get(..3).unwrap_or("").to_owned(),
+        LayoutPart::Day => time.day().to_string(),
+        LayoutPart::SpaceDay => format!("{:2}", time.day()),
+        LayoutPart::ZeroDay => format!("{:02}", time.day()),
+        LayoutPart::SpaceYearDay => format!("{:3}", time.day_of_year()),
+        LayoutPart::ZeroYearDay => format!("{:03}", time.day_of_year()),
+        LayoutPart::Hour24 => format!("{:02}", time.hour()),
+        LayoutPart::Hour12 => hour12.to_string(),
+        LayoutPart::ZeroHour12 => format!("{hour12:02}"),
+        LayoutPart::Minute => time.minute().to_string(),
+        LayoutPart::ZeroMinute => format!("{:02}", time.minute()),
+        LayoutPart::Second => time.second().to_string(),
+        LayoutPart::ZeroSecond => format!("{:02}", time.second()),
+        LayoutPart::LongYear => format!("{:04}", time.year()),
+        LayoutPart::Year => format!("{:02}", time.year().rem_euclid(100)),
+        LayoutPart::UpperHalf => if time.hour() < 12 { "AM" } else { "PM" }.to_owned(),
+        LayoutPart::LowerHalf => if time.hour() < 12 { "am" } else { "pm" }.to_owned(),
+        LayoutPart::Zone => zone_name(time),
+        LayoutPart::Offset(style) => offset(time.offset().seconds(), style),
+        LayoutPart::Fraction { digits, trimmed, comma } => {
             second_fraction(time.subsec_nanosecond(), digits, trimmed, comma)
         }
     }

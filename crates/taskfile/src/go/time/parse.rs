@@ -4,25 +4,25 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Zoned, civil};
 
-use super::{MONTHS, OffsetStyle, Part, WEEKDAYS, next_part};
+use super::{LayoutPart, MONTHS, OffsetStyle, WEEKDAYS, next_part};
 use crate::go::literal;
 
 /// Go's `time.ParseInLocation`.
 pub(crate) fn parse(layout: &str, value: &str, zone: &TimeZone) -> Result<Zoned, String> {
-    let mut reader = Reader { layout, value, rest: value, fields: Fields::default() };
+    let mut reader = TimeParser { layout, value, rest: value, fields: DateFields::default() };
     reader.read()?;
     reader.finish(zone)
 }
 
-struct Reader<'a> {
+struct TimeParser<'a> {
     layout: &'a str,
     value: &'a str,
     rest: &'a str,
-    fields: Fields,
+    fields: DateFields,
 }
 
 /// What has been read; everything starts as in Go's zero time.
-struct Fields {
+struct DateFields {
     year: i16,
     month: i8,
     day: i8,
@@ -35,9 +35,9 @@ struct Fields {
     utc: bool,
 }
 
-impl Default for Fields {
+impl Default for DateFields {
     fn default() -> Self {
-        Fields {
+        DateFields {
             year: 0,
             month: 1,
             day: 1,
@@ -52,7 +52,7 @@ impl Default for Fields {
     }
 }
 
-impl Reader<'_> {
+impl TimeParser<'_> {
     fn cannot(&self, wanted: &str) -> String {
         format!(
             "parsing time {} as {}: cannot parse {} as {}",
@@ -78,9 +78,9 @@ impl Reader<'_> {
             layout = &layout[at + length..];
             self.part(part, sample)?;
             // A fraction behind the seconds is read also where the layout has none.
-            let seconds = matches!(part, Part::Second | Part::ZeroSecond);
+            let seconds = matches!(part, LayoutPart::Second | LayoutPart::ZeroSecond);
             let follows = next_part(layout)
-                .is_some_and(|(at, _, part)| at == 0 && matches!(part, Part::Fraction { .. }));
+                .is_some_and(|(at, _, part)| at == 0 && matches!(part, LayoutPart::Fraction { .. }));
             if seconds && !follows && self.rest.starts_with('.') {
                 self.fraction(9, false, sample)?;
             }
@@ -128,41 +128,41 @@ impl Reader<'_> {
         Err(self.cannot(sample))
     }
 
-    fn part(&mut self, part: Part, sample: &str) -> Result<(), String> {
+    fn part(&mut self, part: LayoutPart, sample: &str) -> Result<(), String> {
         match part {
-            Part::LongMonth => self.fields.month = self.name(&MONTHS, None, sample)?,
-            Part::ShortMonth => self.fields.month = self.name(&MONTHS, Some(3), sample)?,
-            Part::Month => self.fields.month = self.number(1, 2, sample)?,
-            Part::ZeroMonth => self.fields.month = self.number(2, 2, sample)?,
-            Part::LongWeekday => _ = self.name(&WEEKDAYS, None, sample)?,
-            Part::ShortWeekday => _ = self.name(&WEEKDAYS, Some(3), sample)?,
-            Part::Day => self.fields.day = self.number(1, 2, sample)?,
-            Part::SpaceDay => {
+            LayoutPart::LongMonth => self.fields.month = self.name(&MONTHS, None, sample)?,
+            LayoutPart::ShortMonth => self.fields.month = self.name(&MONTHS, Some(3), sample)?,
+            LayoutPart::Month => self.fields.month = self.number(1, 2, sample)?,
+            LayoutPart::ZeroMonth => self.fields.month = self.number(2, 2, sample)?,
+            LayoutPart::LongWeekday => _ = self.name(&WEEKDAYS, None, sample)?,
+            LayoutPart::ShortWeekday => _ = self.name(&WEEKDAYS, Some(3), sample)?,
+            LayoutPart::Day => self.fields.day = self.number(1, 2, sample)?,
+            LayoutPart::SpaceDay => {
                 self.rest = self.rest.strip_prefix(' ').unwrap_or(self.rest);
                 self.fields.day = self.number(1, 2, sample)?;
             }
-            Part::ZeroDay => self.fields.day = self.number(2, 2, sample)?,
-            Part::SpaceYearDay | Part::ZeroYearDay => {
+            LayoutPart::ZeroDay => self.fields.day = self.number(2, 2, sample)?,
+            LayoutPart::SpaceYearDay | LayoutPart::ZeroYearDay => {
                 self.rest = self.rest.trim_start_matches(' ');
                 self.year_day(sample)?;
             }
-            Part::Hour24 => self.fields.hour = self.number(2, 2, sample)?,
-            Part::Hour12 => self.fields.hour = self.number(1, 2, sample)?,
-            Part::ZeroHour12 => self.fields.hour = self.number(2, 2, sample)?,
-            Part::Minute => self.fields.minute = self.number(1, 2, sample)?,
-            Part::ZeroMinute => self.fields.minute = self.number(2, 2, sample)?,
-            Part::Second => self.fields.second = self.number(1, 2, sample)?,
-            Part::ZeroSecond => self.fields.second = self.number(2, 2, sample)?,
-            Part::LongYear => self.fields.year = self.number(4, 4, sample)?,
-            Part::Year => {
+            LayoutPart::Hour24 => self.fields.hour = self.number(2, 2, sample)?,
+            LayoutPart::Hour12 => self.fields.hour = self.number(1, 2, sample)?,
+            LayoutPart::ZeroHour12 => self.fields.hour = self.number(2, 2, sample)?,
+            LayoutPart::Minute => self.fields.minute = self.number(1, 2, sample)?,
+            LayoutPart::ZeroMinute => self.fields.minute = self.number(2, 2, sample)?,
+            LayoutPart::Second => self.fields.second = self.number(1, 2, sample)?,
+            LayoutPart::ZeroSecond => self.fields.second = self.number(2, 2, sample)?,
+            LayoutPart::LongYear => self.fields.year = self.number(4, 4, sample)?,
+            LayoutPart::Year => {
                 let year: i16 = self.number(2, 2, sample)?;
                 self.fields.year = if year >= 69 { 1900 + year } else { 2000 + year };
             }
-            Part::UpperHalf => self.half(["AM", "PM"], sample)?,
-            Part::LowerHalf => self.half(["am", "pm"], sample)?,
-            Part::Zone => self.zone(sample)?,
-            Part::Offset(style) => self.offset(style, sample)?,
-            Part::Fraction { digits, trimmed, .. } => self.fraction(digits, !trimmed, sample)?,
+            LayoutPart::UpperHalf => self.half(["AM", "PM"], sample)?,
+            LayoutPart::LowerHalf => self.half(["am", "pm"], sample)?,
+            LayoutPart::Zone => self.zone(sample)?,
+            LayoutPart::Offset(style) => self.offset(style, sample)?,
+            LayoutPart::Fraction { digits, trimmed, .. } => self.fraction(digits, !trimmed, sample)?,
         }
         Ok(())
     }

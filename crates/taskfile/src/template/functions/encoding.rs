@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use sha1::Digest as _;
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("b64enc", &[Str], |_, args| Ok(Val::text(BASE64.encode(text(args, 0).as_bytes())))),
-    fixed("b64dec", &[Str], |_, args| decoded(&BASE64, text(args, 0))),
+    fixed("b64dec", &[Str], |_, args| decode_to_text(&BASE64, text(args, 0))),
     fixed("b32enc", &[Str], |_, args| Ok(Val::text(BASE32.encode(text(args, 0).as_bytes())))),
-    fixed("b32dec", &[Str], |_, args| decoded(&BASE32, text(args, 0))),
+    fixed("b32dec", &[Str], |_, args| decode_to_text(&BASE32, text(args, 0))),
     fixed("sha1sum", &[Str], |_, args| Ok(Val::text(hex(&sha1::Sha1::digest(text(args, 0)))))),
     fixed("sha256sum", &[Str], |_, args| Ok(Val::text(hex(&sha2::Sha256::digest(text(args, 0)))))),
     fixed("adler32sum", &[Str], adler32),
@@ -26,7 +26,7 @@ fn hex(bytes: &[u8]) -> String {
     out
 }
 
-fn adler32(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn adler32(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     const MODULUS: u32 = 65_521;
     let (mut low, mut high) = (1_u32, 0_u32);
     for byte in text(args, 0).bytes() {
@@ -107,7 +107,7 @@ impl Alphabet {
 }
 
 /// sprig gives the complaint as the result.
-fn decoded(alphabet: &Alphabet, whole: &str) -> Outcome<Val> {
+fn decode_to_text(alphabet: &Alphabet, whole: &str) -> Result<Val> {
     Ok(Val::text(match alphabet.decode(whole) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(place) => format!("illegal {} data at input byte {place}", alphabet.name),

@@ -6,9 +6,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Zoned};
 
-use super::super::val::{Outcome, Val};
-use super::Type::{Int, Str, Time};
-use super::{Call, Function, arg, fixed, int, text};
+use super::super::val::{Result, Val};
+use super::ParamType::{Int, Str, Time};
+use super::{Function, FunctionContext, arg, fixed, int, text};
 use crate::go::time;
 
 /// The method of a value's type; its receiver is the first argument.
@@ -51,10 +51,10 @@ const TIME: &[Function] = &[
         Ok(time(args).map_or(Val::Nil, |time| Val::text(time::format(text(args, 1), time))))
     }),
     fixed("String", &[], |_, args| Ok(time(args).map_or(Val::Nil, |time| Val::text(time::display(time))))),
-    fixed("UTC", &[], |_, args| moved(args, |time| time.with_time_zone(TimeZone::UTC))),
+    fixed("UTC", &[], |_, args| shift_time(args, |time| time.with_time_zone(TimeZone::UTC))),
     fixed("Local", &[], |call, args| {
         let zone = call.host.now().time_zone().clone();
-        moved(args, |time| time.with_time_zone(zone))
+        shift_time(args, |time| time.with_time_zone(zone))
     }),
     fixed("IsZero", &[], |_, args| Ok(Val::Bool(time(args) == Some(&time::zero())))),
     fixed("AddDate", &[Int, Int, Int], add_date),
@@ -91,21 +91,21 @@ fn time(args: &[Val]) -> Option<&Zoned> {
     }
 }
 
-fn number(args: &[Val], read: fn(&Zoned) -> i64) -> Outcome<Val> {
+fn number(args: &[Val], read: fn(&Zoned) -> i64) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Int(read(time))))
 }
 
-fn number64(args: &[Val], read: fn(&Zoned) -> i64) -> Outcome<Val> {
+fn number64(args: &[Val], read: fn(&Zoned) -> i64) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Int64(read(time))))
 }
 
-fn moved(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Outcome<Val> {
+fn shift_time(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Result<Val> {
     Ok(time(args).map_or(Val::Nil, |time| Val::Time(Rc::new(change(time)))))
 }
 
 /// Go takes a day that its month does not have into the next month; the last of a month plus one month
 /// may so be a day of the month after.
-fn add_date(_: &mut Call<'_>, args: &[Val]) -> Outcome<Val> {
+fn add_date(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let Some(time) = time(args) else { return Ok(Val::Nil) };
     let out_of_range = || "the date is out of range".to_owned();
     let months = i64::from(time.year())
@@ -130,6 +130,6 @@ fn nanos(args: &[Val]) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "as Go's Duration.Seconds")]
-fn parts(args: &[Val], unit: f64) -> Outcome<Val> {
+fn parts(args: &[Val], unit: f64) -> Result<Val> {
     Ok(Val::Float(nanos(args) as f64 / unit))
 }

@@ -21,11 +21,11 @@ mod urls;
 mod yaml;
 
 use super::host::Host;
-use super::val::{Outcome, Val};
+use super::val::{Result, Val};
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum ParamType {
     Any,
     /// Go's `reflect.Value`: anything, and nothing too.
     Reflect,
@@ -37,23 +37,23 @@ pub(crate) enum Type {
     Time,
 }
 
-impl Type {
+impl ParamType {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Type::Any => "interface {}",
-            Type::Reflect => "reflect.Value",
-            Type::Str => "string",
-            Type::Int => "int",
-            Type::Float => "float64",
-            Type::Bool => "bool",
-            Type::Dict => "map[string]interface {}",
-            Type::Time => "time.Time",
+            ParamType::Any => "interface {}",
+            ParamType::Reflect => "reflect.Value",
+            ParamType::Str => "string",
+            ParamType::Int => "int",
+            ParamType::Float => "float64",
+            ParamType::Bool => "bool",
+            ParamType::Dict => "map[string]interface {}",
+            ParamType::Time => "time.Time",
         }
     }
 }
 
 /// What a function may use besides its arguments.
-pub(crate) struct Call<'a> {
+pub(crate) struct FunctionContext<'a> {
     pub(crate) host: &'a dyn Host,
     /// The first argument of `call` as it is written.
     pub(crate) callee: String,
@@ -61,24 +61,29 @@ pub(crate) struct Call<'a> {
     pub(crate) nested_sets: &'a mut usize,
 }
 
-pub(crate) type Run = fn(&mut Call<'_>, &[Val]) -> Outcome<Val>;
+pub(crate) type FunctionBody = fn(&mut FunctionContext<'_>, &[Val]) -> Result<Val>;
 
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    pub(crate) params: &'static [Type],
+    pub(crate) params: &'static [ParamType],
     /// The type of any number of arguments more.
-    pub(crate) rest: Option<Type>,
-    pub(crate) run: Run,
+    pub(crate) rest: Option<ParamType>,
+    pub(crate) run: FunctionBody,
 }
 
 /// A function of exactly these parameters.
-const fn fixed(name: &'static str, params: &'static [Type], run: Run) -> Function {
+const fn fixed(name: &'static str, params: &'static [ParamType], run: FunctionBody) -> Function {
     Function { name, params, rest: None, run }
 }
 
 /// A function that takes any number of arguments after these.
-const fn variadic(name: &'static str, params: &'static [Type], rest: Type, run: Run) -> Function {
+const fn variadic(
+    name: &'static str,
+    params: &'static [ParamType],
+    rest: ParamType,
+    run: FunctionBody,
+) -> Function {
     Function { name, params, rest: Some(rest), run }
 }
 
@@ -133,7 +138,7 @@ fn rest(args: &[Val], i: usize) -> &[Val] {
 }
 
 /// sprig's `strval`: a text as it is, anything else as Go prints it.
-fn strval(value: &Val) -> Outcome<String> {
+fn strval(value: &Val) -> Result<String> {
     match value {
         Val::Str(text) => Ok(text.to_string()),
         Val::Invalid | Val::Nil => Ok("<nil>".to_owned()),
@@ -142,7 +147,7 @@ fn strval(value: &Val) -> Outcome<String> {
 }
 
 /// A text of so many bytes is refused before it is made.
-fn check_text(bytes: u128) -> Outcome<()> {
+fn check_text(bytes: u128) -> Result<()> {
     let limit = super::limits::TEXT_MAX;
     if bytes > limit as u128 { Err(format!("a text of more than {limit} bytes")) } else { Ok(()) }
 }

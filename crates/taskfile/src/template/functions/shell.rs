@@ -1,8 +1,8 @@
 //! Quoting for the shell, and cutting a command line into its words.
 
-use super::super::val::{Outcome, Val};
-use super::Type::Str;
-use super::{Call, Function, fixed, text};
+use super::super::val::{Result, Val};
+use super::ParamType::Str;
+use super::{Function, FunctionContext, fixed, text};
 use crate::shell;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -12,7 +12,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A word that bash reads back as the text.
-fn quote(whole: &str) -> Outcome<String> {
+fn quote(whole: &str) -> Result<String> {
     match whole.find('\0') {
         Some(place) => {
             Err(format!("cannot quote character at byte {place}: shell strings cannot contain null bytes"))
@@ -22,14 +22,14 @@ fn quote(whole: &str) -> Outcome<String> {
 }
 
 /// The words of a command line, with quotes, variables, the home folder and braces resolved as a shell would.
-fn words(call: &Call<'_>, whole: &str) -> Outcome<Vec<String>> {
+fn words(call: &FunctionContext<'_>, whole: &str) -> Result<Vec<String>> {
     let mut splitter = Splitter { call, whole, rest: whole, words: Vec::new(), word: None };
     splitter.run()?;
     Ok(splitter.words)
 }
 
 struct Splitter<'a> {
-    call: &'a Call<'a>,
+    call: &'a FunctionContext<'a>,
     whole: &'a str,
     rest: &'a str,
     words: Vec<String>,
@@ -60,7 +60,7 @@ impl Splitter<'_> {
         format!("{line}:{column}")
     }
 
-    fn run(&mut self) -> Outcome<()> {
+    fn run(&mut self) -> Result<()> {
         while let Some(c) = self.take() {
             match c {
                 ' ' | '\t' | '\n' | '\r' => self.end_word(),
@@ -97,7 +97,7 @@ impl Splitter<'_> {
         format!("{}: `{shown}` is not a valid word", self.place(1))
     }
 
-    fn single_quoted(&mut self) -> Outcome<()> {
+    fn single_quoted(&mut self) -> Result<()> {
         let Some(end) = self.rest.find('\'') else {
             return Err(format!("{}: reached EOF without closing quote `'`", self.place(1)));
         };
@@ -107,7 +107,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    fn double_quoted(&mut self) -> Outcome<()> {
+    fn double_quoted(&mut self) -> Result<()> {
         let opened = self.place(1);
         self.push("");
         loop {
@@ -129,7 +129,7 @@ impl Splitter<'_> {
         }
     }
 
-    fn dollar(&mut self, quoted: bool) -> Outcome<()> {
+    fn dollar(&mut self, quoted: bool) -> Result<()> {
         if self.rest.starts_with('(') {
             return Err(format!("unexpected command substitution at {}", self.place(1)));
         }
@@ -146,7 +146,7 @@ impl Splitter<'_> {
             let (name, operation) = inner.split_at(name_end);
             let value = self.call.host.env(name).unwrap_or_default();
             let value = match operation.strip_prefix(":-").or_else(|| operation.strip_prefix('-')) {
-                Some(otherwise) if value.is_empty() => otherwise.to_owned(),
+                Some(else_body) if value.is_empty() => else_body.to_owned(),
                 _ => value,
             };
             self.insert(&value, quoted);
@@ -182,7 +182,7 @@ impl Splitter<'_> {
         }
     }
 
-    fn ansi_quoted(&mut self) -> Outcome<()> {
+    fn ansi_quoted(&mut self) -> Result<()> {
         let opened = self.place(1);
         self.take();
         self.push("");

@@ -1,7 +1,7 @@
 //! Cuts a template's text into tokens, one at a time, so that a mistake is reported only when the
 //! parser gets to it.
 
-use super::token::{Kind, Token};
+use super::token::{TemplateToken, TokenKind};
 use crate::go::literal;
 
 const LEFT: &str = "{{";
@@ -23,8 +23,6 @@ pub(crate) struct Lexer<'t> {
     failed: bool,
 }
 
-type Lexed = Option<Token>;
-
 impl<'t> Lexer<'t> {
     pub(crate) fn new(input: &'t str) -> Self {
         Lexer {
@@ -39,9 +37,14 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    pub(crate) fn next_token(&mut self) -> Token {
+    pub(crate) fn next_token(&mut self) -> TemplateToken {
         if self.failed {
-            return Token { kind: Kind::Eof, pos: self.pos, text: String::new(), line: self.start_line };
+            return TemplateToken {
+                kind: TokenKind::Eof,
+                pos: self.pos,
+                text: String::new(),
+                line: self.start_line,
+            };
         }
         loop {
             let lexed = if self.inside_action { self.lex_inside_action() } else { self.lex_text() };
@@ -92,23 +95,32 @@ impl<'t> Lexer<'t> {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "the last word of most readers, which may find nothing")]
-    fn emit(&mut self, kind: Kind) -> Lexed {
+    fn emit(&mut self, kind: TokenKind) -> Option<TemplateToken> {
         let text = self.input.get(self.start..self.pos).unwrap_or("").to_owned();
-        let token = Token { kind, pos: self.start, text, line: self.start_line };
+        let token = TemplateToken { kind, pos: self.start, text, line: self.start_line };
         self.ignore();
         Some(token)
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "the last word of most readers, which may find nothing")]
-    fn fail(&mut self, complaint: impl Into<String>) -> Lexed {
+    fn fail(&mut self, message: impl Into<String>) -> Option<TemplateToken> {
         self.failed = true;
-        Some(Token { kind: Kind::Error, pos: self.start, text: complaint.into(), line: self.start_line })
+        Some(TemplateToken {
+            kind: TokenKind::Error,
+            pos: self.start,
+            text: message.into(),
+            line: self.start_line,
+        })
     }
 
-    fn lex_text(&mut self) -> Lexed {
+    fn lex_text(&mut self) -> Option<TemplateToken> {
         let Some(offset) = self.rest().find(LEFT) else {
             self.skip(self.rest().len());
-            return if self.pos > self.start { self.emit(Kind::Text) } else { self.emit(Kind::Eof) };
+            return if self.pos > self.start {
+                self.emit(TokenKind::Text)
+            } else {
+                self.emit(TokenKind::Eof)
+            };
         };
         if offset == 0 {
             return self.lex_left_delim();
@@ -117,13 +129,13 @@ impl<'t> Lexer<'t> {
         let trims = starts_with_left_marker(&self.rest()[offset + LEFT.len()..]);
         let kept = if trims { text.trim_end_matches(is_space).len() } else { offset };
         self.skip(kept);
-        let token = if kept > 0 { self.emit(Kind::Text) } else { None };
+        let token = if kept > 0 { self.emit(TokenKind::Text) } else { None };
         self.skip(offset - kept);
         self.ignore();
         token
     }
 
-    fn lex_left_delim(&mut self) -> Lexed {
+    fn lex_left_delim(&mut self) -> Option<TemplateToken> {
         self.skip(LEFT.len());
         let marker = if starts_with_left_marker(self.rest()) { TRIM_LEN } else { 0 };
         if self.rest().get(marker..).is_some_and(|rest| rest.starts_with(COMMENT_START)) {
@@ -131,7 +143,7 @@ impl<'t> Lexer<'t> {
             self.ignore();
             return self.lex_comment();
         }
-        let token = self.emit(Kind::LeftDelim);
+        let token = self.emit(TokenKind::LeftDelim);
         self.inside_action = true;
         self.paren_depth = 0;
         self.skip(marker);
@@ -139,7 +151,7 @@ impl<'t> Lexer<'t> {
         token
     }
 
-    fn lex_comment(&mut self) -> Lexed {
+    fn lex_comment(&mut self) -> Option<TemplateToken> {
         self.skip(COMMENT_START.len());
         let Some(end) = self.rest().find(COMMENT_END) else { return self.fail("unclosed comment") };
         self.skip(end + COMMENT_END.len());
@@ -172,13 +184,13 @@ impl<'t> Lexer<'t> {
         self.ignore();
     }
 
-    fn lex_right_delim(&mut self, trims: bool) -> Lexed {
+    fn lex_right_delim(&mut self, trims: bool) -> Option<TemplateToken> {
         if trims {
             self.skip(TRIM_LEN);
             self.ignore();
         }
         self.skip(RIGHT.len());
-        let token = self.emit(Kind::RightDelim);
+        let token = self.emit(TokenKind::RightDelim);
         if trims {
             let rest = self.rest();
             self.skip(rest.len() - rest.trim_start_matches(is_space).len());
@@ -188,7 +200,7 @@ impl<'t> Lexer<'t> {
         token
     }
 
-    fn lex_inside_action(&mut self) -> Lexed {
+    fn lex_inside_action(&mut self) -> Option<TemplateToken> {
         if let Some(trims) = self.at_right_delim() {
             if self.paren_depth == 0 {
                 return self.lex_right_delim(trims);
@@ -204,21 +216,21 @@ impl<'t> Lexer<'t> {
         }
         self.advance();
         match c {
-            '=' => self.emit(Kind::Assign),
+            '=' => self.emit(TokenKind::Assign),
             ':' => {
                 if self.advance() == Some('=') {
-                    self.emit(Kind::Declare)
+                    self.emit(TokenKind::Declare)
                 } else {
                     self.fail("expected :=")
                 }
             }
-            '|' => self.emit(Kind::Pipe),
-            '"' => self.lex_quoted('"', Kind::String, "unterminated quoted string"),
-            '\'' => self.lex_quoted('\'', Kind::CharConstant, "unterminated character constant"),
+            '|' => self.emit(TokenKind::Pipe),
+            '"' => self.lex_quoted('"', TokenKind::String, "unterminated quoted string"),
+            '\'' => self.lex_quoted('\'', TokenKind::CharConstant, "unterminated character constant"),
             '`' => self.lex_raw_string(),
-            '$' => self.lex_field_or_variable(Kind::Variable),
+            '$' => self.lex_field_or_variable(TokenKind::Variable),
             '.' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => {
-                self.lex_field_or_variable(Kind::Field)
+                self.lex_field_or_variable(TokenKind::Field)
             }
             '.' | '+' | '-' | '0'..='9' => {
                 self.pos = self.start;
@@ -226,22 +238,22 @@ impl<'t> Lexer<'t> {
             }
             '(' => {
                 self.paren_depth += 1;
-                self.emit(Kind::LeftParen)
+                self.emit(TokenKind::LeftParen)
             }
             ')' => {
                 self.paren_depth -= 1;
                 if self.paren_depth < 0 {
                     return self.fail("unexpected right paren");
                 }
-                self.emit(Kind::RightParen)
+                self.emit(TokenKind::RightParen)
             }
-            c if c.is_ascii_graphic() => self.emit(Kind::Char),
+            c if c.is_ascii_graphic() => self.emit(TokenKind::Char),
             c => self.fail(format!("unrecognized character in action: {}", literal::code_point(c))),
         }
     }
 
     /// A run of spaces; the last one belongs to a closing delimiter that trims.
-    fn lex_space(&mut self) -> Lexed {
+    fn lex_space(&mut self) -> Option<TemplateToken> {
         while self.peek().is_some_and(is_space) {
             if self.at_right_delim() == Some(true) {
                 break;
@@ -251,26 +263,26 @@ impl<'t> Lexer<'t> {
         if self.pos == self.start {
             return None;
         }
-        self.emit(Kind::Space)
+        self.emit(TokenKind::Space)
     }
 
-    fn lex_identifier(&mut self) -> Lexed {
+    fn lex_identifier(&mut self) -> Option<TemplateToken> {
         self.accept_run(is_word);
         if !self.at_terminator() {
             return self.fail_at_character();
         }
         let word = &self.input[self.start..self.pos];
-        let kind = match (Kind::keyword(word), word) {
+        let kind = match (TokenKind::keyword(word), word) {
             (Some(keyword), _) => keyword,
-            (None, "true" | "false") => Kind::Bool,
-            (None, _) => Kind::Identifier,
+            (None, "true" | "false") => TokenKind::Bool,
+            (None, _) => TokenKind::Identifier,
         };
         self.emit(kind)
     }
 
-    fn lex_field_or_variable(&mut self, kind: Kind) -> Lexed {
+    fn lex_field_or_variable(&mut self, kind: TokenKind) -> Option<TemplateToken> {
         if self.at_terminator() {
-            return self.emit(if kind == Kind::Field { Kind::Dot } else { kind });
+            return self.emit(if kind == TokenKind::Field { TokenKind::Dot } else { kind });
         }
         self.accept_run(is_word);
         if !self.at_terminator() {
@@ -279,7 +291,7 @@ impl<'t> Lexer<'t> {
         self.emit(kind)
     }
 
-    fn fail_at_character(&mut self) -> Lexed {
+    fn fail_at_character(&mut self) -> Option<TemplateToken> {
         let shown = self.peek().map_or_else(|| "EOF".to_owned(), literal::code_point);
         self.fail(format!("bad character {shown}"))
     }
@@ -293,32 +305,32 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn lex_quoted(&mut self, quote: char, kind: Kind, complaint: &str) -> Lexed {
+    fn lex_quoted(&mut self, quote: char, kind: TokenKind, message: &str) -> Option<TemplateToken> {
         loop {
             match self.advance() {
                 Some('\\') => {
                     if matches!(self.advance(), None | Some('\n')) {
-                        return self.fail(complaint);
+                        return self.fail(message);
                     }
                 }
-                None | Some('\n') => return self.fail(complaint),
+                None | Some('\n') => return self.fail(message),
                 Some(c) if c == quote => return self.emit(kind),
                 Some(_) => {}
             }
         }
     }
 
-    fn lex_raw_string(&mut self) -> Lexed {
+    fn lex_raw_string(&mut self) -> Option<TemplateToken> {
         loop {
             match self.advance() {
                 None => return self.fail("unterminated raw quoted string"),
-                Some('`') => return self.emit(Kind::RawString),
+                Some('`') => return self.emit(TokenKind::RawString),
                 Some(_) => {}
             }
         }
     }
 
-    fn lex_number(&mut self) -> Lexed {
+    fn lex_number(&mut self) -> Option<TemplateToken> {
         if !self.scan_number() {
             return self.fail_at_number();
         }
@@ -326,12 +338,12 @@ impl<'t> Lexer<'t> {
             if !self.scan_number() || !self.input[..self.pos].ends_with('i') {
                 return self.fail_at_number();
             }
-            return self.emit(Kind::Complex);
+            return self.emit(TokenKind::Complex);
         }
-        self.emit(Kind::Number)
+        self.emit(TokenKind::Number)
     }
 
-    fn fail_at_number(&mut self) -> Lexed {
+    fn fail_at_number(&mut self) -> Option<TemplateToken> {
         let shown = literal::quote(&self.input[self.start..self.pos]);
         self.fail(format!("bad number syntax: {shown}"))
     }

@@ -11,43 +11,43 @@ use std::fmt::Write as _;
 use crate::go::literal;
 use crate::template::error::TemplateError;
 use crate::template::limits::NESTING_MAX;
-use crate::template::node::{Control, ControlKind, Node};
+use crate::template::node::{Control, ControlKind, TemplateNode};
 use lexer::Lexer;
-use token::{Kind, Token};
+use token::{TemplateToken, TokenKind};
 
-type Parsed<T> = Result<T, TemplateError>;
+type Result<T, E = TemplateError> = std::result::Result<T, E>;
 
 /// What a template's text defines: the nodes of the whole, and those of each `{{define}}`.
 pub(crate) struct Definitions {
-    pub(crate) root: Vec<Node>,
-    pub(crate) named: HashMap<String, Vec<Node>>,
+    pub(crate) root: Vec<TemplateNode>,
+    pub(crate) named: HashMap<String, Vec<TemplateNode>>,
 }
 
 /// Where a list of nodes ended.
-enum Stop {
+enum BlockEnd {
     End,
     Else,
 }
 
-impl Stop {
-    fn shown(&self) -> &'static str {
+impl BlockEnd {
+    fn describe(&self) -> &'static str {
         match self {
-            Stop::End => "{{end}}",
-            Stop::Else => "{{else}}",
+            BlockEnd::End => "{{end}}",
+            BlockEnd::Else => "{{else}}",
         }
     }
 }
 
-enum Item {
-    Node(Node),
-    Stop(Stop),
+enum ParsedItem {
+    Node(TemplateNode),
+    Stop(BlockEnd),
 }
 
 pub(crate) struct Parser<'t> {
     name: &'t str,
     lexer: Lexer<'t>,
     /// Tokens given back, the next one last.
-    pending: Vec<Token>,
+    pending: Vec<TemplateToken>,
     /// The line of the token read last, which is where a complaint points.
     last_line: usize,
     /// The line of the action being read; 0 outside of one.
@@ -55,11 +55,11 @@ pub(crate) struct Parser<'t> {
     variables: Vec<String>,
     range_depth: usize,
     nesting: usize,
-    named: HashMap<String, Vec<Node>>,
+    named: HashMap<String, Vec<TemplateNode>>,
 }
 
 impl<'t> Parser<'t> {
-    pub(crate) fn parse(name: &'t str, text: &'t str) -> Parsed<Definitions> {
+    pub(crate) fn parse(name: &'t str, text: &'t str) -> Result<Definitions> {
         let mut parser = Parser {
             name,
             lexer: Lexer::new(text),
@@ -83,8 +83,8 @@ impl<'t> Parser<'t> {
         Ok(Definitions { root, named: parser.named })
     }
 
-    fn error(&self, complaint: impl AsRef<str>) -> TemplateError {
-        let message = format!("template: {}:{}: {}", self.name, self.last_line, complaint.as_ref());
+    fn error(&self, message: impl AsRef<str>) -> TemplateError {
+        let message = format!("template: {}:{}: {}", self.name, self.last_line, message.as_ref());
         TemplateError { message, line: self.last_line, column: None }
     }
 
@@ -92,21 +92,21 @@ impl<'t> Parser<'t> {
         self.error(format!("template: multiple definition of template {}", literal::quote(name)))
     }
 
-    fn unexpected(&self, token: &Token, context: &str) -> TemplateError {
-        if token.kind != Kind::Error {
-            return self.error(format!("unexpected {} in {context}", token.shown()));
+    fn unexpected(&self, token: &TemplateToken, context: &str) -> TemplateError {
+        if token.kind != TokenKind::Error {
+            return self.error(format!("unexpected {} in {context}", token.describe()));
         }
-        let mut complaint = token.text.clone();
+        let mut message = token.text.clone();
         if self.action_line != 0 && self.action_line != token.line {
-            if !complaint.ends_with(" action") {
-                complaint.push_str(" in action");
+            if !message.ends_with(" action") {
+                message.push_str(" in action");
             }
-            _ = write!(complaint, " started at {}:{}", self.name, self.action_line);
+            _ = write!(message, " started at {}:{}", self.name, self.action_line);
         }
-        self.error(complaint)
+        self.error(message)
     }
 
-    fn next(&mut self) -> Token {
+    fn next(&mut self) -> TemplateToken {
         if let Some(token) = self.pending.pop() {
             return token;
         }
@@ -115,38 +115,38 @@ impl<'t> Parser<'t> {
         token
     }
 
-    fn back(&mut self, token: Token) {
+    fn unread(&mut self, token: TemplateToken) {
         self.pending.push(token);
     }
 
-    fn peek(&mut self) -> Kind {
+    fn peek(&mut self) -> TokenKind {
         let token = self.next();
         let kind = token.kind;
-        self.back(token);
+        self.unread(token);
         kind
     }
 
-    fn next_non_space(&mut self) -> Token {
+    fn next_non_space(&mut self) -> TemplateToken {
         loop {
             let token = self.next();
-            if token.kind != Kind::Space {
+            if token.kind != TokenKind::Space {
                 return token;
             }
         }
     }
 
-    fn peek_non_space(&mut self) -> Token {
+    fn peek_non_space(&mut self) -> TemplateToken {
         let token = self.next_non_space();
-        self.back(token.clone());
+        self.unread(token.clone());
         token
     }
 
-    fn expect(&mut self, kind: Kind, context: &str) -> Parsed<Token> {
+    fn expect(&mut self, kind: TokenKind, context: &str) -> Result<TemplateToken> {
         let token = self.next_non_space();
         if token.kind == kind { Ok(token) } else { Err(self.unexpected(&token, context)) }
     }
 
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.nesting >= NESTING_MAX {
             return Err(self.error(format!("nested more than {NESTING_MAX} deep")));
         }
@@ -156,53 +156,53 @@ impl<'t> Parser<'t> {
         read
     }
 
-    fn root(&mut self) -> Parsed<Vec<Node>> {
+    fn root(&mut self) -> Result<Vec<TemplateNode>> {
         let mut nodes = Vec::new();
         loop {
             let token = self.next();
             match token.kind {
-                Kind::Eof => return Ok(nodes),
-                Kind::LeftDelim => {
+                TokenKind::Eof => return Ok(nodes),
+                TokenKind::LeftDelim => {
                     let word = self.next_non_space();
-                    if word.kind == Kind::Define {
+                    if word.kind == TokenKind::Define {
                         self.definition()?;
                         continue;
                     }
-                    self.back(word);
+                    self.unread(word);
                 }
                 _ => {}
             }
-            self.back(token);
+            self.unread(token);
             match self.text_or_action()? {
-                Item::Node(node) => nodes.push(node),
-                Item::Stop(stop) => return Err(self.error(format!("unexpected {}", stop.shown()))),
+                ParsedItem::Node(node) => nodes.push(node),
+                ParsedItem::Stop(stop) => return Err(self.error(format!("unexpected {}", stop.describe()))),
             }
         }
     }
 
-    fn definition(&mut self) -> Parsed<()> {
+    fn definition(&mut self) -> Result<()> {
         const CONTEXT: &str = "define clause";
         let token = self.next_non_space();
         let name = self.template_name(&token, CONTEXT)?;
-        self.expect(Kind::RightDelim, CONTEXT)?;
+        self.expect(TokenKind::RightDelim, CONTEXT)?;
         let body = self.separate_body(CONTEXT)?;
         self.define(name, body)
     }
 
     /// The body of a template of its own: it sees no variable of the one around it.
-    fn separate_body(&mut self, context: &str) -> Parsed<Vec<Node>> {
+    fn separate_body(&mut self, context: &str) -> Result<Vec<TemplateNode>> {
         let variables = std::mem::replace(&mut self.variables, vec!["$".to_owned()]);
         let range_depth = std::mem::take(&mut self.range_depth);
-        let (body, stop) = self.deeper(Self::nodes)?;
+        let (body, stop) = self.nested(Self::nodes)?;
         self.variables = variables;
         self.range_depth = range_depth;
         match stop {
-            Stop::End => Ok(body),
-            Stop::Else => Err(self.error(format!("unexpected {} in {context}", stop.shown()))),
+            BlockEnd::End => Ok(body),
+            BlockEnd::Else => Err(self.error(format!("unexpected {} in {context}", stop.describe()))),
         }
     }
 
-    fn define(&mut self, name: String, body: Vec<Node>) -> Parsed<()> {
+    fn define(&mut self, name: String, body: Vec<TemplateNode>) -> Result<()> {
         match self.named.get(&name) {
             Some(known) if !is_blank(known) => {
                 if is_blank(&body) {
@@ -217,22 +217,22 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn nodes(&mut self) -> Parsed<(Vec<Node>, Stop)> {
+    fn nodes(&mut self) -> Result<(Vec<TemplateNode>, BlockEnd)> {
         let mut nodes = Vec::new();
-        while self.peek_non_space().kind != Kind::Eof {
+        while self.peek_non_space().kind != TokenKind::Eof {
             match self.text_or_action()? {
-                Item::Node(node) => nodes.push(node),
-                Item::Stop(stop) => return Ok((nodes, stop)),
+                ParsedItem::Node(node) => nodes.push(node),
+                ParsedItem::Stop(stop) => return Ok((nodes, stop)),
             }
         }
         Err(self.error("unexpected EOF"))
     }
 
-    fn text_or_action(&mut self) -> Parsed<Item> {
+    fn text_or_action(&mut self) -> Result<ParsedItem> {
         let token = self.next_non_space();
         match token.kind {
-            Kind::Text => Ok(Item::Node(Node::Text(token.text))),
-            Kind::LeftDelim => {
+            TokenKind::Text => Ok(ParsedItem::Node(TemplateNode::Text(token.text))),
+            TokenKind::LeftDelim => {
                 self.action_line = token.line;
                 let item = self.action();
                 self.action_line = 0;
@@ -242,36 +242,36 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn action(&mut self) -> Parsed<Item> {
+    fn action(&mut self) -> Result<ParsedItem> {
         let token = self.next_non_space();
         let node = match token.kind {
-            Kind::Block => self.block()?,
-            Kind::Break | Kind::Continue => self.leave_range(token.kind)?,
-            Kind::Else => return self.otherwise().map(Item::Stop),
-            Kind::End => {
-                self.expect(Kind::RightDelim, "end")?;
-                return Ok(Item::Stop(Stop::End));
+            TokenKind::Block => self.block()?,
+            TokenKind::Break | TokenKind::Continue => self.leave_range(token.kind)?,
+            TokenKind::Else => return self.else_body().map(ParsedItem::Stop),
+            TokenKind::End => {
+                self.expect(TokenKind::RightDelim, "end")?;
+                return Ok(ParsedItem::Stop(BlockEnd::End));
             }
-            Kind::If => self.control(ControlKind::If)?,
-            Kind::Range => self.control(ControlKind::Range)?,
-            Kind::With => self.control(ControlKind::With)?,
-            Kind::Template => self.template()?,
+            TokenKind::If => self.control(ControlKind::If)?,
+            TokenKind::Range => self.control(ControlKind::Range)?,
+            TokenKind::With => self.control(ControlKind::With)?,
+            TokenKind::Template => self.template()?,
             _ => {
                 let pos = token.pos;
-                self.back(token);
-                Node::Action { pos, pipe: self.pipeline("command", Kind::RightDelim)? }
+                self.unread(token);
+                TemplateNode::Action { pos, pipe: self.pipeline("command", TokenKind::RightDelim)? }
             }
         };
-        Ok(Item::Node(node))
+        Ok(ParsedItem::Node(node))
     }
 
-    fn leave_range(&mut self, kind: Kind) -> Parsed<Node> {
+    fn leave_range(&mut self, kind: TokenKind) -> Result<TemplateNode> {
         let (word, node) = match kind {
-            Kind::Break => ("{{break}}", Node::Break),
-            _ => ("{{continue}}", Node::Continue),
+            TokenKind::Break => ("{{break}}", TemplateNode::Break),
+            _ => ("{{continue}}", TemplateNode::Continue),
         };
         let token = self.next_non_space();
-        if token.kind != Kind::RightDelim {
+        if token.kind != TokenKind::RightDelim {
             return Err(self.unexpected(&token, word));
         }
         if self.range_depth == 0 {
@@ -281,41 +281,41 @@ impl<'t> Parser<'t> {
     }
 
     /// `{{else}}`; of `{{else if …}}` the `if` stays for the one who asked.
-    fn otherwise(&mut self) -> Parsed<Stop> {
-        if !matches!(self.peek_non_space().kind, Kind::If | Kind::With) {
-            self.expect(Kind::RightDelim, "else")?;
+    fn else_body(&mut self) -> Result<BlockEnd> {
+        if !matches!(self.peek_non_space().kind, TokenKind::If | TokenKind::With) {
+            self.expect(TokenKind::RightDelim, "else")?;
         }
-        Ok(Stop::Else)
+        Ok(BlockEnd::Else)
     }
 
-    fn control(&mut self, kind: ControlKind) -> Parsed<Node> {
-        self.deeper(|parser| parser.control_body(kind))
+    fn control(&mut self, kind: ControlKind) -> Result<TemplateNode> {
+        self.nested(|parser| parser.control_body(kind))
     }
 
-    fn control_body(&mut self, kind: ControlKind) -> Parsed<Node> {
+    fn control_body(&mut self, kind: ControlKind) -> Result<TemplateNode> {
         let context = match kind {
             ControlKind::If => "if",
             ControlKind::With => "with",
             ControlKind::Range => "range",
         };
         let scope = self.variables.len();
-        let pipe = self.pipeline(context, Kind::RightDelim)?;
+        let pipe = self.pipeline(context, TokenKind::RightDelim)?;
         let ranges = usize::from(kind == ControlKind::Range);
         self.range_depth += ranges;
         let (body, stop) = self.nodes()?;
         self.range_depth -= ranges;
-        let otherwise = match stop {
-            Stop::End => None,
-            Stop::Else => Some(self.else_branch(kind)?),
+        let else_body = match stop {
+            BlockEnd::End => None,
+            BlockEnd::Else => Some(self.else_branch(kind)?),
         };
         self.variables.truncate(scope);
-        Ok(Node::Control(Box::new(Control { kind, pipe, body, otherwise })))
+        Ok(TemplateNode::Control(Box::new(Control { kind, pipe, body, else_body })))
     }
 
-    fn else_branch(&mut self, kind: ControlKind) -> Parsed<Vec<Node>> {
+    fn else_branch(&mut self, kind: ControlKind) -> Result<Vec<TemplateNode>> {
         let chained = match kind {
-            ControlKind::If => Some(Kind::If),
-            ControlKind::With => Some(Kind::With),
+            ControlKind::If => Some(TokenKind::If),
+            ControlKind::With => Some(TokenKind::With),
             ControlKind::Range => None,
         };
         if chained == Some(self.peek()) {
@@ -323,40 +323,40 @@ impl<'t> Parser<'t> {
             self.next();
             return Ok(vec![self.control(kind)?]);
         }
-        let (otherwise, stop) = self.nodes()?;
+        let (else_body, stop) = self.nodes()?;
         match stop {
-            Stop::End => Ok(otherwise),
-            Stop::Else => Err(self.error(format!("expected end; found {}", stop.shown()))),
+            BlockEnd::End => Ok(else_body),
+            BlockEnd::Else => Err(self.error(format!("expected end; found {}", stop.describe()))),
         }
     }
 
-    fn block(&mut self) -> Parsed<Node> {
+    fn block(&mut self) -> Result<TemplateNode> {
         const CONTEXT: &str = "block clause";
         let token = self.next_non_space();
         let name = self.template_name(&token, CONTEXT)?;
-        let pipe = self.pipeline(CONTEXT, Kind::RightDelim)?;
+        let pipe = self.pipeline(CONTEXT, TokenKind::RightDelim)?;
         let body = self.separate_body(CONTEXT)?;
         self.define(name.clone(), body)?;
-        Ok(Node::Template { pos: token.pos, name, pipe: Some(pipe) })
+        Ok(TemplateNode::Template { pos: token.pos, name, pipe: Some(pipe) })
     }
 
-    fn template(&mut self) -> Parsed<Node> {
+    fn template(&mut self) -> Result<TemplateNode> {
         const CONTEXT: &str = "template clause";
         let token = self.next_non_space();
         let name = self.template_name(&token, CONTEXT)?;
         let next = self.next_non_space();
-        let pipe = if next.kind == Kind::RightDelim {
+        let pipe = if next.kind == TokenKind::RightDelim {
             None
         } else {
-            self.back(next);
-            Some(self.pipeline(CONTEXT, Kind::RightDelim)?)
+            self.unread(next);
+            Some(self.pipeline(CONTEXT, TokenKind::RightDelim)?)
         };
-        Ok(Node::Template { pos: token.pos, name, pipe })
+        Ok(TemplateNode::Template { pos: token.pos, name, pipe })
     }
 
-    fn template_name(&mut self, token: &Token, context: &str) -> Parsed<String> {
+    fn template_name(&mut self, token: &TemplateToken, context: &str) -> Result<String> {
         match token.kind {
-            Kind::String | Kind::RawString => {
+            TokenKind::String | TokenKind::RawString => {
                 literal::unquote(&token.text).ok_or_else(|| self.error("invalid syntax"))
             }
             _ => Err(self.unexpected(token, context)),
@@ -365,6 +365,6 @@ impl<'t> Parser<'t> {
 }
 
 /// Whether nodes hold nothing but space; such a definition gives way to another of its name.
-fn is_blank(nodes: &[Node]) -> bool {
-    nodes.iter().all(|node| matches!(node, Node::Text(text) if text.trim().is_empty()))
+fn is_blank(nodes: &[TemplateNode]) -> bool {
+    nodes.iter().all(|node| matches!(node, TemplateNode::Text(text) if text.trim().is_empty()))
 }

@@ -3,7 +3,7 @@
 use crate::go::literal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// What the lexer could not read; the token's text is the complaint.
     Error,
     Bool,
@@ -41,21 +41,21 @@ pub(crate) enum Kind {
     With,
 }
 
-impl Kind {
-    pub(crate) fn keyword(word: &str) -> Option<Kind> {
+impl TokenKind {
+    pub(crate) fn keyword(word: &str) -> Option<TokenKind> {
         Some(match word {
-            "." => Kind::Dot,
-            "block" => Kind::Block,
-            "break" => Kind::Break,
-            "continue" => Kind::Continue,
-            "define" => Kind::Define,
-            "else" => Kind::Else,
-            "end" => Kind::End,
-            "if" => Kind::If,
-            "range" => Kind::Range,
-            "nil" => Kind::Nil,
-            "template" => Kind::Template,
-            "with" => Kind::With,
+            "." => TokenKind::Dot,
+            "block" => TokenKind::Block,
+            "break" => TokenKind::Break,
+            "continue" => TokenKind::Continue,
+            "define" => TokenKind::Define,
+            "else" => TokenKind::Else,
+            "end" => TokenKind::End,
+            "if" => TokenKind::If,
+            "range" => TokenKind::Range,
+            "nil" => TokenKind::Nil,
+            "template" => TokenKind::Template,
+            "with" => TokenKind::With,
             _ => return None,
         })
     }
@@ -63,38 +63,38 @@ impl Kind {
     fn is_keyword(self) -> bool {
         matches!(
             self,
-            Kind::Block
-                | Kind::Break
-                | Kind::Continue
-                | Kind::Dot
-                | Kind::Define
-                | Kind::Else
-                | Kind::End
-                | Kind::If
-                | Kind::Range
-                | Kind::Nil
-                | Kind::Template
-                | Kind::With
+            TokenKind::Block
+                | TokenKind::Break
+                | TokenKind::Continue
+                | TokenKind::Dot
+                | TokenKind::Define
+                | TokenKind::Else
+                | TokenKind::End
+                | TokenKind::If
+                | TokenKind::Range
+                | TokenKind::Nil
+                | TokenKind::Template
+                | TokenKind::With
         )
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
+pub(crate) struct TemplateToken {
+    pub(crate) kind: TokenKind,
     /// Where it starts, in bytes.
     pub(crate) pos: usize,
     pub(crate) text: String,
     pub(crate) line: usize,
 }
 
-impl Token {
+impl TemplateToken {
     /// The token as a complaint shows it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         const SHOWN_MAX: usize = 10;
         match self.kind {
-            Kind::Eof => "EOF".to_owned(),
-            Kind::Error => self.text.clone(),
+            TokenKind::Eof => "EOF".to_owned(),
+            TokenKind::Error => self.text.clone(),
             kind if kind.is_keyword() => format!("<{}>", self.text),
             _ if self.text.len() > SHOWN_MAX => {
                 let start: String = self.text.chars().take(SHOWN_MAX).collect();

@@ -3,39 +3,39 @@
 mod verbs;
 
 use super::limits::{TEXT_MAX, WIDTH_MAX};
-use super::val::{Outcome, Val};
+use super::val::{Result, Val};
 use verbs::write_value;
 
 /// Go's `%v`.
-pub(crate) fn display(value: &Val) -> Outcome<String> {
-    let mut out = Output::default();
-    write_value(&mut out, value, 'v', &Flags::default(), 0)?;
+pub(crate) fn display(value: &Val) -> Result<String> {
+    let mut out = LimitedText::default();
+    write_value(&mut out, value, 'v', &FormatFlags::default(), 0)?;
     Ok(out.text)
 }
 
 /// Go's `Sprint`: a space between two values that are both no texts.
-pub(crate) fn print(values: &[Val]) -> Outcome<String> {
-    let mut out = Output::default();
+pub(crate) fn print(values: &[Val]) -> Result<String> {
+    let mut out = LimitedText::default();
     let mut text_before = true;
     for (i, value) in values.iter().enumerate() {
         let is_text = matches!(value, Val::Str(_));
         if i > 0 && !is_text && !text_before {
             out.push(" ")?;
         }
-        write_value(&mut out, value, 'v', &Flags::default(), 0)?;
+        write_value(&mut out, value, 'v', &FormatFlags::default(), 0)?;
         text_before = is_text;
     }
     Ok(out.text)
 }
 
 /// Go's `Sprintln`.
-pub(crate) fn println(values: &[Val]) -> Outcome<String> {
-    let mut out = Output::default();
+pub(crate) fn println(values: &[Val]) -> Result<String> {
+    let mut out = LimitedText::default();
     for (i, value) in values.iter().enumerate() {
         if i > 0 {
             out.push(" ")?;
         }
-        write_value(&mut out, value, 'v', &Flags::default(), 0)?;
+        write_value(&mut out, value, 'v', &FormatFlags::default(), 0)?;
     }
     out.push("\n")?;
     Ok(out.text)
@@ -43,12 +43,12 @@ pub(crate) fn println(values: &[Val]) -> Outcome<String> {
 
 /// Text that does not grow beyond its limit.
 #[derive(Default)]
-struct Output {
+struct LimitedText {
     text: String,
 }
 
-impl Output {
-    fn push(&mut self, text: &str) -> Outcome<()> {
+impl LimitedText {
+    fn push(&mut self, text: &str) -> Result<()> {
         if self.text.len() + text.len() > TEXT_MAX {
             return Err(format!("a text of more than {TEXT_MAX} bytes"));
         }
@@ -59,7 +59,7 @@ impl Output {
 
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a character of its own between % and the verb")]
-struct Flags {
+struct FormatFlags {
     plus: bool,
     minus: bool,
     sharp: bool,
@@ -70,14 +70,15 @@ struct Flags {
 }
 
 /// Go's `Sprintf`.
-pub(crate) fn printf(format: &str, values: &[Val]) -> Outcome<String> {
-    let mut printer = Printer { out: Output::default(), values, next: 0, reordered: false, chars: format };
+pub(crate) fn printf(format: &str, values: &[Val]) -> Result<String> {
+    let mut printer =
+        Printer { out: LimitedText::default(), values, next: 0, reordered: false, chars: format };
     printer.run()?;
     Ok(printer.out.text)
 }
 
 struct Printer<'a> {
-    out: Output,
+    out: LimitedText,
     values: &'a [Val],
     next: usize,
     /// An explicit `[n]` was used, so values left over are no mistake.
@@ -96,7 +97,7 @@ impl Printer<'_> {
         Some(c)
     }
 
-    fn run(&mut self) -> Outcome<()> {
+    fn run(&mut self) -> Result<()> {
         loop {
             let Some(percent) = self.chars.find('%') else {
                 let rest = self.chars;
@@ -110,7 +111,7 @@ impl Printer<'_> {
         }
     }
 
-    fn extra(&mut self) -> Outcome<()> {
+    fn extra(&mut self) -> Result<()> {
         if self.reordered || self.next >= self.values.len() {
             return Ok(());
         }
@@ -124,14 +125,14 @@ impl Printer<'_> {
             } else {
                 self.out.push(&value.type_name())?;
                 self.out.push("=")?;
-                write_value(&mut self.out, value, 'v', &Flags::default(), 0)?;
+                write_value(&mut self.out, value, 'v', &FormatFlags::default(), 0)?;
             }
         }
         self.out.push(")")
     }
 
-    fn flags(&mut self) -> Flags {
-        let mut flags = Flags::default();
+    fn flags(&mut self) -> FormatFlags {
+        let mut flags = FormatFlags::default();
         while let Some(c) = self.peek() {
             match c {
                 '+' => flags.plus = true,
@@ -178,7 +179,7 @@ impl Printer<'_> {
     }
 
     /// A width or precision taken from the values.
-    fn star(&mut self, complaint: &str) -> Outcome<Option<i64>> {
+    fn star(&mut self, message: &str) -> Result<Option<i64>> {
         self.take();
         let number = match self.values.get(self.next) {
             Some(Val::Int(n) | Val::Int64(n)) if n.unsigned_abs() <= WIDTH_MAX as u64 => Some(*n),
@@ -186,12 +187,12 @@ impl Printer<'_> {
         };
         self.next += 1;
         if number.is_none() {
-            self.out.push(complaint)?;
+            self.out.push(message)?;
         }
         Ok(number)
     }
 
-    fn verb(&mut self) -> Outcome<()> {
+    fn verb(&mut self) -> Result<()> {
         let mut flags = self.flags();
         let mut good_index = self.index();
         if self.peek() == Some('*') {

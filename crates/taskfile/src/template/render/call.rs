@@ -1,15 +1,15 @@
 //! Function calls: arguments of the types the parameters want, as Go checks them.
 
-use super::{Rendered, Renderer, Seen};
+use super::{Operand, Result, TemplateRenderer};
 use crate::go::literal::Number;
-use crate::template::functions::{Function, Type};
-use crate::template::node::{At, Expr};
+use crate::template::functions::{Function, ParamType};
+use crate::template::node::{Expr, TemplateSite};
 use crate::template::val::{Elem, Val};
 
-impl<'t> Renderer<'t> {
+impl<'t> TemplateRenderer<'t> {
     /// An argument of a function, of the type its parameter wants.
-    pub(crate) fn eval_arg(&mut self, dot: &Seen, wanted: Type, expr: &'t Expr) -> Rendered<Val> {
-        self.at = Some(At::Expr(expr));
+    pub(crate) fn eval_arg(&mut self, dot: &Operand, wanted: ParamType, expr: &'t Expr) -> Result<Val> {
+        self.at = Some(TemplateSite::Expr(expr));
         let value = match expr {
             Expr::Nil { .. } => return self.nil_for(wanted),
             Expr::Dot { .. } => dot.clone(),
@@ -17,66 +17,68 @@ impl<'t> Renderer<'t> {
             Expr::Variable { path, .. } => self.eval_variable(dot, expr, path, &[], None)?,
             Expr::Pipe(pipe) => self.eval_pipeline(dot, pipe)?,
             Expr::Function { function, .. } => {
-                self.eval_call(dot, function, None, At::Expr(expr), &[], None)?
+                self.eval_call(dot, function, None, TemplateSite::Expr(expr), &[], None)?
             }
             Expr::Chain { of, path, .. } => self.eval_chain(dot, expr, of, path, &[], None)?,
             Expr::Bool { .. } | Expr::Number { .. } | Expr::Str { .. } => {
                 return self.typed_literal(dot, wanted, expr);
             }
         };
-        self.validate(value, wanted)
+        self.check_type(value, wanted)
     }
 
-    fn nil_for(&self, wanted: Type) -> Rendered<Val> {
+    fn nil_for(&self, wanted: ParamType) -> Result<Val> {
         match wanted {
-            Type::Any => Ok(Val::Nil),
-            Type::Reflect => Ok(Val::Invalid),
-            Type::Dict => self.empty_dict(),
-            Type::Str | Type::Int | Type::Float | Type::Bool | Type::Time => {
+            ParamType::Any => Ok(Val::Nil),
+            ParamType::Reflect => Ok(Val::Invalid),
+            ParamType::Dict => self.empty_dict(),
+            ParamType::Str | ParamType::Int | ParamType::Float | ParamType::Bool | ParamType::Time => {
                 self.fail(format!("cannot assign nil to {}", wanted.name()))
             }
         }
     }
 
-    fn empty_dict(&self) -> Rendered<Val> {
-        Val::dict(indexmap::IndexMap::new()).map_err(|complaint| self.error(complaint))
+    fn empty_dict(&self) -> Result<Val> {
+        Val::dict(indexmap::IndexMap::new()).map_err(|message| self.error(message))
     }
 
-    fn typed_literal(&mut self, dot: &Seen, wanted: Type, expr: &'t Expr) -> Rendered<Val> {
+    fn typed_literal(&mut self, dot: &Operand, wanted: ParamType, expr: &'t Expr) -> Result<Val> {
         match (wanted, expr) {
-            (Type::Any | Type::Reflect, _) => Ok(self.eval_literal(dot, expr)?.val),
-            (Type::Bool, Expr::Bool { value, .. }) => Ok(Val::Bool(*value)),
-            (Type::Str, Expr::Str { text, .. }) => Ok(Val::Str(text.clone())),
-            (Type::Int, Expr::Number { number: Number { int: Some(int), .. }, .. }) => Ok(Val::Int(*int)),
-            (Type::Float, Expr::Number { number: Number { float: Some(float), .. }, .. }) => {
+            (ParamType::Any | ParamType::Reflect, _) => Ok(self.eval_literal(dot, expr)?.val),
+            (ParamType::Bool, Expr::Bool { value, .. }) => Ok(Val::Bool(*value)),
+            (ParamType::Str, Expr::Str { text, .. }) => Ok(Val::Str(text.clone())),
+            (ParamType::Int, Expr::Number { number: Number { int: Some(int), .. }, .. }) => {
+                Ok(Val::Int(*int))
+            }
+            (ParamType::Float, Expr::Number { number: Number { float: Some(float), .. }, .. }) => {
                 Ok(Val::Float(*float))
             }
-            (Type::Bool, _) => self.fail(format!("expected bool; found {expr}")),
-            (Type::Str, _) => self.fail(format!("expected string; found {expr}")),
-            (Type::Int, _) => self.fail(format!("expected integer; found {expr}")),
-            (Type::Float, _) => self.fail(format!("expected float; found {expr}")),
-            (Type::Dict | Type::Time, _) => {
+            (ParamType::Bool, _) => self.fail(format!("expected bool; found {expr}")),
+            (ParamType::Str, _) => self.fail(format!("expected string; found {expr}")),
+            (ParamType::Int, _) => self.fail(format!("expected integer; found {expr}")),
+            (ParamType::Float, _) => self.fail(format!("expected float; found {expr}")),
+            (ParamType::Dict | ParamType::Time, _) => {
                 self.fail(format!("can't handle {expr} for arg of type {}", wanted.name()))
             }
         }
     }
 
     /// Go's rule for passing a value: the same type, or any type where any is wanted.
-    pub(crate) fn validate(&mut self, value: Seen, wanted: Type) -> Rendered<Val> {
+    pub(crate) fn check_type(&mut self, value: Operand, wanted: ParamType) -> Result<Val> {
         let type_name = value.type_name();
-        let value = self.whole_value(value.val)?;
+        let value = self.materialize(value.val)?;
         match (wanted, &value) {
-            (Type::Reflect, _) => Ok(value),
-            (Type::Any, Val::Invalid) => Ok(Val::Nil),
-            (Type::Any, _) => Ok(value),
-            (Type::Dict, Val::Invalid) => self.empty_dict(),
+            (ParamType::Reflect, _) => Ok(value),
+            (ParamType::Any, Val::Invalid) => Ok(Val::Nil),
+            (ParamType::Any, _) => Ok(value),
+            (ParamType::Dict, Val::Invalid) => self.empty_dict(),
             (_, Val::Invalid) => self.fail(format!("invalid value; expected {}", wanted.name())),
-            (Type::Str, Val::Str(_))
-            | (Type::Int, Val::Int(_))
-            | (Type::Float, Val::Float(_))
-            | (Type::Bool, Val::Bool(_))
-            | (Type::Time, Val::Time(_)) => Ok(value),
-            (Type::Dict, Val::Dict(dict)) if dict.elem == Elem::Any => Ok(value),
+            (ParamType::Str, Val::Str(_))
+            | (ParamType::Int, Val::Int(_))
+            | (ParamType::Float, Val::Float(_))
+            | (ParamType::Bool, Val::Bool(_))
+            | (ParamType::Time, Val::Time(_)) => Ok(value),
+            (ParamType::Dict, Val::Dict(dict)) if dict.elem == Elem::Any => Ok(value),
             (_, Val::Nil) => {
                 self.fail(format!("wrong type for value; expected {}; got {type_name}", wanted.name()))
             }
@@ -90,13 +92,13 @@ impl<'t> Renderer<'t> {
     /// Calls a function or, with a receiver, a method. `whole` is what a complaint of the function is about.
     pub(crate) fn eval_call(
         &mut self,
-        dot: &Seen,
+        dot: &Operand,
         function: &'static Function,
         receiver: Option<Val>,
-        whole: At<'t>,
+        whole: TemplateSite<'t>,
         args: &'t [Expr],
-        last: Option<Seen>,
-    ) -> Rendered<Seen> {
+        last: Option<Operand>,
+    ) -> Result<Operand> {
         self.enter()?;
         self.check_count(function, args.len(), last.is_some())?;
         let value = match function.name {
@@ -105,16 +107,16 @@ impl<'t> Renderer<'t> {
             _ => {
                 let callee = callee(function, args, last.as_ref());
                 let values = self.arguments(dot, function, receiver, args, last)?;
-                let mut call = crate::template::functions::Call {
+                let mut call = crate::template::functions::FunctionContext {
                     host: self.host,
                     callee,
                     nested_sets: &mut self.nested_sets,
                 };
                 match (function.run)(&mut call, &values) {
                     Ok(value) => value,
-                    Err(complaint) => {
+                    Err(message) => {
                         self.at = Some(whole);
-                        return self.fail(format!("error calling {}: {complaint}", function.name));
+                        return self.fail(format!("error calling {}: {message}", function.name));
                     }
                 }
             }
@@ -124,10 +126,10 @@ impl<'t> Renderer<'t> {
             return Err(limit);
         }
         self.leave();
-        Ok(Seen::plain(value))
+        Ok(Operand::plain(value))
     }
 
-    fn check_count(&self, function: &Function, args: usize, piped: bool) -> Rendered<()> {
+    fn check_count(&self, function: &Function, args: usize, piped: bool) -> Result<()> {
         let given = args + usize::from(piped);
         let wanted = function.params.len();
         if function.rest.is_some() {
@@ -146,19 +148,19 @@ impl<'t> Renderer<'t> {
 
     fn arguments(
         &mut self,
-        dot: &Seen,
+        dot: &Operand,
         function: &'static Function,
         receiver: Option<Val>,
         args: &'t [Expr],
-        last: Option<Seen>,
-    ) -> Rendered<Vec<Val>> {
-        let wanted = |i: usize| function.params.get(i).copied().or(function.rest).unwrap_or(Type::Any);
+        last: Option<Operand>,
+    ) -> Result<Vec<Val>> {
+        let wanted = |i: usize| function.params.get(i).copied().or(function.rest).unwrap_or(ParamType::Any);
         let mut values: Vec<Val> = receiver.into_iter().collect();
         for (i, arg) in args.iter().enumerate() {
             values.push(self.eval_arg(dot, wanted(i), arg)?);
         }
         if let Some(last) = last {
-            values.push(self.validate(last, wanted(args.len()))?);
+            values.push(self.check_type(last, wanted(args.len()))?);
         }
         Ok(values)
     }
@@ -166,33 +168,33 @@ impl<'t> Renderer<'t> {
     /// `and` and `or` look only as far as they must.
     fn short_circuit(
         &mut self,
-        dot: &Seen,
+        dot: &Operand,
         args: &'t [Expr],
-        last: Option<Seen>,
+        last: Option<Operand>,
         stop_at: bool,
-    ) -> Rendered<Val> {
+    ) -> Result<Val> {
         let mut value = Val::Invalid;
         for arg in args {
-            value = self.eval_arg(dot, Type::Reflect, arg)?;
+            value = self.eval_arg(dot, ParamType::Reflect, arg)?;
             if value.truth() == stop_at {
                 return Ok(value);
             }
         }
         match last {
-            Some(last) => self.validate(last, Type::Reflect),
+            Some(last) => self.check_type(last, ParamType::Reflect),
             None => Ok(value),
         }
     }
 }
 
 /// What `call` would call, in the template's words.
-fn callee(function: &Function, args: &[Expr], last: Option<&Seen>) -> String {
+fn callee(function: &Function, args: &[Expr], last: Option<&Operand>) -> String {
     if function.name != "call" {
         return String::new();
     }
     match (args.first(), last) {
         (Some(first), _) => first.to_string(),
-        (None, Some(Seen { val: Val::Str(text), .. })) => text.to_string(),
+        (None, Some(Operand { val: Val::Str(text), .. })) => text.to_string(),
         (None, Some(last)) => format!("<{} Value>", last.val.type_name()),
         (None, None) => String::new(),
     }

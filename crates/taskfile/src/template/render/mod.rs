@@ -10,39 +10,39 @@ use crate::go::literal;
 use crate::template::error::TemplateError;
 use crate::template::host::Host;
 use crate::template::limits::{DEPTH_MAX, STEPS_MAX, TEXT_MAX, WORK_MAX};
-use crate::template::node::{At, Control, ControlKind, Node, Pipe};
+use crate::template::node::{Control, ControlKind, TemplateNode, TemplatePipeline, TemplateSite};
 use crate::template::parser::Definitions;
 use crate::template::print;
 use crate::template::val::{Elem, Val};
 
-pub(crate) type Rendered<T> = Result<T, TemplateError>;
+pub(crate) type Result<T, E = TemplateError> = std::result::Result<T, E>;
 
 /// A value and whether Go would see it through an `interface {}`, as it does the elements of a map or list.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Operand {
     pub(crate) val: Val,
     pub(crate) boxed: bool,
 }
 
-impl Seen {
-    pub(crate) fn plain(val: Val) -> Seen {
-        Seen { val, boxed: false }
+impl Operand {
+    pub(crate) fn plain(val: Val) -> Operand {
+        Operand { val, boxed: false }
     }
 
     /// An element of a list or map of this type.
-    pub(crate) fn element(val: Val, elem: Elem) -> Seen {
-        Seen { val, boxed: elem == Elem::Any }
+    pub(crate) fn element(val: Val, elem: Elem) -> Operand {
+        Operand { val, boxed: elem == Elem::Any }
     }
 
-    pub(crate) fn invalid() -> Seen {
-        Seen::plain(Val::Invalid)
+    pub(crate) fn invalid() -> Operand {
+        Operand::plain(Val::Invalid)
     }
 
     /// What is inside the interface; of a nil one nothing is left.
-    pub(crate) fn unboxed(self) -> Seen {
+    pub(crate) fn unboxed(self) -> Operand {
         match self.val {
-            Val::Nil => Seen::invalid(),
-            val => Seen::plain(val),
+            Val::Nil => Operand::invalid(),
+            val => Operand::plain(val),
         }
     }
 
@@ -57,13 +57,13 @@ impl Seen {
 
 /// Whether to go on with the next node, or leave the loop or this round of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flow {
+enum LoopFlow {
     Next,
     Break,
     Continue,
 }
 
-pub(crate) struct Renderer<'t> {
+pub(crate) struct TemplateRenderer<'t> {
     pub(crate) name: &'t str,
     pub(crate) text: &'t str,
     pub(crate) definitions: &'t Definitions,
@@ -71,8 +71,8 @@ pub(crate) struct Renderer<'t> {
     pub(crate) host: &'t dyn Host,
     /// The template at work: the root, or one that was called.
     current: &'t str,
-    pub(crate) at: Option<At<'t>>,
-    pub(crate) variables: Vec<(&'t str, Seen)>,
+    pub(crate) at: Option<TemplateSite<'t>>,
+    pub(crate) variables: Vec<(&'t str, Operand)>,
     out: String,
     /// Lists and maps of the data, converted once so that a change to one is seen by whoever reads it next.
     converted: HashMap<String, Val>,
@@ -83,7 +83,7 @@ pub(crate) struct Renderer<'t> {
     pub(crate) nested_sets: usize,
 }
 
-impl<'t> Renderer<'t> {
+impl<'t> TemplateRenderer<'t> {
     pub(crate) fn new(
         name: &'t str,
         text: &'t str,
@@ -91,7 +91,7 @@ impl<'t> Renderer<'t> {
         data: &'t Map,
         host: &'t dyn Host,
     ) -> Self {
-        Renderer {
+        TemplateRenderer {
             name,
             text,
             definitions,
@@ -99,7 +99,7 @@ impl<'t> Renderer<'t> {
             host,
             current: name,
             at: None,
-            variables: vec![("$", Seen::plain(Val::Root))],
+            variables: vec![("$", Operand::plain(Val::Root))],
             out: String::new(),
             converted: HashMap::new(),
             whole: None,
@@ -110,41 +110,41 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    pub(crate) fn render(mut self) -> Rendered<String> {
-        self.walk_all(&Seen::plain(Val::Root), &self.definitions.root)?;
+    pub(crate) fn render(mut self) -> Result<String> {
+        self.walk_all(&Operand::plain(Val::Root), &self.definitions.root)?;
         Ok(self.out)
     }
 
     /// The value of the last action, as `ref:` wants it.
-    pub(crate) fn resolve(mut self) -> Rendered<Val> {
-        let dot = Seen::plain(Val::Root);
+    pub(crate) fn resolve(mut self) -> Result<Val> {
+        let dot = Operand::plain(Val::Root);
         let mut value = Val::Invalid;
         for node in &self.definitions.root {
-            self.at = Some(At::Node(node));
-            if let Node::Action { pipe, .. } = node {
+            self.at = Some(TemplateSite::Node(node));
+            if let TemplateNode::Action { pipe, .. } = node {
                 value = self.eval_pipeline(&dot, pipe)?.val;
             } else {
                 self.walk(&dot, node)?;
             }
         }
-        self.whole_value(value)
+        self.materialize(value)
     }
 
-    pub(crate) fn fail<T>(&self, complaint: impl AsRef<str>) -> Rendered<T> {
-        Err(self.error(complaint))
+    pub(crate) fn fail<T>(&self, message: impl AsRef<str>) -> Result<T> {
+        Err(self.error(message))
     }
 
-    pub(crate) fn error(&self, complaint: impl AsRef<str>) -> TemplateError {
-        let complaint = complaint.as_ref();
+    pub(crate) fn error(&self, message: impl AsRef<str>) -> TemplateError {
+        let message = message.as_ref();
         let Some(at) = self.at else {
-            let message = format!("template: {}: {complaint}", self.name);
+            let message = format!("template: {}: {message}", self.name);
             return TemplateError { message, line: 1, column: None };
         };
         let before = self.text.get(..at.pos()).unwrap_or("");
         let line = 1 + before.matches('\n').count();
         let column = before.len() - before.rfind('\n').map_or(0, |newline| newline + 1);
         let message = format!(
-            "template: {}:{line}:{column}: executing {} at <{at}>: {complaint}",
+            "template: {}:{line}:{column}: executing {} at <{at}>: {message}",
             self.name,
             literal::quote(self.current)
         );
@@ -152,7 +152,7 @@ impl<'t> Renderer<'t> {
     }
 
     /// Counts a step down and forward; every recursion of rendering goes through here.
-    pub(crate) fn enter(&mut self) -> Rendered<()> {
+    pub(crate) fn enter(&mut self) -> Result<()> {
         self.depth += 1;
         self.steps += 1;
         if self.depth > DEPTH_MAX {
@@ -168,7 +168,7 @@ impl<'t> Renderer<'t> {
         self.depth -= 1;
     }
 
-    pub(crate) fn charge(&mut self, value: &Val) -> Rendered<()> {
+    pub(crate) fn charge(&mut self, value: &Val) -> Result<()> {
         self.work += value.weight();
         if let Val::Str(text) = value
             && text.len() > TEXT_MAX
@@ -181,7 +181,7 @@ impl<'t> Renderer<'t> {
         Ok(())
     }
 
-    fn write(&mut self, text: &str) -> Rendered<()> {
+    fn write(&mut self, text: &str) -> Result<()> {
         if self.out.len() + text.len() > TEXT_MAX {
             return self.fail(format!("the output is longer than {TEXT_MAX} bytes"));
         }
@@ -190,23 +190,23 @@ impl<'t> Renderer<'t> {
     }
 
     /// A field of the data.
-    pub(crate) fn data_field(&mut self, name: &str) -> Rendered<Seen> {
+    pub(crate) fn data_field(&mut self, name: &str) -> Result<Operand> {
         if let Some(Val::Dict(whole)) = &self.whole {
-            return Ok(whole.get(name).map_or_else(Seen::invalid, |val| Seen::element(val, Elem::Any)));
+            return Ok(whole.get(name).map_or_else(Operand::invalid, |val| Operand::element(val, Elem::Any)));
         }
         if let Some(known) = self.converted.get(name) {
-            return Ok(Seen::element(known.clone(), Elem::Any));
+            return Ok(Operand::element(known.clone(), Elem::Any));
         }
-        let Some(value) = self.data.get(name) else { return Ok(Seen::invalid()) };
-        let val = Val::from_value(value).map_err(|complaint| self.error(complaint))?;
+        let Some(value) = self.data.get(name) else { return Ok(Operand::invalid()) };
+        let val = Val::from_value(value).map_err(|message| self.error(message))?;
         if val.is_container() {
             self.converted.insert(name.to_owned(), val.clone());
         }
-        Ok(Seen::element(val, Elem::Any))
+        Ok(Operand::element(val, Elem::Any))
     }
 
     /// The data as one map, where a template asks for all of it.
-    pub(crate) fn whole_value(&mut self, val: Val) -> Rendered<Val> {
+    pub(crate) fn materialize(&mut self, val: Val) -> Result<Val> {
         if !matches!(val, Val::Root) {
             return Ok(val);
         }
@@ -217,115 +217,120 @@ impl<'t> Renderer<'t> {
         for name in self.data.keys() {
             entries.insert(name.clone(), self.data_field(name)?.val);
         }
-        let whole = Val::dict(entries).map_err(|complaint| self.error(complaint))?;
+        let whole = Val::dict(entries).map_err(|message| self.error(message))?;
         self.whole = Some(whole.clone());
         Ok(whole)
     }
 
-    fn walk_all(&mut self, dot: &Seen, nodes: &'t [Node]) -> Rendered<Flow> {
+    fn walk_all(&mut self, dot: &Operand, nodes: &'t [TemplateNode]) -> Result<LoopFlow> {
         self.enter()?;
         for node in nodes {
             let flow = self.walk(dot, node)?;
-            if flow != Flow::Next {
+            if flow != LoopFlow::Next {
                 self.leave();
                 return Ok(flow);
             }
         }
         self.leave();
-        Ok(Flow::Next)
+        Ok(LoopFlow::Next)
     }
 
-    fn walk(&mut self, dot: &Seen, node: &'t Node) -> Rendered<Flow> {
-        self.at = Some(At::Node(node));
+    fn walk(&mut self, dot: &Operand, node: &'t TemplateNode) -> Result<LoopFlow> {
+        self.at = Some(TemplateSite::Node(node));
         match node {
-            Node::Text(text) => self.write(text)?,
-            Node::Action { pipe, .. } => {
+            TemplateNode::Text(text) => self.write(text)?,
+            TemplateNode::Action { pipe, .. } => {
                 let value = self.eval_pipeline(dot, pipe)?;
                 if pipe.variables.is_empty() {
-                    self.at = Some(At::Node(node));
+                    self.at = Some(TemplateSite::Node(node));
                     self.print(value.val)?;
                 }
             }
-            Node::Control(control) if control.kind == ControlKind::Range => {
+            TemplateNode::Control(control) if control.kind == ControlKind::Range => {
                 return self.walk_range(dot, control);
             }
-            Node::Control(control) => return self.walk_if_or_with(dot, control),
-            Node::Template { name, pipe, .. } => self.walk_template(dot, name, pipe.as_ref())?,
-            Node::Break => return Ok(Flow::Break),
-            Node::Continue => return Ok(Flow::Continue),
+            TemplateNode::Control(control) => return self.walk_if_or_with(dot, control),
+            TemplateNode::Template { name, pipe, .. } => self.walk_template(dot, name, pipe.as_ref())?,
+            TemplateNode::Break => return Ok(LoopFlow::Break),
+            TemplateNode::Continue => return Ok(LoopFlow::Continue),
         }
-        Ok(Flow::Next)
+        Ok(LoopFlow::Next)
     }
 
-    fn print(&mut self, value: Val) -> Rendered<()> {
-        match self.whole_value(value)? {
+    fn print(&mut self, value: Val) -> Result<()> {
+        match self.materialize(value)? {
             Val::Str(text) => self.write(&text),
             value => {
-                let text = print::display(&value).map_err(|complaint| self.error(complaint))?;
+                let text = print::display(&value).map_err(|message| self.error(message))?;
                 self.write(&text)
             }
         }
     }
 
-    fn walk_if_or_with(&mut self, dot: &Seen, control: &'t Control) -> Rendered<Flow> {
+    fn walk_if_or_with(&mut self, dot: &Operand, control: &'t Control) -> Result<LoopFlow> {
         let mark = self.variables.len();
         let value = self.eval_pipeline(dot, &control.pipe)?;
         let flow = if value.val.truth() {
             let dot = if control.kind == ControlKind::With { &value } else { dot };
             self.walk_all(dot, &control.body)?
         } else {
-            control.otherwise.as_ref().map_or(Ok(Flow::Next), |nodes| self.walk_all(dot, nodes))?
+            control.else_body.as_ref().map_or(Ok(LoopFlow::Next), |nodes| self.walk_all(dot, nodes))?
         };
         self.variables.truncate(mark);
         Ok(flow)
     }
 
-    fn walk_range(&mut self, dot: &Seen, control: &'t Control) -> Rendered<Flow> {
+    fn walk_range(&mut self, dot: &Operand, control: &'t Control) -> Result<LoopFlow> {
         let mark = self.variables.len();
         let value = self.eval_pipeline(dot, &control.pipe)?.val;
-        let rounds = self.rounds(value, &control.pipe)?;
-        if rounds.is_empty() {
+        let iterations = self.iterations(value, &control.pipe)?;
+        if iterations.is_empty() {
             let flow =
-                control.otherwise.as_ref().map_or(Ok(Flow::Next), |nodes| self.walk_all(dot, nodes))?;
+                control.else_body.as_ref().map_or(Ok(LoopFlow::Next), |nodes| self.walk_all(dot, nodes))?;
             self.variables.truncate(mark);
             return Ok(flow);
         }
-        for (index, element) in rounds {
+        for (index, element) in iterations {
             let inner = self.variables.len();
             self.bind(&control.pipe, index, &element)?;
             let flow = self.walk_all(&element, &control.body)?;
             self.variables.truncate(inner);
-            if flow == Flow::Break {
+            if flow == LoopFlow::Break {
                 break;
             }
         }
         self.variables.truncate(mark);
-        Ok(Flow::Next)
+        Ok(LoopFlow::Next)
     }
 
     /// What a range goes through: an index or key, and an element, for each round.
-    fn rounds(&mut self, value: Val, pipe: &Pipe) -> Rendered<Vec<(Val, Seen)>> {
-        Ok(match self.whole_value(value)? {
+    fn iterations(&mut self, value: Val, pipe: &TemplatePipeline) -> Result<Vec<(Val, Operand)>> {
+        Ok(match self.materialize(value)? {
             Val::Invalid | Val::Nil => Vec::new(),
             Val::List(list) => (0_i64..)
                 .zip(&list.items)
-                .map(|(i, item)| (Val::Int(i), Seen::element(item.clone(), list.elem)))
+                .map(|(i, item)| (Val::Int(i), Operand::element(item.clone(), list.elem)))
                 .collect(),
             Val::Dict(dict) => dict
                 .sorted()
                 .into_iter()
-                .map(|(key, item)| (Val::text(key), Seen::element(item, dict.elem)))
+                .map(|(key, item)| (Val::text(key), Operand::element(item, dict.elem)))
                 .collect(),
             Val::Int(count) => self.count_to(count, Val::Int, pipe)?,
             Val::Int64(count) => self.count_to(count, Val::Int64, pipe)?,
             other => {
-                let shown = print::display(&other).map_err(|complaint| self.error(complaint))?;
+                let shown = print::display(&other).map_err(|message| self.error(message))?;
                 return self.fail(format!("range can't iterate over {shown}"));
             }
         })
     }
 
-    fn count_to(&self, count: i64, number: fn(i64) -> Val, pipe: &Pipe) -> Rendered<Vec<(Val, Seen)>> {
+    fn count_to(
+        &self,
+        count: i64,
+        number: fn(i64) -> Val,
+        pipe: &TemplatePipeline,
+    ) -> Result<Vec<(Val, Operand)>> {
         if pipe.variables.len() > 1 {
             return self.fail(format!("can't use {count} to iterate over more than one variable"));
         }
@@ -333,11 +338,11 @@ impl<'t> Renderer<'t> {
         if usize::try_from(count).is_ok_and(|count| count > crate::template::limits::ITEMS_MAX) {
             return self.fail(format!("range over more than {} numbers", crate::template::limits::ITEMS_MAX));
         }
-        Ok((0..count).map(|i| (Val::Invalid, Seen::plain(number(i)))).collect())
+        Ok((0..count).map(|i| (Val::Invalid, Operand::plain(number(i)))).collect())
     }
 
-    fn bind(&mut self, pipe: &'t Pipe, index: Val, element: &Seen) -> Rendered<()> {
-        let index = Seen::plain(index);
+    fn bind(&mut self, pipe: &'t TemplatePipeline, index: Val, element: &Operand) -> Result<()> {
+        let index = Operand::plain(index);
         let values = match pipe.variables.as_slice() {
             [] => return Ok(()),
             [one] => vec![(one, element.clone())],
@@ -349,7 +354,7 @@ impl<'t> Renderer<'t> {
         Ok(())
     }
 
-    pub(crate) fn set_variable(&mut self, name: &str, value: Seen) -> Rendered<()> {
+    pub(crate) fn set_variable(&mut self, name: &str, value: Operand) -> Result<()> {
         match self.variables.iter_mut().rev().find(|(known, _)| *known == name) {
             Some((_, slot)) => {
                 *slot = value;
@@ -359,7 +364,12 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    fn walk_template(&mut self, dot: &Seen, name: &'t str, pipe: Option<&'t Pipe>) -> Rendered<()> {
+    fn walk_template(
+        &mut self,
+        dot: &Operand,
+        name: &'t str,
+        pipe: Option<&'t TemplatePipeline>,
+    ) -> Result<()> {
         let definitions = self.definitions;
         let nodes = match definitions.named.get_key_value(name) {
             Some((_, nodes)) => nodes,
@@ -368,7 +378,7 @@ impl<'t> Renderer<'t> {
         };
         let dot = match pipe {
             Some(pipe) => self.eval_pipeline(dot, pipe)?,
-            None => Seen::invalid(),
+            None => Operand::invalid(),
         };
         let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
         let caller = std::mem::replace(&mut self.current, name);

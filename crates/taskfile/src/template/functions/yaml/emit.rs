@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use super::super::super::limits::TEXT_MAX;
-use super::super::super::val::{Outcome, Val};
+use super::super::super::val::{Result, Val};
 use super::scalar;
-use crate::go::escape::is_print;
+use crate::go::escape::is_printable;
 use crate::go::float;
 use crate::go::time;
 
 const INDENT: usize = 4;
 
-pub(super) fn document(value: &Val) -> Outcome<String> {
+pub(super) fn document(value: &Val) -> Result<String> {
     let mut out = String::new();
-    node(&mut out, value, 0, Place::Top)?;
+    node(&mut out, value, 0, YamlSlot::Top)?;
     if !out.ends_with('\n') {
         out.push('\n');
     }
@@ -24,7 +24,7 @@ pub(super) fn document(value: &Val) -> Outcome<String> {
 
 /// Where a value stands, which says whether a list or map starts on the same line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum YamlSlot {
     Top,
     /// Behind a key and its colon.
     Value,
@@ -33,11 +33,11 @@ enum Place {
 }
 
 /// The next multiple of the indentation.
-fn deeper(indent: usize) -> usize {
+fn next_indent(indent: usize) -> usize {
     INDENT * ((indent + INDENT) / INDENT)
 }
 
-fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<()> {
+fn node(out: &mut String, value: &Val, indent: usize, place: YamlSlot) -> Result<()> {
     if out.len() > TEXT_MAX {
         return Err(format!("a text of more than {TEXT_MAX} bytes"));
     }
@@ -45,11 +45,11 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
         Val::List(list) if !list.items.is_empty() => {
             let indent = start(out, indent, place);
             for (i, item) in list.items.iter().enumerate() {
-                if i > 0 || place != Place::Item {
+                if i > 0 || place != YamlSlot::Item {
                     out.push_str(&" ".repeat(indent));
                 }
                 out.push_str("- ");
-                node(out, item, indent, Place::Item)?;
+                node(out, item, indent, YamlSlot::Item)?;
                 end_line(out);
             }
         }
@@ -58,7 +58,7 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
             let mut entries = dict.sorted();
             entries.sort_by(|a, b| natural(&a.0, &b.0));
             for (i, (key, item)) in entries.iter().enumerate() {
-                if i > 0 || place != Place::Item {
+                if i > 0 || place != YamlSlot::Item {
                     out.push_str(&" ".repeat(indent));
                 }
                 out.push_str(&text(key, indent, true));
@@ -68,7 +68,7 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
                 if !block {
                     out.push(' ');
                 }
-                node(out, item, indent, Place::Value)?;
+                node(out, item, indent, YamlSlot::Value)?;
                 end_line(out);
             }
         }
@@ -78,13 +78,13 @@ fn node(out: &mut String, value: &Val, indent: usize, place: Place) -> Outcome<(
 }
 
 /// Goes to where a list or map begins and says how far in its lines stand.
-fn start(out: &mut String, indent: usize, place: Place) -> usize {
+fn start(out: &mut String, indent: usize, place: YamlSlot) -> usize {
     match place {
-        Place::Top => indent,
-        Place::Item => indent + 2,
-        Place::Value => {
+        YamlSlot::Top => indent,
+        YamlSlot::Item => indent + 2,
+        YamlSlot::Value => {
             out.push('\n');
-            deeper(indent)
+            next_indent(indent)
         }
     }
 }
@@ -117,7 +117,7 @@ fn text(whole: &str, indent: usize, key: bool) -> String {
         return double_quoted(whole);
     }
     if whole.contains('\n') && !key && !whole.chars().any(is_special) {
-        return literal_block(whole, deeper(indent));
+        return literal_block(whole, next_indent(indent));
     }
     if whole.chars().any(is_special) || whole.contains('\n') || whole.contains('\t') {
         return double_quoted(whole);
@@ -153,7 +153,7 @@ fn is_base60(whole: &str) -> bool {
 }
 
 fn is_special(c: char) -> bool {
-    c != '\n' && c != '\t' && !is_print(c)
+    c != '\n' && c != '\t' && !is_printable(c)
 }
 
 fn is_plain(whole: &str) -> bool {
@@ -185,7 +185,7 @@ fn double_quoted(whole: &str) -> String {
             '\u{a0}' => out.push_str("\\_"),
             '\u{2028}' => out.push_str("\\L"),
             '\u{2029}' => out.push_str("\\P"),
-            c if is_print(c) => out.push(c),
+            c if is_printable(c) => out.push(c),
             c if u32::from(c) < 0x100 => _ = write!(out, "\\x{:02X}", u32::from(c)),
             c if u32::from(c) < 0x1_0000 => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c => _ = write!(out, "\\U{:08X}", u32::from(c)),

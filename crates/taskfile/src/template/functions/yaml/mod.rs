@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::super::limits::VALUE_DEPTH_MAX;
-use super::super::val::{Outcome, Val};
-use super::Type::{Any, Str};
+use super::super::val::{Result, Val};
+use super::ParamType::{Any, Str};
 use super::{Function, arg, fixed, strval, text};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -21,8 +21,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The first document of a text.
-fn read(whole: &str) -> Outcome<Val> {
-    let mut reader = Reader::default();
+fn read(whole: &str) -> Result<Val> {
+    let mut reader = YamlReader::default();
     for event in Parser::new_from_str(whole) {
         let (event, _) = event.map_err(|error| format!("yaml: {}", error.info()))?;
         if matches!(event, Event::DocumentEnd) {
@@ -34,34 +34,35 @@ fn read(whole: &str) -> Outcome<Val> {
 }
 
 /// A list or map that is not closed yet.
-enum Open {
+enum OpenCollection {
     List { anchor: usize, items: Vec<Val> },
-    Map { anchor: usize, entries: IndexMap<String, Val>, merged: Vec<Val>, key: Option<Key> },
+    Map { anchor: usize, entries: IndexMap<String, Val>, merged: Vec<Val>, key: Option<MapKey> },
 }
 
-enum Key {
+enum MapKey {
     Name(String),
     /// `<<`: the entries of the value are taken over.
     Merge,
 }
 
 #[derive(Default)]
-struct Reader {
-    open: Vec<Open>,
+struct YamlReader {
+    open: Vec<OpenCollection>,
     anchors: HashMap<usize, Val>,
     done: Option<Val>,
 }
 
-impl Reader {
-    fn take(&mut self, event: Event<'_>) -> Outcome<()> {
+impl YamlReader {
+    fn take(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain;
                 let suffix = tag.as_ref().map(|tag| tag.suffix.as_str());
-                let merges =
-                    plain && text == "<<" && matches!(self.open.last(), Some(Open::Map { key: None, .. }));
-                if merges && let Some(Open::Map { key, .. }) = self.open.last_mut() {
-                    *key = Some(Key::Merge);
+                let merges = plain
+                    && text == "<<"
+                    && matches!(self.open.last(), Some(OpenCollection::Map { key: None, .. }));
+                if merges && let Some(OpenCollection::Map { key, .. }) = self.open.last_mut() {
+                    *key = Some(MapKey::Merge);
                     return Ok(());
                 }
                 self.close(anchor, scalar::resolve(&text, plain, suffix))
@@ -70,16 +71,19 @@ impl Reader {
                 let value = self.anchors.get(&anchor).cloned().ok_or("yaml: unknown anchor referenced")?;
                 self.close(0, value)
             }
-            Event::SequenceStart(anchor, _) => self.open(Open::List { anchor, items: Vec::new() }),
-            Event::MappingStart(anchor, _) => {
-                self.open(Open::Map { anchor, entries: IndexMap::new(), merged: Vec::new(), key: None })
-            }
+            Event::SequenceStart(anchor, _) => self.open(OpenCollection::List { anchor, items: Vec::new() }),
+            Event::MappingStart(anchor, _) => self.open(OpenCollection::Map {
+                anchor,
+                entries: IndexMap::new(),
+                merged: Vec::new(),
+                key: None,
+            }),
             Event::SequenceEnd => match self.open.pop() {
-                Some(Open::List { anchor, items }) => self.close(anchor, Val::list(items)?),
+                Some(OpenCollection::List { anchor, items }) => self.close(anchor, Val::list(items)?),
                 _ => Ok(()),
             },
             Event::MappingEnd => match self.open.pop() {
-                Some(Open::Map { anchor, entries, merged, .. }) => {
+                Some(OpenCollection::Map { anchor, entries, merged, .. }) => {
                     self.close(anchor, Val::dict(merge(entries, &merged))?)
                 }
                 _ => Ok(()),
@@ -92,7 +96,7 @@ impl Reader {
         }
     }
 
-    fn open(&mut self, open: Open) -> Outcome<()> {
+    fn open(&mut self, open: OpenCollection) -> Result<()> {
         if self.open.len() >= VALUE_DEPTH_MAX {
             return Err(format!("lists and maps nested more than {VALUE_DEPTH_MAX} deep"));
         }
@@ -101,17 +105,17 @@ impl Reader {
     }
 
     /// A value is complete: it goes into what is open around it.
-    fn close(&mut self, anchor: usize, value: Val) -> Outcome<()> {
+    fn close(&mut self, anchor: usize, value: Val) -> Result<()> {
         if anchor > 0 {
             self.anchors.insert(anchor, value.clone());
         }
         match self.open.last_mut() {
             None => self.done = Some(value),
-            Some(Open::List { items, .. }) => items.push(value),
-            Some(Open::Map { entries, merged, key, .. }) => match key.take() {
-                None => *key = Some(Key::Name(strval(&value)?)),
-                Some(Key::Name(name)) => _ = entries.insert(name, value),
-                Some(Key::Merge) => merged.push(value),
+            Some(OpenCollection::List { items, .. }) => items.push(value),
+            Some(OpenCollection::Map { entries, merged, key, .. }) => match key.take() {
+                None => *key = Some(MapKey::Name(strval(&value)?)),
+                Some(MapKey::Name(name)) => _ = entries.insert(name, value),
+                Some(MapKey::Merge) => merged.push(value),
             },
         }
         Ok(())

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 /// The executable that acts as `task` when it is called by that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SelfCall {
+pub struct TaskShim {
     executable: PathBuf,
 }
 
-impl SelfCall {
+impl TaskShim {
     /// The executable must act as `task` when its own name (`argv[0]`) is `task`.
-    pub fn new(executable: impl Into<PathBuf>) -> SelfCall {
-        SelfCall { executable: executable.into() }
+    pub fn new(executable: impl Into<PathBuf>) -> TaskShim {
+        TaskShim { executable: executable.into() }
     }
 
     /// This very program.
-    pub fn current() -> Option<SelfCall> {
-        std::env::current_exe().ok().map(SelfCall::new)
+    pub fn current() -> Option<TaskShim> {
+        std::env::current_exe().ok().map(TaskShim::new)
     }
 
     /// The search path with a directory in front whose `task` is the executable; nothing when the
@@ -38,13 +38,13 @@ impl SelfCall {
             "baton-task-{:016x}",
             xxhash_rust::xxh3::xxh3_64(self.executable.as_os_str().as_encoded_bytes())
         );
-        let dir = base().join(name);
+        let dir = runtime_dir().join(name);
         let link = dir.join("task");
-        if is_ours(&dir) && link.read_link().is_ok_and(|to| to == self.executable) {
+        if is_private(&dir) && link.read_link().is_ok_and(|to| to == self.executable) {
             return Some(dir);
         }
         let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&dir);
-        if made.is_err() || !is_ours(&dir) {
+        if made.is_err() || !is_private(&dir) {
             return None;
         }
         // Another run may make the same link at the same time; then it is the same.
@@ -55,7 +55,7 @@ impl SelfCall {
 }
 
 /// The user's runtime directory, else the cache, else the place for temporary files.
-fn base() -> PathBuf {
+fn runtime_dir() -> PathBuf {
     let var =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute() && p.is_dir());
     var("XDG_RUNTIME_DIR")
@@ -65,7 +65,7 @@ fn base() -> PathBuf {
 }
 
 /// Only a directory nobody else can write to may come first on the path.
-fn is_ours(dir: &Path) -> bool {
+fn is_private(dir: &Path) -> bool {
     dir.symlink_metadata()
         .is_ok_and(|m| m.is_dir() && m.uid() == rustix::process::geteuid().as_raw() && m.mode() & 0o022 == 0)
 }
