@@ -1,4 +1,4 @@
-//! A Taskfile to list and run: the face of this crate.
+//! The crate's API: opening, listing and running a Taskfile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::run::TaskRunner;
 use crate::shell::{CancelReason, CancelScope, CancelToken, TaskShim};
 use crate::template::System;
 
-/// A Taskfile with everything it includes, as it was when it was opened.
+/// A Taskfile with everything it includes, as of when it was opened.
 #[derive(Debug)]
 pub struct Taskfile {
     place: ProjectPaths,
@@ -25,24 +25,24 @@ pub struct Taskfile {
     task_shim: Option<TaskShim>,
 }
 
-/// A task to run.
+/// A task to run, and how.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct TaskInvocation {
     pub name: String,
-    /// The words templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
+    /// Arguments that templates see as `CLI_ARGS` (quoted) and `CLI_ARGS_LIST`.
     pub args: Vec<String>,
-    /// Variables over those of the Taskfile, as `NAME=value` on a command line.
+    /// Variables that override the Taskfile's, as `NAME=value` on a command line does.
     pub vars: Vec<(String, String)>,
-    /// How long the whole run may take.
+    /// Time limit for the whole run.
     pub timeout: Option<Duration>,
-    /// Commands are not shown before they run.
+    /// Do not print commands before they run.
     pub silent: bool,
-    /// Questions of tasks are answered with yes; else a task with one does not run.
+    /// Answer prompts with yes; otherwise a task with a prompt fails.
     pub assume_yes: bool,
-    /// Show commands, run none.
+    /// Print commands without running them.
     pub dry: bool,
-    /// Run what is up to date too.
+    /// Run tasks that are up to date too.
     pub force: bool,
 }
 
@@ -55,14 +55,14 @@ impl TaskInvocation {
 /// Where the output of a run goes.
 #[derive(Clone, Default)]
 pub enum OutputTarget {
-    /// Kept, the streams apart.
+    /// Captured, stdout and stderr separately.
     #[default]
     Separate,
-    /// Kept as one text in its order, as [`InvocationResult::stdout`].
+    /// Captured in the order written, all in [`InvocationResult::stdout`].
     Interleaved,
-    /// To the process's own streams; commands read its standard input.
+    /// The process's own streams; commands read its standard input.
     Inherit,
-    /// Handed on as it comes.
+    /// Passed on as it arrives.
     Streamed(Arc<dyn Console>),
 }
 
@@ -71,7 +71,7 @@ pub enum OutputTarget {
 pub struct InvocationResult {
     pub stdout: String,
     pub stderr: String,
-    /// Zero, or the code of the command that failed, or go-task's code for what went wrong.
+    /// Zero, the exit code of the failed command, or go-task's code for the error.
     pub exit_code: i32,
     pub error: Option<RunError>,
 }
@@ -88,7 +88,7 @@ impl Taskfile {
         Taskfile::open_with(project_dir, taskfile, TaskEnvironment::from_process())
     }
 
-    /// The same with an environment of the caller's making.
+    /// Like [`Taskfile::open`], with an explicit environment.
     pub fn open_with(
         project_dir: &Path,
         taskfile: &Path,
@@ -111,18 +111,18 @@ impl Taskfile {
         Ok(Taskfile { place, loaded, environment, task_shim: TaskShim::current() })
     }
 
-    /// Says which executable is `task` inside commands; it must act as `task` when called by that name.
+    /// Sets the executable that commands find as `task`; it must act as `task` when called by that name.
     pub fn with_task_shim(mut self, task_shim: Option<TaskShim>) -> Taskfile {
         self.task_shim = task_shim;
         self
     }
 
-    /// Whether every file that took part still looks the same.
+    /// Whether every file read is unchanged on disk.
     pub fn is_current(&self) -> bool {
         self.loaded.files.iter().all(FileStamp::is_current)
     }
 
-    /// What a person should know though the file works, with the file it is in.
+    /// Problems that do not keep the Taskfile from working, with the file each is in.
     pub fn warnings(&self) -> &[(PathBuf, TaskfileWarning)] {
         &self.loaded.warnings
     }
@@ -131,12 +131,12 @@ impl Taskfile {
         &self.place.taskfile
     }
 
-    /// Every file that took part, the Taskfile itself among them.
+    /// Every file read, including the Taskfile itself.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.loaded.files.iter().map(|stamp| stamp.path.as_path())
     }
 
-    /// Whether a call by this name means a task people may call: by its name, an alias or a pattern.
+    /// Checks that a name, alias or wildcard match denotes a task that is not internal.
     pub fn find(&self, name: &str) -> Result<(), RunError> {
         let options = RunOptions::default();
         let console = Capture::separate();
@@ -145,8 +145,7 @@ impl Taskfile {
         if task.internal { Err(RunErrorKind::Internal { task: name.to_owned() }.into()) } else { Ok(()) }
     }
 
-    /// The tasks people may call, in the order of the file: not internal and with a description, or
-    /// `all` that are not internal. No command is started.
+    /// The tasks that are not internal, in file order: those with a description, or `all`. Runs no command.
     pub fn list(&self, all: bool) -> Result<Vec<ListedTask>, RunError> {
         let options = RunOptions::default();
         let console = Capture::separate();
@@ -154,7 +153,7 @@ impl Taskfile {
         listing::list_tasks(&context, &listing::select_tasks(&context, all, ListOrder::AsWritten))
     }
 
-    /// Runs a task to its end. Runs share nothing; any number may go on at once.
+    /// Runs a task to completion. Runs share nothing, so any number may run concurrently.
     pub fn run(
         &self,
         call: &TaskInvocation,
@@ -230,25 +229,25 @@ impl Taskfile {
     }
 }
 
-/// A Taskfile with the project and the path it was opened by.
+/// A Taskfile with the project directory and path it was opened by.
 type Opened = ((PathBuf, PathBuf), Arc<Taskfile>);
 
-/// Opened Taskfiles by path, read again only when a file changed.
+/// Opened Taskfiles by path, re-read only when a file changed.
 #[derive(Debug, Default)]
 pub struct TaskfileCache {
     opened: Mutex<Vec<Opened>>,
 }
 
-/// How many Taskfiles are kept open; the oldest goes first.
+/// How many Taskfiles are cached; the oldest is evicted first.
 const MAX_OPENED: usize = 64;
 
 impl TaskfileCache {
-    /// The Taskfile as it is now.
+    /// The current Taskfile.
     pub fn open(&self, project_dir: &Path, taskfile: &Path) -> Result<Arc<Taskfile>, LoadError> {
         self.open_with(project_dir, taskfile, TaskEnvironment::from_process())
     }
 
-    /// The same with an environment of the caller's making. It is part of what was read: another one reads anew.
+    /// Like [`TaskfileCache::open`], with an explicit environment, which is part of the cache key.
     pub fn open_with(
         &self,
         project_dir: &Path,

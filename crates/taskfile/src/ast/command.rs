@@ -1,4 +1,4 @@
-//! A step of a task, and a task another one depends on.
+//! The commands and dependencies of a task.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::iteration::Iteration;
 use super::platform::Platform;
 use super::var::Vars;
 
-/// What a step does.
+/// What a command does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     Shell(String),
@@ -26,7 +26,7 @@ pub struct CommandAst {
     pub set: Vec<String>,
     pub shopt: Vec<String>,
     pub ignore_error: bool,
-    /// Runs when the task ends, however it ends; the last deferred first.
+    /// Runs when the task ends, successfully or not, in reverse order.
     pub deferred: bool,
     pub platforms: Vec<Platform>,
     pub timeout: Option<Duration>,
@@ -42,18 +42,9 @@ pub struct Dependency {
     pub condition: String,
 }
 
+#[rustfmt::skip]
 const COMMAND_KEYS: &[&str] = &[
-    "cmd",
-    "task",
-    "for",
-    "silent",
-    "set",
-    "shopt",
-    "vars",
-    "ignore_error",
-    "defer",
-    "platforms",
-    "if",
+    "cmd", "task", "for", "silent", "set", "shopt", "vars", "ignore_error", "defer", "platforms", "if",
     "timeout",
 ];
 const DEFER_KEYS: &[&str] = &["cmd", "task", "vars", "silent"];

@@ -1,11 +1,11 @@
-//! Reading fields of a map node, with go-yaml's rules and words.
+//! Decoding the fields of a map with go-yaml's rules and error messages.
 
 use thiserror::Error;
 
 use super::suggest;
 use crate::yaml::{Position, YamlNode};
 
-/// A Taskfile that is YAML but not a Taskfile. Several mistakes of one map are told together.
+/// Valid YAML that is not a valid Taskfile. Errors in several scalars of one map are reported together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", self.text())]
 pub struct DecodeError {
@@ -18,7 +18,7 @@ impl DecodeError {
         DecodeError { messages: vec![message.into()], position: node.position }
     }
 
-    /// The node is of a kind that cannot be a `what`.
+    /// The node's kind cannot be decoded as `what`.
     pub fn kind(node: &YamlNode, what: &str) -> DecodeError {
         DecodeError::new(node, format!("cannot unmarshal {} into {what}", node.short_tag()))
     }
@@ -31,7 +31,7 @@ impl DecodeError {
     }
 }
 
-/// Something a person should know though the file works.
+/// A problem that does not keep the file from working.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskfileWarning {
     pub message: String,
@@ -85,8 +85,8 @@ impl Decoder {
     }
 }
 
-/// The fields of one map. Wrong scalars are collected and told together by [`MapFields::finish`]; a mistake
-/// inside a nested part stops at once, the first in the file's order.
+/// The fields of one map. Invalid scalars are collected and reported together by [`MapFields::finish`]; of errors in
+/// nested parts only the first in file order is reported.
 pub struct MapFields<'n> {
     node: &'n YamlNode,
     found: Vec<(&'n str, &'n YamlNode, Position)>,
@@ -95,7 +95,7 @@ pub struct MapFields<'n> {
 }
 
 impl<'n> MapFields<'n> {
-    /// Keys of a merged map count where the map itself does not say.
+    /// Keys of a merged map apply where the map itself does not set them.
     fn merge(&mut self, source: &'n YamlNode) -> Result<(), DecodeError> {
         for map in source.items().unwrap_or(std::slice::from_ref(source)) {
             let entries = map.entries().ok_or_else(|| {
@@ -110,7 +110,7 @@ impl<'n> MapFields<'n> {
         Ok(())
     }
 
-    /// The value of a key that is there and not null.
+    /// The value of a key that is present and not null.
     pub fn get(&self, name: &str) -> Option<&'n YamlNode> {
         self.found
             .iter()
@@ -119,7 +119,7 @@ impl<'n> MapFields<'n> {
             .filter(|node| !node.is_null())
     }
 
-    /// Whether the key was written at all, with a null too.
+    /// The first key of the map, even if its value is null.
     pub fn first_key(&self) -> Option<&'n str> {
         self.found.first().map(|(n, _, _)| *n)
     }
@@ -185,7 +185,7 @@ impl<'n> MapFields<'n> {
         strings
     }
 
-    /// A list of nested parts; a null among them is passed over, as go-task does.
+    /// A list of nested parts; nulls are skipped, as in go-task.
     pub fn list<T>(
         &mut self,
         name: &str,
@@ -232,7 +232,7 @@ impl<'n> MapFields<'n> {
         }
     }
 
-    /// Whether everything read so far was right.
+    /// Fails if any field read so far was invalid.
     pub fn finish(mut self) -> Result<(), DecodeError> {
         if let Some((_, error)) = self.stop {
             return Err(error);

@@ -1,4 +1,4 @@
-//! Another Taskfile whose tasks become tasks of this one.
+//! An included Taskfile.
 
 use crate::yaml::{YamlKind, YamlNode};
 
@@ -18,7 +18,7 @@ pub struct Include {
     pub excludes: Vec<String>,
     pub vars: Vars,
     pub checksum: String,
-    /// Written as a map: only then do `dir` and `vars` count.
+    /// Written as a map; `dir` and `vars` apply only then.
     pub advanced: bool,
 }
 

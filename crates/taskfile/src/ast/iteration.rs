@@ -1,4 +1,4 @@
-//! What a `for:` runs over.
+//! What a `for:` iterates over.
 
 use indexmap::IndexMap;
 
@@ -9,11 +9,11 @@ use super::decode::{DecodeError, Decoder};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Iteration {
-    /// The values as written; templates in them stay text.
+    /// Literal values; templates in them are not rendered.
     List(Vec<Value>),
-    /// The files of `sources` or `generates`; another word gives nothing.
+    /// The files of `sources` or `generates`; any other word yields nothing.
     Files(String),
-    /// A variable: a list, a map, or a text split at `split` or at blanks.
+    /// A variable: a list, a map, or a string split at `split` or at whitespace.
     Var { name: String, split: String, item_name: String },
     /// Every combination of the rows.
     Matrix { rows: IndexMap<String, MatrixRow>, item_name: String },
@@ -26,7 +26,7 @@ pub enum MatrixRow {
 }
 
 impl Iteration {
-    /// The name the current value goes by in templates.
+    /// The variable that holds the current item in templates.
     pub fn item_name(&self) -> &str {
         match self {
             Iteration::Var { item_name, .. } | Iteration::Matrix { item_name, .. }

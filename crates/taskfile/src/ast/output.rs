@@ -1,10 +1,10 @@
-//! How the output of commands is shown.
+//! The output style of a Taskfile.
 
 use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
-/// An output style as written; whether the name is one we know is checked when it is used.
+/// An output style as written; the name is checked when it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputStyle {
     pub name: String,

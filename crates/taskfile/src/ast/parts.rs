@@ -4,32 +4,32 @@ use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder, MapFields};
 
-/// A pattern of files, taken in or taken out again.
+/// A file pattern that includes or excludes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     pub pattern: String,
     pub exclude: bool,
 }
 
-/// A command that must succeed before the task may run, and what to say when it does not.
+/// A command that must succeed before the task may run, and the message if it fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Precondition {
     pub sh: String,
     pub message: String,
 }
 
-/// A variable the task cannot do without, and the values it may have.
+/// A variable the task requires, and its allowed values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredVar {
     pub name: String,
     pub allowed: AllowedValues,
 }
 
-/// The values a required variable may have.
+/// The allowed values of a required variable; an empty list allows any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedValues {
     Values(Vec<String>),
-    /// A template expression that gives the list.
+    /// A template expression that evaluates to the list.
     Reference(String),
 }
 
@@ -64,8 +64,7 @@ impl Decoder {
         }
     }
 
-    /// The variables of `requires:`. It is no part with a form of its own: what is wrong with it is told as a
-    /// mistake of the task.
+    /// The variables of `requires:`. go-task has no decoder of its own for it, so its errors are reported as the task's.
     pub(super) fn requires(&mut self, task: &mut MapFields<'_>) -> Vec<RequiredVar> {
         let Some(node) = task.get("requires") else { return Vec::new() };
         let Some(entries) = node.entries() else {

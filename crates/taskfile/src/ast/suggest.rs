@@ -1,7 +1,6 @@
-//! "Did you mean": the nearest of some known words.
+//! "Did you mean" suggestions for misspelled keys.
 
-/// The nearest known word, when it is near enough to be meant: at most two letters away, and never
-/// more than half of the word.
+/// The closest known word within an edit distance of two, and of half the word's length.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let allowed = (word.chars().count() / 2).min(2);
     known

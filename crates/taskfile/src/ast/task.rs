@@ -54,45 +54,19 @@ pub struct TaskAst {
     pub failfast: bool,
     pub use_gitignore: Option<bool>,
     pub location: TaskLocation,
-    // What the includes on the way to the root have added.
+    // Added by includes, from the innermost to the root.
     pub namespace: String,
     pub include_vars: Vars,
-    /// One for all tasks of a file.
+    /// Shared by all tasks of a file.
     pub included_taskfile_vars: Arc<Vars>,
 }
 
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "cmds",
-    "cmd",
-    "deps",
-    "label",
-    "desc",
-    "prompt",
-    "summary",
-    "aliases",
-    "sources",
-    "generates",
-    "status",
-    "preconditions",
-    "dir",
-    "set",
-    "shopt",
-    "vars",
-    "env",
-    "dotenv",
-    "silent",
-    "interactive",
-    "internal",
-    "method",
-    "prefix",
-    "ignore_error",
-    "run",
-    "platforms",
-    "if",
-    "requires",
-    "watch",
-    "failfast",
-    "use_gitignore",
+    "cmds", "cmd", "deps", "label", "desc", "prompt", "summary", "aliases", "sources", "generates",
+    "status", "preconditions", "dir", "set", "shopt", "vars", "env", "dotenv", "silent", "interactive",
+    "internal", "method", "prefix", "ignore_error", "run", "platforms", "if", "requires", "watch",
+    "failfast", "use_gitignore",
 ];
 
 impl Decoder {
@@ -175,7 +149,7 @@ impl Decoder {
     }
 }
 
-/// One question or several.
+/// One prompt or several.
 fn prompts(node: &YamlNode) -> Result<Vec<String>, DecodeError> {
     match &node.kind {
         YamlKind::Scalar { text, .. } => Ok(vec![text.clone()]),

@@ -30,25 +30,14 @@ pub struct TaskfileAst {
     pub use_gitignore: bool,
 }
 
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "version",
-    "output",
-    "method",
-    "includes",
-    "set",
-    "shopt",
-    "vars",
-    "env",
-    "tasks",
-    "silent",
-    "dotenv",
-    "run",
-    "interval",
-    "use_gitignore",
+    "version", "output", "method", "includes", "set", "shopt", "vars", "env", "tasks", "silent",
+    "dotenv", "run", "interval", "use_gitignore",
 ];
 
 impl TaskfileAst {
-    /// Decodes a document; no document is an empty Taskfile.
+    /// Decodes a document; a missing one is an empty Taskfile.
     pub fn decode(
         root: Option<&YamlNode>,
         location: &str,
@@ -61,7 +50,7 @@ impl TaskfileAst {
         location.clone_into(&mut file.location);
         for task in file.tasks.values_mut() {
             location.clone_into(&mut task.location.taskfile);
-            // A file says once whether ignored files count; a task may say otherwise.
+            // The file's setting is the default for its tasks.
             task.use_gitignore = task.use_gitignore.or(Some(file.use_gitignore));
         }
         Ok((file, decoder.warnings))

@@ -1,4 +1,4 @@
-//! A variable as written: a value, a command whose output it is, or a reference to another.
+//! A variable as written: a value, a command, or a reference to another variable.
 
 use indexmap::IndexMap;
 
@@ -7,20 +7,20 @@ use crate::yaml::{YamlKind, YamlNode};
 
 use super::decode::{DecodeError, Decoder};
 
-/// Variables in the order of the file; each may use those before it.
+/// Variables in file order; each may use those before it.
 pub type Vars = IndexMap<String, Var>;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Var {
-    /// What it holds; nothing for `sh:` and `ref:`, and for a null.
+    /// `None` for `sh:`, `ref:` and null.
     pub value: Option<Value>,
-    /// A command whose output it is.
+    /// The command whose output is the value.
     pub sh: Option<String>,
-    /// A template expression whose value, not text, it is.
+    /// A template expression that gives the value itself, not its text.
     pub reference: Option<String>,
-    /// Where `sh` runs, when the file that said it was included with a `dir`.
+    /// Where `sh` runs, if the declaring file was included with a `dir`.
     pub dir: Option<String>,
-    /// Shown as `*****` wherever a command is printed.
+    /// Printed as `*****`.
     pub secret: bool,
 }
 

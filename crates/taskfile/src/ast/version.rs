@@ -10,12 +10,12 @@ pub struct SchemaVersion {
 }
 
 impl SchemaVersion {
-    /// The schema this engine speaks.
+    /// The schema this crate implements.
     pub const V3: SchemaVersion = SchemaVersion { major: 3, minor: 0, patch: 0 };
-    /// The release of go-task this engine is measured against.
+    /// The go-task release this crate is tested against.
     pub const CURRENT: SchemaVersion = SchemaVersion { major: 3, minor: 54, patch: 0 };
 
-    /// Reads `3`, `3.17`, `v3.2.1`; what follows a `-` or `+` does not count here.
+    /// Parses `3`, `3.17`, `v3.2.1`; a pre-release or build suffix is ignored.
     pub(super) fn parse(text: &str) -> Option<SchemaVersion> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let numbers = text.split(['-', '+']).next()?;

@@ -1,4 +1,4 @@
-//! A first Taskfile.
+//! `task --init`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ tasks:
     silent: true
 ";
 
-/// Writes `Taskfile.yml` unless there is one; what to say.
+/// Writes `Taskfile.yml` unless there is one, and returns the message to print.
 pub fn init(dir: &Path) -> Result<String, String> {
     let path = dir.join("Taskfile.yml");
     if path.exists() {

@@ -1,4 +1,4 @@
-//! The command line from its words to its exit code.
+//! Runs the command line, from arguments to exit code.
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ use super::init::init;
 use super::signals::cancel_on_signal;
 use super::usage::USAGE;
 
-/// The codes of a command line that cannot be understood, and of anything without a code of its own.
+/// Exit codes for an invalid command line, and for errors without a code of their own.
 const BAD_USAGE: i32 = 2;
 const FAILED: i32 = 1;
 
-/// Acts as go-task's `task` with these words (without the program's name); the exit code.
+/// Acts as go-task's `task` with these arguments (without the program name) and returns the exit code.
 pub fn main(words: &[String]) -> i32 {
     main_within(words, None)
 }
 
-/// The same, ended with everything it started once the limit has passed.
+/// Like [`main`], with a time limit after which everything it started is killed.
 pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
     let console = ProcessConsole;
     let flags = match TaskFlags::parse(words) {
@@ -97,12 +97,12 @@ fn with_taskfile(
     let found = find_taskfile(current, home.as_deref().or(flags.dir.as_deref()), flags.taskfile.as_deref())?;
     let environment = TaskEnvironment::from_process();
     let loaded = load(&found.taskfile, current, &environment.values(), &System::new(found.dir.clone()))?;
-    // The program ends with this; the system takes it back in one piece.
+    // The program exits after this, so freeing would be wasted time.
     let loaded = Box::leak(Box::new(loaded));
     warn(&loaded.warnings, console);
     let place = ProjectPaths { dir: found.dir, taskfile: found.taskfile, user_dir: current.to_owned() };
     let mut options = options(flags);
-    // Who is to be ended by the clock must not be in a group with whoever looks at it.
+    // With a time limit, commands need their own group so that killing them does not kill us.
     options.share_group &= limit.is_none();
     let task_shim = TaskShim::current();
     let mut scope = CancelScope::default();
@@ -192,7 +192,7 @@ fn options(flags: &TaskFlags) -> RunOptions {
         offline: flags.offline,
         disable_fuzzy: flags.disable_fuzzy,
         stdin: true,
-        // In a terminal the whole job is one group: Ctrl-C reaches every command, and commands may read.
+        // In a terminal the whole job is one group: Ctrl-C reaches every command, and commands can read.
         share_group: stdin().is_terminal(),
         output: flags.output.clone(),
         globals: flags.globals.clone(),
@@ -202,7 +202,7 @@ fn options(flags: &TaskFlags) -> RunOptions {
     }
 }
 
-/// A person at a terminal hears of keys nobody knows; a program that compares outputs does not.
+/// Prints warnings on a terminal only, so that redirected output stays go-task's.
 fn warn(warnings: &[(PathBuf, TaskfileWarning)], console: &dyn Console) {
     if !std::io::stderr().is_terminal() {
         return;

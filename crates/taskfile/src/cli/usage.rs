@@ -1,4 +1,4 @@
-//! What the flags are.
+//! The usage text.
 
 pub const USAGE: &str = "Usage: task [flags...] [task...] [NAME=value...] [-- args...]
 

@@ -1,4 +1,4 @@
-//! What a `for:` comes to.
+//! The items of a `for:` loop.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::go::{Map, Value};
 
 use super::CompiledTask;
 
-/// How many turns a loop may take; a matrix multiplies its rows.
+/// How many iterations a loop may have; a matrix multiplies its rows.
 const MAX_ITEMS: usize = 100_000;
 
-/// One turn of a loop.
+/// One iteration of a loop.
 pub struct LoopItem {
     value: Value,
     key: Option<String>,
@@ -22,7 +22,7 @@ impl LoopItem {
         LoopItem { value, key: None }
     }
 
-    /// Puts the turn's variables into the data of a template.
+    /// Sets the iteration's variables in template data.
     pub fn set(&self, name: &str, data: &mut Map) {
         data.insert(name.to_owned(), self.value.clone());
         if let Some(key) = &self.key {
@@ -59,7 +59,7 @@ pub(super) fn loop_items(
     Ok(items)
 }
 
-/// The files of `sources` or `generates`, seen from the task's directory.
+/// The files of `sources` or `generates`, relative to the task's directory.
 fn file_items(
     which: &str,
     context: &TaskfileContext<'_>,
@@ -108,7 +108,7 @@ fn matrix_items(
     Ok(combinations.into_iter().map(|c| LoopItem::new(Value::Map(c))).collect())
 }
 
-/// The turns of a variable; nothing when it cannot be looped over.
+/// The items of a variable; `None` when it cannot be iterated.
 fn var_items(value: &Value, split: &str) -> Option<Vec<LoopItem>> {
     match value {
         Value::Str(text) if split.is_empty() => {

@@ -19,10 +19,10 @@ use crate::template::TemplateError;
 
 pub use steps::{CompiledDep, CompiledStep, render_action};
 
-/// A task as it will run.
+/// A task ready to run or to be shown.
 pub struct CompiledTask<'t> {
     pub task: &'t TaskAst,
-    /// The name with what its stars stood for.
+    /// The name with its wildcards filled in.
     pub full_name: String,
     pub label: String,
     pub desc: String,
@@ -39,17 +39,17 @@ pub struct CompiledTask<'t> {
     pub preconditions: Vec<Precondition>,
     pub steps: Vec<CompiledStep<'t>>,
     pub deps: Vec<CompiledDep>,
-    /// What its commands have in their environment beside that of the run.
+    /// Environment variables of the commands, in addition to the run's.
     pub env: Vec<(String, OsString)>,
     /// The `env:` of the file and the task, as shown.
     pub env_vars: Vars,
     pub variables: Variables,
-    /// What each required variable may be, where that is said.
+    /// The required variables with their allowed values, if restricted.
     pub allowed: Vec<(String, Vec<String>)>,
 }
 
 impl CompiledTask<'_> {
-    /// The name messages use.
+    /// The name used in messages.
     pub fn name(&self) -> &str {
         if !self.label.is_empty() {
             &self.label
@@ -181,7 +181,7 @@ fn globs(globs: &[Glob], render: &mut VarRenderer<'_>) -> Vec<Glob> {
     globs.iter().map(|g| Glob { pattern: render.text(&g.pattern), exclude: g.exclude }).collect()
 }
 
-/// What each required variable may be; a reference is followed only when the task is to run.
+/// The allowed values of each required variable; references are resolved only when the task is to run.
 fn allowed(
     task: &TaskAst,
     render: &mut VarRenderer<'_>,

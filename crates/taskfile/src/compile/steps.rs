@@ -1,4 +1,4 @@
-//! The commands, calls and dependencies of a task, loops written out.
+//! The commands, calls and dependencies of a task, with loops unrolled.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use super::items::loop_items;
 pub struct CompiledStep<'t> {
     pub command: &'t CommandAst,
     pub action: Action,
-    /// The command as shown to people.
+    /// The command as printed, if it differs from the one run.
     pub shown: Option<String>,
     pub condition: String,
 }
 
-/// A task to run first.
+/// A task that runs before this one.
 pub struct CompiledDep {
     pub task: String,
     pub vars: Vars,

@@ -6,13 +6,13 @@ use crate::go::Value;
 use super::TaskfileContext;
 use super::error::RunErrorKind;
 
-/// A call of a task, from outside or from another task.
+/// A call of a task, by the user or by another task.
 #[derive(Debug, Clone, Default)]
 pub struct TaskCall {
     pub task: String,
     pub vars: Vars,
     pub silent: bool,
-    /// How many calls this one is inside of.
+    /// The number of calls this one is nested in.
     pub depth: usize,
 }
 
@@ -22,14 +22,13 @@ impl TaskCall {
     }
 }
 
-/// How near a name must be to be suggested.
+/// The largest edit distance of a suggestion.
 const MAX_EDITS: usize = 2;
-/// Names that share less than this are not alike, however short.
+/// The least number of characters a suggestion must share with the name.
 const MIN_COMMON: usize = 2;
 
 impl<'e> TaskfileContext<'e> {
-    /// The task of this name, or whose pattern it fits, or with this alias. What a pattern's stars
-    /// stood for becomes the call's `MATCH`.
+    /// Finds a task by name, wildcard or alias. What the wildcards matched becomes the call's `MATCH`.
     pub(crate) fn find(&self, call: &mut TaskCall) -> Result<&'e TaskAst, RunErrorKind> {
         let tasks = &self.file.tasks;
         let found = match tasks.get(&call.task) {

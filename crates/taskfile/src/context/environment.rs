@@ -1,4 +1,4 @@
-//! The environment a run starts from.
+//! The environment a run starts with.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::go::{Map, Value};
 
-/// The process's environment, or one the caller made.
+/// The process's environment, or an explicit one.
 #[derive(Debug, Default)]
 pub struct TaskEnvironment {
     overrides: Option<Vec<(String, String)>>,
@@ -18,12 +18,12 @@ impl TaskEnvironment {
         TaskEnvironment::default()
     }
 
-    /// Exactly these variables; commands get nothing else.
+    /// Exactly these variables; nothing is inherited.
     pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> TaskEnvironment {
         TaskEnvironment { overrides: Some(vars.into_iter().collect()), known: OnceLock::new() }
     }
 
-    /// What commands get as their whole environment; nothing for the process's own.
+    /// The whole environment of commands; `None` means the process's own.
     pub fn overrides(&self) -> Option<&[(String, String)]> {
         self.overrides.as_deref()
     }
@@ -42,7 +42,7 @@ impl TaskEnvironment {
         }
     }
 
-    /// As template data.
+    /// The environment as template data.
     pub fn values(&self) -> Map {
         match &self.overrides {
             Some(vars) => vars.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect(),

@@ -1,4 +1,4 @@
-//! Why a run did not succeed.
+//! Why a run failed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ use crate::load::{DotenvError, LoadError};
 use crate::shell::CommandError;
 use crate::template::TemplateError;
 
-/// A cause, and the tasks it went through on its way up.
+/// An error, and the tasks it propagated through.
 #[derive(Debug)]
 pub struct RunError {
     pub kind: Box<RunErrorKind>,
-    /// The innermost first.
+    /// Innermost first.
     tasks: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ pub enum RunErrorKind {
     Command(CommandError),
     #[error("{0}")]
     Template(#[from] TemplateError),
-    /// A template of a task, with where the task is written.
+    /// An invalid template of a task, with the task's location.
     #[error("{error}")]
     TaskTemplate { error: TemplateError, task: String, location: TaskLocation },
     #[error("{0}")]
@@ -97,13 +97,13 @@ impl From<CommandError> for RunError {
 }
 
 impl RunError {
-    /// The same, one task further up.
+    /// Adds the calling task.
     pub(crate) fn in_task(mut self, task: &str) -> RunError {
         self.tasks.push(task.to_owned());
         self
     }
 
-    /// The exit code of go-task's command line.
+    /// go-task's exit code.
     pub fn code(&self) -> i32 {
         match self.kind.as_ref() {
             RunErrorKind::NotFound { .. } => 200,
@@ -122,7 +122,7 @@ impl RunError {
         }
     }
 
-    /// The code of the command that failed, where one did; else that of the command line.
+    /// The exit code of the failed command if there is one, else go-task's.
     pub fn exit_code(&self) -> i32 {
         match self.kind.as_ref() {
             RunErrorKind::Command(CommandError::Exit(code)) => *code,
@@ -132,8 +132,7 @@ impl RunError {
         }
     }
 
-    /// The code of a command that ended badly or took too long, which `ignore_error` passes over and deferred
-    /// commands hear of.
+    /// The exit code of a failed or timed-out command, which `ignore_error` ignores and deferred commands see.
     pub(crate) fn command_code(&self) -> Option<i32> {
         match self.kind.as_ref() {
             RunErrorKind::Command(CommandError::Exit(code)) => Some(*code),
@@ -142,12 +141,12 @@ impl RunError {
         }
     }
 
-    /// The task the caller asked for, when the error came from running it.
+    /// The requested task, if the error came from running it.
     pub fn task(&self) -> Option<&str> {
         self.tasks.last().map(String::as_str)
     }
 
-    /// What helps a person further: for calls that lead round, the way.
+    /// Details beyond the message, such as the tasks of a call cycle.
     pub fn hint(&self) -> Option<String> {
         match self.kind.as_ref() {
             RunErrorKind::TooManyCalls { task, .. } => {

@@ -1,4 +1,4 @@
-//! The variables of a task, each computed from those before it.
+//! Evaluates the variables of a task, each from those before it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,8 @@ use super::variables::Variables;
 use super::{TaskfileContext, lock};
 
 impl TaskfileContext<'_> {
-    /// From weak to strong: environment, special variables, the Taskfile's `env` and `vars`, those of the
-    /// includes on the way, the call's, the task's own. Without `evaluate`, no command is started and
-    /// mistakes in templates leave a text as written.
+    /// In increasing precedence: environment, special variables, the Taskfile's `env` and `vars`, those of includes, the
+    /// call's, the task's own. Without `evaluate`, no command is run and invalid templates are left as written.
     pub(crate) fn variables(
         &self,
         task: Option<&TaskAst>,
@@ -30,7 +29,7 @@ impl TaskfileContext<'_> {
         Ok(variables)
     }
 
-    /// The same, set over what is the same for all tasks.
+    /// Like [`TaskfileContext::variables`], on top of the base values.
     pub(crate) fn set_variables(
         &self,
         variables: &mut Variables,
@@ -79,7 +78,7 @@ impl TaskfileContext<'_> {
         }
     }
 
-    /// Where a task's own `sh:` variables run. At this point only the environment is known.
+    /// Where a task's own `sh:` variables run. Only the environment is known at this point.
     fn task_dir(&self, task: &TaskAst, variables: &Variables) -> Result<PathBuf, RunError> {
         let mut renderer = VarRenderer::new(&variables.values, &self.host);
         let dir = renderer.text(&task.dir);
@@ -120,7 +119,7 @@ impl TaskfileContext<'_> {
         Ok(())
     }
 
-    /// Variables as an environment; what the environment has already stays.
+    /// Variables as environment entries; those already in the environment are not overridden.
     pub(crate) fn export(&self, values: &Map) -> Vec<(String, OsString)> {
         let exportable = Variables::exportable(values).filter(|(name, _)| !self.environment.contains(name));
         let mut export: Vec<(String, OsString)> =
@@ -129,7 +128,7 @@ impl TaskfileContext<'_> {
         export
     }
 
-    /// The output of a command without its last line end; each command is run once in a run.
+    /// The output of a command without its trailing newline; each command is run once per run.
     pub(crate) fn evaluate_sh(
         &self,
         sh: &str,
@@ -139,7 +138,7 @@ impl TaskfileContext<'_> {
         if sh.is_empty() {
             return Ok(String::new());
         }
-        // Held while the command runs, so that tasks that run at once do not run it twice.
+        // Held while the command runs, so that concurrent tasks do not run it twice.
         let mut known = lock(&self.sh_results);
         if let Some(result) = known.get(sh) {
             return Ok(result.clone());
@@ -153,7 +152,7 @@ impl TaskfileContext<'_> {
             CommandSink::Separate { out: &mut out, err: &mut err }
         };
         if !dir.exists() {
-            // A task makes its directory before its commands; its variables come even earlier.
+            // A task creates its directory before its commands run, but variables are evaluated earlier.
             std::fs::create_dir_all(dir)
                 .map_err(|source| RunErrorKind::Directory { dir: dir.to_owned(), source })?;
         }
@@ -188,7 +187,7 @@ impl TaskfileContext<'_> {
         }
     }
 
-    /// A command nobody sees: its output is dropped, only its end counts.
+    /// Runs a command for its exit status and discards its output.
     pub(crate) fn run_quietly(
         &self,
         command: &str,

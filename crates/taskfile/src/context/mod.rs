@@ -31,13 +31,13 @@ use crate::output::{Console, OutputMode, Stream};
 use crate::shell::{CancelScope, TaskShim, quote};
 use crate::template::System;
 
-/// Where a Taskfile is and where its tasks run.
+/// Where a Taskfile is, and where its tasks run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPaths {
-    /// Tasks run here unless they say otherwise.
+    /// The default directory of tasks.
     pub dir: PathBuf,
     pub taskfile: PathBuf,
-    /// Where the person (or agent) is who asked.
+    /// The caller's working directory.
     pub user_dir: PathBuf,
 }
 
@@ -51,11 +51,11 @@ pub struct TaskfileContext<'e> {
     pub(crate) task_shim: Option<&'e TaskShim>,
     pub(crate) output_mode: OutputMode,
     pub(crate) host: System,
-    /// Under what the whole run stands: a person's switch, the caller's time limit.
+    /// Cancellation and time limit of the whole run.
     pub(crate) scope: CancelScope,
-    /// The Taskfile's variables with the command line's.
+    /// The Taskfile's variables and those of the command line.
     vars: Vars,
-    /// The Taskfile's environment with its dotenv files.
+    /// The Taskfile's environment, including its dotenv files.
     env: Vars,
     sh_results: Mutex<HashMap<String, String>>,
     base: OnceLock<Map>,
@@ -63,7 +63,7 @@ pub struct TaskfileContext<'e> {
 }
 
 impl<'e> TaskfileContext<'e> {
-    /// Prepares a run; no command is started, except for `sh:` variables in the names of dotenv files.
+    /// Prepares a run. Runs no command, except for `sh:` variables used in dotenv file names.
     pub fn new(
         file: &'e TaskfileAst,
         place: &'e ProjectPaths,
@@ -93,15 +93,15 @@ impl<'e> TaskfileContext<'e> {
             base: OnceLock::new(),
             search_path: OnceLock::new(),
         };
-        // The names of dotenv files come before the command line: only the file's own variables count in them.
+        // As in go-task, dotenv file names see only the file's own variables, not the command line's.
         context.vars.clone_from(&file.vars);
         context.read_dotenv()?;
         context.vars = context.command_line_vars();
         Ok(context)
     }
 
-    /// The words after `--` and the flags come first, so that the Taskfile's variables can use them;
-    /// `NAME=value` replaces the Taskfile's.
+    /// Arguments and flags come first, so that the Taskfile's variables can use them; `NAME=value` overrides the
+    /// Taskfile's variables.
     fn command_line_vars(&self) -> Vars {
         let options = self.options;
         let words = &options.cli_args;
@@ -143,12 +143,12 @@ impl<'e> TaskfileContext<'e> {
         &self.vars
     }
 
-    /// The Taskfile's `env:` with its dotenv files.
+    /// The Taskfile's `env:`, including its dotenv files.
     pub(crate) fn file_env(&self) -> &Vars {
         &self.env
     }
 
-    /// The environment and the variables that are the same for every task.
+    /// The environment, and the variables that are the same for every task.
     pub(crate) fn base_values(&self) -> &Map {
         self.base.get_or_init(|| {
             let mut base = self.environment.values();
@@ -168,7 +168,7 @@ impl<'e> TaskfileContext<'e> {
         })
     }
 
-    /// The search path of commands with our own `task` in front; nothing when it needs no change.
+    /// The `PATH` of commands with our `task` in front; `None` if it needs no change.
     fn search_path(&self) -> Option<&OsString> {
         let found = self
             .search_path
@@ -180,7 +180,7 @@ impl<'e> TaskfileContext<'e> {
         |name| self.environment.get(name)
     }
 
-    /// Where the state between runs is kept.
+    /// Where state between runs is stored.
     pub(crate) fn state_dir(&self) -> PathBuf {
         let asked = self
             .options
@@ -191,7 +191,7 @@ impl<'e> TaskfileContext<'e> {
         let Some(asked) = asked else { return self.place.dir.join(".task") };
         let path = crate::shell::expand_literal(&asked, &self.lookup());
         if Path::new(&path).is_absolute() {
-            // A shared place: each project has its own directory in it.
+            // A shared directory: each project has a subdirectory.
             let project = self.place.dir.file_name().unwrap_or_default();
             return Path::new(&path).join(project);
         }
@@ -215,7 +215,7 @@ impl<'e> TaskfileContext<'e> {
     }
 }
 
-/// The variables of a dotenv file; one that is not there has none.
+/// The variables of a dotenv file; a missing file has none.
 pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String, String>, RunError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(parse_dotenv(&text, &path.display().to_string())?),
@@ -224,7 +224,7 @@ pub(crate) fn read_dotenv_file(path: &Path) -> Result<indexmap::IndexMap<String,
     }
 }
 
-/// A lock that was held by a thread that died still guards sound data: each change is one insert.
+/// Locks, ignoring poison: every change is one insert, so the data is consistent even after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! How a run is to go: go-task's flags.
+//! The options of a run: go-task's flags.
 
 use crate::ast::{OutputStyle, Vars};
 
@@ -7,31 +7,31 @@ use crate::ast::{OutputStyle, Vars};
 pub struct RunOptions {
     pub verbose: bool,
     pub silent: bool,
-    /// Show commands, run none.
+    /// Print commands without running them.
     pub dry: bool,
     /// Run tasks that are up to date too.
     pub force: bool,
-    /// Questions are answered with yes.
+    /// Answer prompts with yes.
     pub assume_yes: bool,
-    /// Questions may be asked on the terminal.
+    /// Prompts may be shown on the terminal.
     pub may_ask: bool,
-    /// Tasks of one command line run at once.
+    /// Run the named tasks concurrently.
     pub parallel: bool,
-    /// The first failure of tasks that run at once ends the others.
+    /// The first failure cancels concurrent tasks.
     pub failfast: bool,
     pub offline: bool,
     pub disable_fuzzy: bool,
-    /// Commands read the process's standard input.
+    /// Commands inherit standard input.
     pub stdin: bool,
-    /// Commands stay in the process's group, for a terminal's job control; else each leads its own.
+    /// Commands share the process group, for terminal job control; otherwise each leads its own.
     pub share_group: bool,
     pub output: OutputStyle,
-    /// Variables of the command line, over those of the Taskfile.
+    /// Variables of the command line, which override the Taskfile's.
     pub globals: Vars,
-    /// The words after `--`.
+    /// The arguments after `--`.
     pub cli_args: Vec<String>,
-    /// What templates see as `TASK_EXE`; without it `task`, which commands find on their path.
+    /// The value of `TASK_EXE`; defaults to `task`, which commands find on their `PATH`.
     pub executable: Option<String>,
-    /// Where the state of tasks is kept, instead of `.task`.
+    /// Where task state is stored, instead of `.task`.
     pub state_dir: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! Putting variables into texts, with the first mistake kept.
+//! Renders the texts of a task and keeps the first error.
 
 use crate::ast::{Var, Vars};
 use crate::go::{Map, Value};
 use crate::template::{Host, Template, TemplateError, evaluate};
 
-/// Renders the parts of one task. After a mistake everything stays as it is written: a caller that only
-/// wants to show the task goes on, one that wants to run it asks for the error.
+/// Renders the parts of one task. After an error, texts are returned unrendered: a caller that only shows the task can
+/// go on, one that runs it checks [`VarRenderer::finish`].
 pub struct VarRenderer<'r> {
     data: &'r Map,
     host: &'r dyn Host,
@@ -18,7 +18,7 @@ impl<'r> VarRenderer<'r> {
     }
 
     pub fn text(&mut self, text: &str) -> String {
-        // Most texts hold no template.
+        // Most texts contain no template.
         if self.error.is_some() || !text.contains("{{") {
             return text.to_owned();
         }
@@ -41,7 +41,7 @@ impl<'r> VarRenderer<'r> {
         texts.iter().map(|t| self.text(t)).collect()
     }
 
-    /// Texts inside a value are rendered too.
+    /// Renders the strings inside a value.
     pub fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::Str(text) => Value::Str(self.text(text)),
@@ -64,7 +64,7 @@ impl<'r> VarRenderer<'r> {
         }
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub fn reference(&mut self, expression: &str) -> Option<Value> {
         if self.error.is_some() {
             return None;
@@ -82,7 +82,7 @@ impl<'r> VarRenderer<'r> {
         vars.iter().map(|(k, v)| (k.clone(), self.var(v))).collect()
     }
 
-    /// Takes over another's mistake, unless there is one already.
+    /// Takes over another renderer's error, unless there is one already.
     pub fn adopt(&mut self, other: VarRenderer<'_>) {
         self.error = self.error.take().or(other.error);
     }

@@ -1,30 +1,29 @@
-//! Variables while a task is prepared: what is known so far, in go-task's order of precedence.
+//! The variables of a task while it is evaluated, in go-task's order of precedence.
 
 use indexmap::IndexMap;
 
 use crate::go::{Map, Value};
 
-/// What templates of a task see.
+/// The data of a task's templates.
 #[derive(Debug, Clone, Default)]
 pub struct Variables {
     pub values: Map,
-    /// Variables whose command has not been run, with the command; templates see nothing of them.
+    /// `sh:` variables that were not evaluated, with their command; templates do not see them.
     pub pending: IndexMap<String, String>,
-    /// Names whose values are not shown.
+    /// Names whose values must not be printed.
     pub secrets: Vec<String>,
-    /// Places of values that were set over others, and whether one was taken away: what going back has to mend.
+    /// Indices of overwritten values, and whether any was removed, for [`Variables::reset`].
     replaced: Vec<usize>,
     is_any_removed: bool,
 }
 
 impl Variables {
-    /// With these values to begin with.
+    /// Starts with these values.
     pub fn with_base(base: &Map) -> Self {
         Self { values: base.clone(), ..Self::default() }
     }
 
-    /// As they were when they were made over these values. Most are still there, which is cheaper than making all anew for
-    /// each of many tasks.
+    /// Restores the base values. Cheaper than cloning them for each of many tasks.
     pub fn reset(&mut self, base: &Map) {
         self.pending.clear();
         self.secrets.clear();
@@ -59,7 +58,7 @@ impl Variables {
         self.values.contains_key(name) || self.pending.contains_key(name)
     }
 
-    /// The values as shown to people: secrets are stars.
+    /// The values as printed, with secrets masked; `None` if there are no secrets.
     pub fn mask_secrets(&self) -> Option<Map> {
         if self.secrets.is_empty() {
             return None;
@@ -71,7 +70,7 @@ impl Variables {
         Some(values)
     }
 
-    /// The variables a command can have in its environment: texts, numbers and truth values.
+    /// The variables that can be exported to a command: strings, numbers and booleans.
     pub fn exportable(values: &Map) -> impl Iterator<Item = (&str, String)> {
         values
             .iter()

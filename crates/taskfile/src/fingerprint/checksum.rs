@@ -1,4 +1,4 @@
-//! Sources compared by what is in them.
+//! Compares sources by content.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, Fingerprint
     Ok(same)
 }
 
-/// The sum over names and contents of the sources, as go-task prints it.
+/// The hash of the sources' names and contents, as go-task prints it.
 pub fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintError> {
     let mut hash = Xxh3::new();
     for file in subject.source_files()? {
@@ -40,12 +40,12 @@ pub fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintErro
         hash.update(&bytes);
     }
     let sum = hash.digest128();
-    // The two halves without leading zeros, each by itself: so it is in the state of existing projects.
+    // Each half without leading zeros, because that is how existing projects have it stored.
     Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
 }
 
 pub fn forget(subject: &FingerprintInput<'_>) {
-    // What was never kept cannot be removed, and need not be.
+    // A missing file is fine.
     let _ = std::fs::remove_file(path(subject));
 }
 

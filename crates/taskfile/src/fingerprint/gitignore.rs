@@ -1,4 +1,4 @@
-//! Files git would ignore.
+//! Files ignored by git.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ struct IgnoreRule {
     parts: Vec<String>,
     negated: bool,
     only_directories: bool,
-    /// With a slash before its end, the pattern holds from the file's own directory only.
+    /// A pattern with a slash before its end applies only from the `.gitignore`'s own directory.
     anchored: bool,
 }
 
-/// Keeps the files that no `.gitignore` between the root and the file ignores.
+/// Removes the files that a `.gitignore` between the root and the file ignores.
 pub fn retain(files: &mut Vec<PathBuf>, root: &Path) {
     let mut rules: HashMap<PathBuf, Vec<IgnoreRule>> = HashMap::new();
     files.retain(|file| !is_ignored(file, root, &mut rules));
 }
 
-/// A file in an ignored directory is ignored, whatever comes after.
+/// A file in an ignored directory is ignored regardless of later rules.
 fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<IgnoreRule>>) -> bool {
     let Ok(below) = file.strip_prefix(root) else { return false };
     let mut path = root.to_owned();
@@ -34,7 +34,7 @@ fn is_ignored(file: &Path, root: &Path, rules: &mut HashMap<PathBuf, Vec<IgnoreR
     false
 }
 
-/// What the last rule that matches says, the deeper files after the higher ones.
+/// The last matching rule decides; deeper `.gitignore` files come after higher ones.
 fn is_path_ignored(
     path: &Path,
     root: &Path,

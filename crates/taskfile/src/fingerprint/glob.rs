@@ -1,20 +1,20 @@
-//! Files by pattern: `*`, `?`, `[…]` in a name, `**` for any directories.
+//! Finds files by pattern: `*`, `?` and `[…]` in a name, `**` for any directories.
 
 use std::path::{Path, PathBuf};
 
 use super::FingerprintError;
 
-/// How many entries a pattern may look at.
+/// How many directory entries one pattern may visit.
 const MAX_ENTRIES: usize = 1_000_000;
-/// How deep `**` goes; a link to a directory above would lead round for ever.
+/// How deep `**` descends; bounds cycles of symbolic links.
 const MAX_DEPTH: usize = 40;
 
-/// Adds the files (not directories) a pattern leads to.
+/// Adds the files (not directories) that match a pattern.
 pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
     let path = crate::go::path::join(dir, pattern);
     let parts: Vec<String> =
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
-    // Hidden files are found below `**`, not by a lone `*`, as a shell has it.
+    // As in a shell, `**` finds hidden files and a lone `*` does not.
     let hidden = parts.iter().rev().skip(1).any(|p| p == "**");
     let mut walk = GlobWalk { pattern, hidden, entries: 0, found };
     let start = parts.iter().take_while(|p| !is_pattern(p)).count().min(parts.len().saturating_sub(1));
@@ -60,7 +60,7 @@ impl GlobWalk<'_> {
         Ok(())
     }
 
-    /// A directory's entries; one that cannot be read has none.
+    /// The entries of a directory; an unreadable one has none.
     fn list(&mut self, dir: &Path) -> Result<Vec<(String, PathBuf)>, FingerprintError> {
         let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
         let entries: Vec<_> =
@@ -108,7 +108,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// How much of the pattern stands for this one character; nothing when it does not.
+/// The length of the pattern element that matches this character, or `None`.
 fn match_char(pattern: &[char], c: char) -> Option<usize> {
     match pattern.first()? {
         '?' => Some(1),

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::ast::Glob;
 use crate::go::Value;
 
-/// What went wrong while files were looked at.
+/// Why the fingerprint could not be computed or stored.
 #[derive(Debug, Error)]
 pub enum FingerprintError {
     #[error("task: invalid method {0:?}")]
@@ -27,12 +27,12 @@ pub enum FingerprintError {
     TooMany { pattern: String, limit: usize },
 }
 
-/// The files a task is made from and makes, and where the state between runs is kept.
+/// A task's source and generated files, and where state between runs is stored.
 pub struct FingerprintInput<'s> {
     pub task: &'s str,
     pub label: &'s str,
     pub dir: &'s Path,
-    /// The project's directory, the highest whose `.gitignore` counts.
+    /// The project's directory, the topmost whose `.gitignore` applies.
     pub root: &'s Path,
     pub state: PathBuf,
     pub sources: &'s [Glob],
@@ -62,7 +62,7 @@ impl FingerprintMethod {
 }
 
 impl FingerprintInput<'_> {
-    /// Whether the sources are what they were; remembers what they are, unless nothing is to be changed.
+    /// Whether the sources are unchanged; records their new state, except in a dry run.
     pub fn is_up_to_date(&self, method: FingerprintMethod) -> Result<bool, FingerprintError> {
         match method {
             FingerprintMethod::Checksum => checksum::is_up_to_date(self),
@@ -71,7 +71,7 @@ impl FingerprintInput<'_> {
         }
     }
 
-    /// What templates see of the sources: the variable's name and value.
+    /// The variable that templates see: name and value.
     pub fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
         if timestamp {
             timestamp::value(self)
@@ -80,7 +80,7 @@ impl FingerprintInput<'_> {
         }
     }
 
-    /// Forgets the sources, so that a task that failed runs again.
+    /// Discards the recorded state, so that a failed task runs again.
     pub fn forget(&self, method: FingerprintMethod) {
         if method == FingerprintMethod::Checksum && !self.sources.is_empty() {
             checksum::forget(self);
@@ -95,7 +95,7 @@ impl FingerprintInput<'_> {
         self.files(self.generates)
     }
 
-    /// The files of some patterns, sorted; a later pattern takes out what an earlier one took in.
+    /// The sorted files of some patterns; a later pattern may exclude what an earlier one included.
     fn files(&self, globs: &[Glob]) -> Result<Vec<PathBuf>, FingerprintError> {
         let mut files = std::collections::BTreeMap::new();
         for glob in globs {
@@ -120,7 +120,7 @@ impl FingerprintInput<'_> {
     }
 }
 
-/// A name as a file name: everything but letters and digits becomes a dash.
+/// Turns a name into a file name: everything but letters and digits becomes a dash.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "[\\]^_`".contains(c) { c } else { '-' }).collect()
 }

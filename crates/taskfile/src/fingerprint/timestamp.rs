@@ -1,4 +1,4 @@
-//! Sources compared by when they changed.
+//! Compares sources by modification time.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::go::Value;
 
 use super::{FingerprintError, FingerprintInput, file_name};
 
-/// Up to date when no source is newer than the newest of what was made, or than the last run.
+/// Up to date when no source is newer than the newest generated file or the last run.
 pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
         return Ok(false);
@@ -35,7 +35,7 @@ pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, Fingerprint
     Ok(current)
 }
 
-/// When the newest source changed.
+/// The modification time of the newest source.
 pub fn value(subject: &FingerprintInput<'_>) -> Result<(&'static str, Value), FingerprintError> {
     let newest = newest(&subject.source_files()?).unwrap_or(SystemTime::UNIX_EPOCH);
     let moment = jiff::Timestamp::try_from(newest).unwrap_or(jiff::Timestamp::UNIX_EPOCH);

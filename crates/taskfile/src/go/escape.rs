@@ -1,8 +1,8 @@
-//! Characters that do not show as themselves, written so that they do: as Go writes them, and as bash reads them.
+//! Escapes for characters that are not printable, in the notation Go writes and bash reads.
 
 use std::fmt::Write as _;
 
-/// Whether a character shows as itself: letters, marks, numbers, signs and the plain space.
+/// Go's `IsPrint`: letters, marks, numbers, symbols and the plain space.
 pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
@@ -13,9 +13,9 @@ pub fn is_printable(c: char) -> bool {
     !(c.is_control() || c.is_whitespace() || private || invisible)
 }
 
-/// Writes one that does not show: `\n`, `\x1b`, `\u00ad`.
+/// Writes an unprintable character: `\n`, `\x1b`, `\u00ad`.
 pub fn push_escaped(out: &mut String, c: char) {
-    // Writing to a text cannot fail.
+    // Writing to a String cannot fail.
     match c {
         '\x07' => out.push_str("\\a"),
         '\x08' => out.push_str("\\b"),
@@ -30,7 +30,7 @@ pub fn push_escaped(out: &mut String, c: char) {
     }
 }
 
-/// A text in quotes as Go's encoding/json writes it; for a page of HTML also safe inside a script.
+/// A quoted string as Go's encoding/json writes it, optionally with `<`, `>` and `&` escaped for HTML.
 pub fn push_json(out: &mut String, text: &str, is_html: bool) {
     out.push('"');
     for c in text.chars() {
@@ -49,4 +49,13 @@ pub fn push_json(out: &mut String, text: &str, is_html: bool) {
         }
     }
     out.push('"');
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        _ = write!(out, "{byte:02x}");
+    }
+    out
 }

@@ -1,11 +1,10 @@
-//! What a Taskfile's variable holds: plain data, as YAML and templates give it.
+//! The value of a variable: plain data, as YAML and templates produce it.
 //!
-//! A map keeps the order it was written in; Go's order (sorted by key) is used where Go sorts,
-//! which is when a map is printed or ranged over.
+//! Maps keep insertion order; where Go sorts by key (printing, ranging), so do we.
 
 use super::{float, time};
 
-/// A map as written: insertion order kept.
+/// A map in insertion order.
 pub type Map = indexmap::IndexMap<String, Value>;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,12 +17,12 @@ pub enum Value {
     Str(String),
     List(Vec<Value>),
     Map(Map),
-    /// A moment with its zone, as `toDate` and `now` give it.
+    /// A time with its zone, from `toDate` or `now`.
     Time(Box<jiff::Zoned>),
 }
 
 impl Value {
-    /// Whether `{{if}}` takes its branch: anything but the zero of its type.
+    /// Go's truth: anything but the zero value of its type.
     pub fn truth(&self) -> bool {
         match self {
             Value::Nil => false,
@@ -37,7 +36,7 @@ impl Value {
         }
     }
 
-    /// The value as a template prints it: Go's `%v`.
+    /// Go's `%v`.
     pub fn display(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -86,35 +85,17 @@ impl From<&str> for Value {
     }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Value::Str(text)
-    }
+macro_rules! from_plain {
+    ($($from:ty => $variant:ident),*) => {
+        $(impl From<$from> for Value {
+            fn from(plain: $from) -> Self {
+                Value::$variant(plain)
+            }
+        })*
+    };
 }
 
-impl From<i64> for Value {
-    fn from(number: i64) -> Self {
-        Value::Int(number)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Value::Float(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Self {
-        Value::Bool(flag)
-    }
-}
-
-impl From<Map> for Value {
-    fn from(map: Map) -> Self {
-        Value::Map(map)
-    }
-}
+from_plain!(String => Str, i64 => Int, f64 => Float, bool => Bool, Map => Map);
 
 impl<T: Into<Value>> From<Vec<T>> for Value {
     fn from(items: Vec<T>) -> Self {

@@ -12,21 +12,21 @@ use crate::output::Stream;
 pub use json::JsonLayout;
 pub use summary::print_summaries;
 
-/// The order tasks are listed in.
+/// The sort order of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListOrder {
-    /// Tasks without a namespace first, each part by name.
+    /// Tasks without a namespace first, then by name.
     #[default]
     RootFirst,
     ByName,
     AsWritten,
 }
 
-/// A task in a list, with its texts rendered.
+/// A listed task with its texts rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedTask {
     pub name: String,
-    /// The label if it has one, else the name.
+    /// The label, or the name if there is none.
     pub label: String,
     pub desc: String,
     pub summary: String,
@@ -34,11 +34,11 @@ pub struct ListedTask {
     pub line: usize,
     pub column: usize,
     pub taskfile: String,
-    /// Variables that must be given.
+    /// The names of required variables.
     pub requires: Vec<String>,
 }
 
-/// The tasks people may call; those without a description only if asked for.
+/// The tasks that are not internal: those with a description, or `all`.
 pub fn select_tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: ListOrder) -> Vec<&'e TaskAst> {
     let mut tasks: Vec<&TaskAst> =
         context.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
@@ -52,13 +52,13 @@ pub fn select_tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: ListOrd
     tasks
 }
 
-/// Tasks as they are listed. No command is started for them.
+/// Renders tasks for a list. Runs no command.
 pub fn list_tasks(context: &TaskfileContext<'_>, tasks: &[&TaskAst]) -> Result<Vec<ListedTask>, RunError> {
     let mut variables = None;
     tasks.iter().map(|task| list_task(context, &mut variables, task)).collect()
 }
 
-/// Variables are made for the first task that needs them, and are the next one's afterwards.
+/// Creates variables for the first task that needs them and reuses them for the next ones.
 fn list_task(
     context: &TaskfileContext<'_>,
     known: &mut Option<Variables>,
@@ -89,7 +89,7 @@ fn list_task(
     })
 }
 
-/// Prints the tasks as a table; whether there were any.
+/// Prints the tasks as a table and returns whether there were any.
 pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: ListOrder) -> Result<bool, RunError> {
     let tasks = select_tasks(context, all, order);
     if tasks.is_empty() {
@@ -107,7 +107,7 @@ pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: ListOrder) -
     Ok(true)
 }
 
-/// Prints names and aliases, a line each.
+/// Prints names and aliases, one per line.
 pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
     let mut text = String::new();
     for task in select_tasks(context, all, order) {
@@ -119,7 +119,7 @@ pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
     context.console.write(Stream::Out, text.as_bytes());
 }
 
-/// Prints the tasks as JSON for editors; whether there were any.
+/// Prints the tasks as JSON for editors and returns whether there were any.
 pub fn print_json(
     context: &TaskfileContext<'_>,
     all: bool,

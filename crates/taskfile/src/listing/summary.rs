@@ -1,4 +1,4 @@
-//! One task in full.
+//! The summary of one task.
 
 use std::fmt::Write;
 
@@ -8,24 +8,14 @@ use crate::context::{RunError, TaskCall, TaskfileContext};
 use crate::go::Value;
 use crate::output::Stream;
 
-/// Variables that are there without anybody saying them; a Taskfile that says one is not shown to.
+/// Predefined variables, which are not listed even if a Taskfile sets them.
+#[rustfmt::skip]
 const SPECIAL: &[&str] = &[
-    "ALIAS",
-    "MATCH",
-    "ROOT_DIR",
-    "ROOT_TASKFILE",
-    "TASK",
-    "TASKFILE",
-    "TASKFILE_DIR",
-    "TASK_DIR",
-    "TASK_EXE",
-    "TASK_VERSION",
-    "USER_WORKING_DIR",
-    "PATH_LIST_SEPARATOR",
-    "FILE_PATH_SEPARATOR",
+    "ALIAS", "MATCH", "ROOT_DIR", "ROOT_TASKFILE", "TASK", "TASKFILE", "TASKFILE_DIR", "TASK_DIR",
+    "TASK_EXE", "TASK_VERSION", "USER_WORKING_DIR", "PATH_LIST_SEPARATOR", "FILE_PATH_SEPARATOR",
 ];
 
-/// Prints what each task is and does. No command is started for it.
+/// Prints the summary of each task. Runs no command.
 pub fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCall]) -> Result<(), RunError> {
     for (index, call) in calls.iter_mut().enumerate() {
         let compiled = compile(context, call, false)?;
@@ -72,7 +62,7 @@ fn summary(context: &TaskfileContext<'_>, compiled: &CompiledTask<'_>, call: &Ta
     out
 }
 
-/// The variables the Taskfile and the task say, without those that are environment too.
+/// The variables of the Taskfile and the task, without those that are also environment variables.
 fn write_vars(context: &TaskfileContext<'_>, compiled: &CompiledTask<'_>, call: &TaskCall, out: &mut String) {
     let task = compiled.task;
     let declared =

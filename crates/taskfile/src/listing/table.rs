@@ -1,12 +1,11 @@
-//! Columns as wide as their widest cell.
+//! The task list as aligned columns.
 
 use super::ListedTask;
 
-/// The blanks between two columns.
+/// The spaces between two columns.
 const PADDING: usize = 6;
 
-/// Names and descriptions in columns. Aliases stand in a column of their own within each run of
-/// neighbours that have some.
+/// Names and descriptions in columns. Consecutive tasks with aliases get an alias column, aligned as in go-task.
 pub fn table(listed: &[ListedTask]) -> String {
     let first: Vec<String> = listed.iter().map(|l| format!("* {}: ", l.name)).collect();
     let descs: Vec<String> = listed.iter().map(|l| l.desc.replace('\n', " ")).collect();

@@ -10,7 +10,7 @@ use crate::yaml::{Position, YamlError};
 
 use super::dotenv::DotenvError;
 
-/// The text of each is go-task's where go-task has one; [`LoadError::hint`] says what to do next.
+/// Messages are go-task's where go-task has one; [`LoadError::hint`] adds what to do next.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("{}", not_found(uri, *searched_above, *at_root))]
@@ -27,7 +27,7 @@ pub enum LoadError {
     Version { location: String, version: SchemaVersion, reason: String },
     #[error("task: Taskfiles versions should match. First is \"{first}\" but second is \"{second}\"")]
     VersionMismatch { first: SchemaVersion, second: SchemaVersion },
-    /// The files on the way round, the first again at the end.
+    /// The files of the cycle, with the first repeated at the end.
     #[error("task: include cycle detected between {} <--> {}", path.first().map_or("", String::as_str), path.get(1).map_or("", String::as_str))]
     IncludeCycle { path: Vec<String> },
     #[error(
@@ -55,7 +55,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// The exit code of go-task's command line for this.
+    /// go-task's exit code for this error.
     pub fn code(&self) -> i32 {
         match self {
             LoadError::NotFound { .. } => 100,
@@ -76,7 +76,7 @@ impl LoadError {
         }
     }
 
-    /// The place of the mistake, where there is one.
+    /// The position of the error, if it has one.
     pub fn position(&self) -> Option<Position> {
         match self {
             LoadError::Yaml { error, .. } => Some(error.position),
@@ -85,7 +85,7 @@ impl LoadError {
         }
     }
 
-    /// What helps a person further than the message: the place in the file, the way round a cycle.
+    /// Details beyond the message: the position in the file, the files of a cycle.
     pub fn hint(&self) -> Option<String> {
         match self {
             LoadError::Yaml { path, error, snippet, .. } => Some(format!(

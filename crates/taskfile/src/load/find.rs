@@ -6,16 +6,11 @@ use crate::go::path::join;
 
 use super::error::LoadError;
 
-/// The names a Taskfile may have, the first found counts.
+/// The names a Taskfile may have; the first one found wins.
+#[rustfmt::skip]
 const NAMES: [&str; 8] = [
-    "Taskfile.yml",
-    "taskfile.yml",
-    "Taskfile.yaml",
-    "taskfile.yaml",
-    "Taskfile.dist.yml",
-    "taskfile.dist.yml",
-    "Taskfile.dist.yaml",
-    "taskfile.dist.yaml",
+    "Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml",
+    "taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml",
 ];
 
 /// A Taskfile and the directory its tasks run in.
@@ -25,8 +20,8 @@ pub struct FoundTaskfile {
     pub dir: PathBuf,
 }
 
-/// Finds the Taskfile for a command line: the given file; else one in the given directory, or the
-/// current one, or above. Tasks run in the given directory if there is a file too, else beside the file.
+/// Finds the Taskfile for a command line: the given file, else one in the given (or current) directory or above it.
+/// Tasks run in the given directory if a file was given too, else beside the file.
 pub fn find_taskfile(
     current: &Path,
     dir: Option<&str>,
@@ -53,7 +48,7 @@ pub fn find_taskfile(
     Ok(FoundTaskfile { dir: parent(&taskfile), taskfile })
 }
 
-/// The path itself when it is a file, or a Taskfile in it when it is a directory.
+/// The path itself if it is a file, or the Taskfile in it if it is a directory.
 pub(super) fn resolve_taskfile(path: &Path) -> Option<PathBuf> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_dir() {

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use sha2::Digest as _;
+
 use crate::ast::{Include, TaskfileAst, TaskfileWarning};
+use crate::go::escape::hex;
 use crate::go::path::{clean, join};
 use crate::go::{Map, Value};
 use crate::template::{Host, Template};
@@ -17,12 +20,12 @@ use super::merge::merge;
 use super::snippet::snippet;
 use super::stamp::FileStamp;
 
-/// How large one Taskfile may be; the largest seen in the wild has 60 kB.
+/// The size limit of one Taskfile; the largest seen in the wild has 60 kB.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
-/// How deep includes may lead; real ones stay below five.
+/// The nesting limit of includes; real ones stay below five.
 const MAX_INCLUDE_DEPTH: usize = 50;
 
-/// One Taskfile with its includes merged in, and the files that took part.
+/// One Taskfile with its includes merged in, and the files read for it.
 #[derive(Debug)]
 pub struct LoadedTaskfile {
     pub taskfile: TaskfileAst,
@@ -30,7 +33,7 @@ pub struct LoadedTaskfile {
     pub warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
-/// Loads a Taskfile. `host` answers the templates in include paths.
+/// Loads a Taskfile. `host` is for the templates in include paths.
 pub fn load(
     path: &Path,
     current: &Path,
@@ -57,16 +60,15 @@ struct TaskfileReader<'a> {
     current: &'a Path,
     environment: &'a Map,
     host: &'a dyn Host,
-    /// Files read and merged. Most are wanted once and are not kept; one that is wanted again is read again, and kept
-    /// from then on.
+    /// Files read so far. Most are included once and need not be kept; a file included twice is re-read and kept.
     read: HashMap<PathBuf, Option<Rc<TaskfileAst>>>,
-    /// Files whose includes are being read, for finding cycles.
+    /// Files whose includes are being read, for cycle detection.
     open: Vec<PathBuf>,
     files: Vec<FileStamp>,
     warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
-/// A file that was read, for whoever wants it.
+/// A file that was read: owned, or kept for further includes.
 enum ReadFile {
     Own(Box<TaskfileAst>),
     Shared(Rc<TaskfileAst>),
@@ -142,7 +144,7 @@ impl TaskfileReader<'_> {
         Ok(file)
     }
 
-    /// The included file with its include's paths made absolute; nothing for an optional one that is not there.
+    /// The included file and its include with absolute paths; `None` for a missing optional one.
     fn include(
         &mut self,
         from: &Path,
@@ -174,7 +176,7 @@ impl TaskfileReader<'_> {
         Ok(Some((include, self.read(&found)?)))
     }
 
-    /// Templates in an include see the environment and the file's own variables as written; `~` is home.
+    /// Renders a text of an include with the environment and the file's own literal variables; `~` is the home directory.
     fn expand(&self, text: &str, file: &TaskfileAst) -> Result<String, LoadError> {
         let mut out = text.to_owned();
         if text.contains("{{") {
@@ -188,22 +190,15 @@ impl TaskfileReader<'_> {
     }
 }
 
-/// A pinned file must be the one that was pinned.
+/// Checks an include's pinned checksum.
 fn verify_checksum(path: &Path, include: &Include) -> Result<(), LoadError> {
     if include.checksum.is_empty() {
         return Ok(());
     }
     let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
-    let actual = sha256(&bytes);
+    let actual = hex(&sha2::Sha256::digest(&bytes));
     if actual == include.checksum {
         return Ok(());
     }
     Err(LoadError::Checksum { path: path.display().to_string(), actual, expected: include.checksum.clone() })
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest;
-    sha2::Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}"))
 }

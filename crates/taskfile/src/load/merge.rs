@@ -1,4 +1,4 @@
-//! Taking an included Taskfile into the one that includes it.
+//! Merges an included Taskfile into the including one.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use crate::go::path::join;
 
 use super::error::LoadError;
 
-/// How many tasks may come together; includes that include each other's namespaces multiply them.
+/// The limit on tasks after merging; nested includes can multiply them.
 const MAX_TASKS: usize = 20_000;
 
-/// Variables and environment of the included file become the including file's too (the included
-/// one's value counts); its tasks get the namespace in front. They are moved where nobody else wants the file.
+/// Merges variables and environment (the included file's values win) and adds the tasks under the namespace. Tasks
+/// are moved, not cloned, if the file is included only once.
 pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Include) -> Result<(), LoadError> {
     if let (Some(first), Some(second)) = (into.version, from.version)
         && first != second
@@ -63,7 +63,7 @@ fn merge_vars(into: &mut Vars, from: &Vars, include: &Include) {
     }
 }
 
-/// The task as the including file knows it.
+/// Adapts a task to the including file.
 fn adapt_task(mut task: TaskAst, is_silent: bool, include: &Include, vars: &Arc<Vars>) -> TaskAst {
     task.internal = task.internal || include.internal;
     if is_silent {
@@ -101,7 +101,7 @@ fn add_namespace(task: &mut TaskAst, include: &Include) {
     task.namespace.clone_from(&include.namespace);
 }
 
-/// The namespace alone means the included file's default task, unless a task is called so.
+/// Makes the bare namespace an alias of the included default task, unless a task has that name.
 fn alias_default(into: &mut TaskfileAst, include: &Include) {
     if include.flatten || into.tasks.contains_key(&include.namespace) {
         return;
@@ -112,7 +112,7 @@ fn alias_default(into: &mut TaskfileAst, include: &Include) {
     }
 }
 
-/// A name in a namespace; one that begins with a colon is the root's and loses it.
+/// A name in a namespace; a leading colon means the root namespace.
 fn qualify_name(name: &str, namespace: &str) -> String {
     match name.strip_prefix(':') {
         Some(root) => root.to_owned(),

@@ -1,10 +1,10 @@
-//! The lines around a mistake, with a caret under it.
+//! The source lines around an error, with a caret under it.
 
 use std::fmt::Write;
 
 use crate::yaml::Position;
 
-/// Lines shown before and after the one with the mistake.
+/// Lines shown before and after the error.
 const AROUND: usize = 2;
 
 pub fn snippet(source: &str, at: Position) -> String {

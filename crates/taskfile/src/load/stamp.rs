@@ -1,9 +1,9 @@
-//! What a file looked like when it was read, to know whether it has changed.
+//! Detects whether a file changed since it was read.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A file's path, size and time of change; a file that is not there has neither.
+/// A file's path, size and modification time; a missing file has neither of the latter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
     pub path: PathBuf,
@@ -16,7 +16,7 @@ impl FileStamp {
         FileStamp { path: path.to_owned(), seen }
     }
 
-    /// Whether the file still looks the same.
+    /// Whether the file is unchanged.
     pub fn is_current(&self) -> bool {
         FileStamp::read(&self.path) == *self
     }

@@ -1,4 +1,4 @@
-//! Where output goes.
+//! Consoles: where output goes.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -9,16 +9,16 @@ pub enum Stream {
     Err,
 }
 
-/// Takes the output of a run. Several commands may write at once.
+/// Receives the output of a run. Several commands may write concurrently.
 pub trait Console: Send + Sync {
     fn write(&self, stream: Stream, bytes: &[u8]);
 
-    /// The process's own streams: commands then get them directly.
+    /// The process's own streams; commands then inherit them.
     fn is_terminal(&self) -> bool {
         false
     }
 
-    /// Both streams are one: commands then get one pipe, so that the order is kept.
+    /// Both streams are combined; commands then get one pipe, which preserves the order.
     fn is_combined(&self) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub struct ProcessConsole;
 
 impl Console for ProcessConsole {
     fn write(&self, stream: Stream, bytes: &[u8]) {
-        // Somebody who closed our output does not want it; there is nobody to tell.
+        // If our output is closed, nobody wants it.
         let _ = match stream {
             Stream::Out => std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()),
             Stream::Err => std::io::stderr().write_all(bytes),
@@ -42,7 +42,7 @@ impl Console for ProcessConsole {
     }
 }
 
-/// Keeps the output in memory, the streams apart or together in their order.
+/// Captures output in memory, with the streams separate or combined.
 #[derive(Debug, Default)]
 pub struct Capture {
     combined: bool,
@@ -55,7 +55,7 @@ struct CaptureBuffer {
     dropped: u64,
 }
 
-/// How much of each stream is kept; a run that writes more loses what comes after.
+/// How much of each stream is kept; the rest is dropped.
 pub const MAX_CAPTURED_BYTES: usize = 32 * 1024 * 1024;
 
 impl Capture {
@@ -67,7 +67,7 @@ impl Capture {
         Capture { combined: true, ..Capture::default() }
     }
 
-    /// What was written: stdout and stderr, or everything and nothing.
+    /// Returns stdout and stderr; when combined, everything is in the first.
     pub fn take(&self) -> (String, String) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (text(&mut kept.0), text(&mut kept.1))

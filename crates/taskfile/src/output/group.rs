@@ -1,4 +1,4 @@
-//! A command's output in one piece, when it has ended.
+//! Output mode `group`: prints a command's output in one piece when it ends.
 
 use super::console::{Console, Stream};
 
@@ -18,7 +18,7 @@ impl GroupedOutput {
         self.kept.extend_from_slice(bytes);
     }
 
-    /// Nothing is shown of a command that said nothing, nor of a good one where only failures count.
+    /// Prints nothing for a command without output, nor for a successful one in error-only mode.
     pub fn finish(self, console: &dyn Console, failed: bool) {
         if self.kept.is_empty() || (self.error_only && !failed) {
             return;

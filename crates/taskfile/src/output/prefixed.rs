@@ -1,4 +1,4 @@
-//! Every line with the task's prefix, as soon as it is whole.
+//! Output mode `prefixed`: prints each complete line with the task's prefix.
 
 use super::console::{Console, Stream};
 
@@ -21,7 +21,7 @@ impl PrefixedOutput {
         }
     }
 
-    /// A last line without an end gets one.
+    /// Prints a last unterminated line.
     pub fn finish(mut self, console: &dyn Console) {
         if !self.begun.is_empty() {
             self.begun.push(b'\n');

@@ -1,4 +1,4 @@
-//! Where the output of one command goes, connected to its streams.
+//! Connects the streams of one command.
 
 use std::io::PipeReader;
 use std::process::{Command, Stdio};
@@ -9,22 +9,22 @@ use super::console::{Console, ProcessConsole, Stream};
 pub enum CommandSink<'s> {
     /// The process's own streams.
     Inherit,
-    /// Taken apart.
+    /// Stdout and stderr separately.
     Separate { out: &'s mut (dyn FnMut(&[u8]) + Send), err: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Taken as one, in its order.
+    /// Both streams in one pipe.
     Combined { all: &'s mut (dyn FnMut(&[u8]) + Send) },
-    /// Output is taken, errors go to the process's own stream.
+    /// Stdout is captured, stderr is inherited.
     OutOnly { out: &'s mut (dyn FnMut(&[u8]) + Send) },
 }
 
-/// One pipe and what takes its output.
+/// One pipe and the callback for its output.
 pub struct OutputPipe<'s> {
     pub reader: PipeReader,
     pub take: &'s mut (dyn FnMut(&[u8]) + Send),
 }
 
 impl<'s> CommandSink<'s> {
-    /// Connects the command's streams; the pipes to read from.
+    /// Connects the command's streams and returns the pipes to read.
     pub(crate) fn connect(self, command: &mut Command) -> std::io::Result<Vec<OutputPipe<'s>>> {
         match self {
             CommandSink::Inherit => {

@@ -1,4 +1,4 @@
-//! Whether a task may run and whether it has to.
+//! Checks before a task runs: preconditions, up-to-date state, prompts.
 
 use crate::compile::CompiledTask;
 use crate::context::{RunError, RunErrorKind};
@@ -8,7 +8,7 @@ use crate::shell::{CancelScope, CommandError};
 use super::TaskRunner;
 
 impl TaskRunner<'_> {
-    /// Every precondition must hold; the first that does not says why.
+    /// Fails with the message of the first precondition that does not hold.
     pub(super) fn check_preconditions(
         &self,
         compiled: &CompiledTask<'_>,
@@ -52,14 +52,14 @@ impl TaskRunner<'_> {
         true
     }
 
-    /// A task that failed has to run again.
+    /// Makes a failed task run again next time.
     pub(super) fn discard_fingerprint(&self, compiled: &CompiledTask<'_>) {
         if let Ok(method) = compiled.fingerprint_method(self.context) {
             compiled.subject(self.context, &self.context.lookup()).forget(method);
         }
     }
 
-    /// Asks the task's questions; anything but a yes ends the task.
+    /// Asks the task's prompts; anything but yes cancels the task.
     pub(super) fn prompt(&self, compiled: &CompiledTask<'_>, called: &str) -> Result<(), RunError> {
         if self.context.options.dry {
             return Ok(());

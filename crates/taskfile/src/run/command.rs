@@ -1,4 +1,4 @@
-//! One step of a task: a command, or a call of another task.
+//! Runs one step of a task: a command or a call of another task.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::template::Host;
 
 use super::TaskRunner;
 
-/// How long a deferred command may take once its run has been ended.
+/// The time limit for deferred commands after the run was cancelled.
 const DEFERRED_LIMIT: Duration = Duration::from_secs(10);
 
 impl TaskRunner<'_> {
@@ -144,7 +144,7 @@ impl TaskRunner<'_> {
             || platforms.iter().any(|p| p.matches(self.context.host.os(), self.context.host.arch()))
     }
 
-    /// Runs what was deferred, the last first. Their failures do not count.
+    /// Runs deferred commands in reverse order and ignores their failures.
     pub(super) fn run_deferred(
         &self,
         compiled: &CompiledTask<'_>,
@@ -185,7 +185,7 @@ fn shell_text(action: &Action) -> &str {
     }
 }
 
-/// Runs something under a limit of its own; when that passes, the error names it.
+/// Runs something with its own timeout, and reports that timeout if it expires.
 pub(super) fn run_with_timeout(
     scope: &CancelScope,
     limit: Duration,
@@ -201,7 +201,7 @@ pub(super) fn run_with_timeout(
     }
 }
 
-/// An error when the run has been ended.
+/// Fails if the run was cancelled.
 pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), RunError> {
     use crate::shell::{CancelReason, CommandError};
     match scope.cancel_reason() {
@@ -211,7 +211,7 @@ pub(super) fn check_cancelled(scope: &CancelScope) -> Result<(), RunError> {
     }
 }
 
-/// Options of several levels, each once.
+/// Merges the options of several levels without duplicates.
 fn merge_options(levels: &[&Vec<String>]) -> Vec<String> {
     let mut options: Vec<String> = Vec::new();
     for option in levels.iter().flat_map(|l| l.iter()) {

@@ -1,4 +1,4 @@
-//! Tasks that run at once.
+//! Runs tasks concurrently.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,13 +9,13 @@ use crate::shell::{CancelScope, CancelToken};
 
 use super::TaskRunner;
 
-/// How many of one task's dependencies run at once; the others wait for one to end.
+/// How many dependencies of one task run concurrently; the others wait.
 const MAX_CONCURRENT: usize = 64;
-/// The stack of a thread. It is only reserved, not used, and holds [`super::task::DEPTH_PER_STACK`] calls.
+/// The stack size of a thread, enough for [`super::task::DEPTH_PER_STACK`] nested calls. It is only reserved.
 pub(super) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 impl TaskRunner<'_> {
-    /// Runs what a task depends on, at once, and waits for all; the first failure counts.
+    /// Runs a task's dependencies concurrently and waits for all; returns the first failure.
     pub(super) fn run_deps(
         &self,
         compiled: &CompiledTask<'_>,
@@ -47,7 +47,7 @@ impl TaskRunner<'_> {
         })
     }
 
-    /// Runs some jobs at once; the first failure counts, and ends the others where that is asked for.
+    /// Runs jobs concurrently and returns the first failure, which with `failfast` cancels the others.
     pub(super) fn run_concurrently(
         &self,
         jobs: usize,
@@ -72,7 +72,7 @@ impl TaskRunner<'_> {
                 if turn >= jobs {
                     return;
                 }
-                // The last first: so go-task's scheduler mostly starts them, and people compare outputs.
+                // Start with the last one: go-task's scheduler mostly does, and people compare outputs.
                 let index = if turn == 0 { jobs - 1 } else { turn - 1 };
                 if let Err(error) = job(index, &scope) {
                     lock(&first).get_or_insert(error);

@@ -1,4 +1,4 @@
-//! Tasks that run once, or once for the same variables.
+//! Tasks that run once per run, or once per set of variables.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use crate::context::{RunError, RunErrorKind, lock};
 
 use super::TaskRunner;
 
-/// What has been started, by key.
+/// Started executions, by key.
 #[derive(Default)]
 pub struct Executions {
     started: Mutex<HashMap<String, Arc<Execution>>>,
@@ -21,15 +21,15 @@ pub struct Execution {
     changed: Condvar,
 }
 
-/// What a task that came second does.
+/// Whether a task runs or waits for an earlier execution.
 pub enum ExecutionSlot {
-    /// It is the first; it must tell when it is done.
+    /// First to run; the guard reports completion.
     Claimed(Option<ExecutionGuard>),
-    /// Another one runs or ran it.
+    /// Already running or done.
     Taken { key: String, first: Arc<Execution> },
 }
 
-/// Tells those who wait, however the execution ends.
+/// Wakes the waiting tasks when dropped.
 pub struct ExecutionGuard(Arc<Execution>);
 
 impl Drop for ExecutionGuard {

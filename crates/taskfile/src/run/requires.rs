@@ -1,4 +1,4 @@
-//! Variables a task cannot do without.
+//! Checks required variables.
 
 use crate::compile::CompiledTask;
 use crate::context::RunErrorKind;
@@ -27,7 +27,7 @@ pub(super) fn check_set(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind>
 pub(super) fn check_allowed(compiled: &CompiledTask<'_>) -> Result<(), RunErrorKind> {
     let mut wrong = Vec::new();
     for (name, allowed) in compiled.allowed.iter().filter(|(_, allowed)| !allowed.is_empty()) {
-        // Only texts are held against the list: a number from another task's `vars:` passes, as in go-task.
+        // Only strings are checked: a number from another task's `vars:` passes, as in go-task.
         let Some(Value::Str(value)) = compiled.variables.values.get(name.as_str()) else { continue };
         if !allowed.contains(value) {
             wrong.push(format!(

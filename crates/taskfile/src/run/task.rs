@@ -1,4 +1,4 @@
-//! One task from its call to its end.
+//! Runs one task from its call to its end.
 
 use crate::compile::{CompiledStep, CompiledTask, compile};
 use crate::context::{RunError, RunErrorKind, TaskCall, lock};
@@ -10,13 +10,13 @@ use super::deps::STACK_BYTES;
 use super::once::ExecutionSlot;
 use super::requires::{check_allowed, check_set};
 
-/// How often one task may be called in a run, so that a circle of calls ends.
+/// How often one task may be called in a run; bounds call cycles.
 const MAX_CALLS: u32 = 1000;
-/// How many calls inside each other share a stack; deeper ones get a new one.
+/// How many nested calls share a stack; deeper ones get a new thread.
 const DEPTH_PER_STACK: usize = 50;
 
 impl<'e> TaskRunner<'e> {
-    /// Runs the tasks of a command line, one after the other or at once.
+    /// Runs tasks sequentially, or concurrently with `parallel`.
     pub fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls.iter_mut() {
             self.check(call)?;
@@ -29,7 +29,7 @@ impl<'e> TaskRunner<'e> {
         calls.iter_mut().try_for_each(|call| self.run_task(call, &self.context.scope))
     }
 
-    /// Whether a call names a task people may call.
+    /// Checks that a call names a task that may be called directly.
     pub fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
         let task = self.context.find(call)?;
         let name = call.task.clone();
@@ -44,7 +44,7 @@ impl<'e> TaskRunner<'e> {
         if call.depth % DEPTH_PER_STACK < DEPTH_PER_STACK - 1 {
             return self.run_task_here(call, scope);
         }
-        // Calls may lead as deep as the limit on calls allows; a stack of its own keeps that safe.
+        // Calls may nest up to the call limit; a fresh stack prevents overflow.
         std::thread::scope(|threads| {
             let task = call.task.clone();
             let started = std::thread::Builder::new()
@@ -58,7 +58,7 @@ impl<'e> TaskRunner<'e> {
     fn run_task_here(&self, call: &mut TaskCall, scope: &CancelScope) -> Result<(), RunError> {
         let task = self.context.find(call)?;
         if !self.matches_platform(&task.platforms) {
-            // go-task's own line ends in a backslash and an n; people compare outputs.
+            // go-task's own line ends in a literal `\n`; people compare outputs.
             if self.context.options.verbose {
                 let line = format!("task: {:?} not for current platform - ignored\\n", call.task);
                 self.context.console.write(crate::output::Stream::Out, line.as_bytes());
@@ -66,7 +66,7 @@ impl<'e> TaskRunner<'e> {
             return Ok(());
         }
         if !task.requires.is_empty() {
-            // A missing variable is told before a template trips over it.
+            // Report a missing variable before a template fails because of it.
             check_set(&compile(self.context, call, false)?)?;
         }
         let compiled = compile(self.context, call, true)?;
@@ -94,7 +94,7 @@ impl<'e> TaskRunner<'e> {
         Ok(())
     }
 
-    /// Runs the task, unless it is one that runs once and has been.
+    /// Runs the task, unless it runs once and already did.
     fn run_or_skip(
         &self,
         call: &TaskCall,
@@ -113,7 +113,7 @@ impl<'e> TaskRunner<'e> {
         self.execute(call, compiled, scope)
     }
 
-    /// Dependencies, checks, questions, commands.
+    /// Dependencies, checks, prompts, commands.
     fn execute(
         &self,
         call: &TaskCall,
@@ -172,7 +172,7 @@ impl<'e> TaskRunner<'e> {
         result
     }
 
-    /// Whether each task has nothing to do; the first that has is an error.
+    /// Fails for the first task that is not up to date.
     pub fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls {
             let compiled = compile(self.context, call, true)?;

@@ -1,4 +1,4 @@
-//! Ending a run early: by a person, by a sibling that failed, or by the clock.
+//! Cancels a run: on request, when a sibling failed, or at a deadline.
 
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A switch that can be thrown once, from any thread; whoever waits for a command sees it at once.
+/// Cancels from any thread; whoever waits for a command notices at once.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     inner: Arc<CancelState>,
@@ -15,7 +15,7 @@ pub struct CancelToken {
 #[derive(Debug)]
 struct CancelState {
     thrown: AtomicBool,
-    /// Readable (at its end) once the writer is dropped, so that waiting can be a poll.
+    /// Becomes readable when the writer is dropped, so that waiters can poll it.
     signal: PipeReader,
     writer: Mutex<Option<PipeWriter>>,
 }
@@ -42,14 +42,14 @@ impl CancelToken {
     }
 }
 
-/// Under what a piece of the run stands: every switch above it, and the nearest deadline.
+/// The cancellation tokens and the nearest deadline that apply to a part of the run.
 #[derive(Debug, Clone, Default)]
 pub struct CancelScope {
     switches: Vec<CancelToken>,
     deadline: Option<Instant>,
 }
 
-/// Why a piece of the run has to end.
+/// Why a part of the run has to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {
     Cancelled,
@@ -62,7 +62,7 @@ impl CancelScope {
         self
     }
 
-    /// The same with a limit, unless there is a nearer one.
+    /// Adds a deadline, unless there is a nearer one.
     pub fn with_timeout(&self, limit: Duration) -> CancelScope {
         let own = Instant::now().checked_add(limit);
         let deadline = match (self.deadline, own) {

@@ -1,9 +1,9 @@
-//! What a shell does to a path before it is one: `~`, variables, and braces.
+//! Shell expansion of paths: `~`, variables and braces.
 
-/// How many words braces may grow into.
+/// How many words brace expansion may produce.
 const MAX_WORDS: usize = 10_000;
 
-/// A path with `~` and variables put in; blanks and patterns stay.
+/// Expands `~` and variables; whitespace and patterns are kept.
 pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     if !text.contains(['~', '$', '\\', '\'', '"']) {
         return text.to_owned();
@@ -40,14 +40,14 @@ pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> St
     out
 }
 
-/// A pattern with variables put in and `{a,b}` written out.
+/// Expands variables and `{a,b}`.
 pub fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut out = Vec::new();
     expand_braces(&expand_literal(text, lookup), &mut out);
     out
 }
 
-/// Writes out the first braces with a comma inside, then those of the results.
+/// Expands the first braces with a comma inside, then those of the results.
 fn expand_braces(text: &str, out: &mut Vec<String>) {
     if out.len() >= MAX_WORDS {
         return;
@@ -63,7 +63,7 @@ fn expand_braces(text: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Where the first group opens and closes, and its own commas.
+/// Positions of the first brace pair and of its top-level commas.
 fn find_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
     for (open, _) in text.match_indices('{') {
         let (mut depth, mut commas) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! Starting a command and seeing it to its end.
+//! Starts a command and waits for it.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -20,24 +20,24 @@ use super::words::{PlainCommand, parse_plain};
 pub struct CommandRequest<'r> {
     pub command: &'r str,
     pub dir: &'r Path,
-    /// The whole environment, or nothing for the process's own.
+    /// The whole environment, or `None` for the process's own.
     pub environment: Option<&'r [(String, String)]>,
-    /// Variables on top of it.
+    /// Additional variables.
     pub additions: &'r [(String, OsString)],
     pub set: &'r [String],
     pub shopt: &'r [String],
-    /// Whether the command gets the process's standard input; else it reads nothing.
+    /// Whether the command inherits standard input; otherwise it reads `/dev/null`.
     pub stdin: bool,
-    /// Whether it leads its own process group.
+    /// Whether the command leads its own process group.
     pub own_group: bool,
 }
 
-/// Why a command did not end well.
+/// Why a command failed.
 #[derive(Debug, Error)]
 pub enum CommandError {
     #[error("exit status {0}")]
     Exit(i32),
-    /// The command is no command; where and why.
+    /// A syntax error with its position.
     #[error("{0}")]
     Syntax(String),
     #[error("context canceled")]
@@ -48,10 +48,10 @@ pub enum CommandError {
     Start { command: String, dir: PathBuf, source: std::io::Error },
 }
 
-/// The code of a command that is not there, or that may not be run: go-task's shell has one for both.
+/// The exit code of a command that does not exist or is not executable; go-task's shell has one for both.
 const NOT_RUN: i32 = 127;
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 pub fn run(
     request: &CommandRequest<'_>,
     scope: &CancelScope,
@@ -78,10 +78,10 @@ pub fn run(
     }
 }
 
-/// Options of the shell that make no difference to a single program without expansions.
+/// Shell options that make no difference for a single program without expansions.
 const HARMLESS_OPTIONS: &[&str] = &["e", "errexit", "u", "nounset", "f", "noglob", "pipefail"];
 
-/// Starts a program without a shell, with the shell's words for one that is not there.
+/// Starts a program without a shell, with go-task's messages if it cannot be found.
 fn run_program(
     request: &CommandRequest<'_>,
     words: &[String],
@@ -104,7 +104,7 @@ fn run_program(
     spawn_and_wait(request, command, scope, sink)
 }
 
-/// The file of a program: on the command's own search path, or where a path says.
+/// Finds a program on the command's `PATH`, or by its path.
 fn find_program(request: &CommandRequest<'_>, name: &str) -> Result<PathBuf, String> {
     let executable =
         |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
@@ -128,7 +128,7 @@ fn find_program(request: &CommandRequest<'_>, name: &str) -> Result<PathBuf, Str
         .ok_or_else(|| format!("{name:?}: executable file not found in $PATH\n"))
 }
 
-/// A text file the system cannot run by itself; a shell can.
+/// An executable text file that needs a shell to run.
 fn is_script_without_shebang(program: &Path) -> bool {
     use std::io::Read;
     let mut start = [0_u8; 4];
@@ -172,7 +172,7 @@ fn shell_command(request: &CommandRequest<'_>) -> Command {
     command
 }
 
-/// Gives the command its surroundings, starts it and waits for it.
+/// Sets up the command's environment and streams, starts it and waits for it.
 fn spawn_and_wait(
     request: &CommandRequest<'_>,
     mut command: Command,
@@ -200,7 +200,7 @@ fn spawn_and_wait(
         }
         _ => failed(source),
     })?;
-    // The write ends live in `command`; while it does, the pipes do not end.
+    // `command` holds the write ends, and the pipes end only when it is dropped.
     drop(command);
     let running = RunningCommand { child, pipes, leads_group: request.own_group };
     let (status, ended) = running.wait(scope).map_err(failed)?;
@@ -214,7 +214,7 @@ fn spawn_and_wait(
     }
 }
 
-/// The code of an end, by a signal as a shell counts it.
+/// The exit code; 128 plus the signal for a killed process, as in a shell.
 fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

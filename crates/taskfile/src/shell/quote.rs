@@ -1,15 +1,15 @@
-//! Words quoted for a shell, and a line split into words.
+//! Quotes words for a shell and splits lines into words.
 
 use crate::go::escape::{self, is_printable};
 
-/// Words with a meaning of their own as the first of a command.
+/// Words that are keywords at the start of a command.
 const KEYWORDS: [&str; 22] = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
-/// A word as bash reads it back: bare if it can be, else in `'…'`, in `"…"` when it holds a `'`, and in
-/// `$'…'` when it holds what cannot be seen.
+/// Quotes a word for bash: bare if possible, else in `'…'`, in `"…"` if it contains a `'`, and in `$'…'` if it contains
+/// unprintable characters.
 pub fn quote(word: &str) -> String {
     if word.is_empty() {
         return "''".to_owned();
@@ -48,8 +48,8 @@ fn quote_hidden(word: &str) -> String {
     out
 }
 
-/// Splits a line into words by a shell's rules of blanks, quotes and backslashes; nothing else acts.
-/// Nothing when a quote does not end.
+/// Splits a line into words by whitespace, quotes and backslashes; nothing else is special. `None` for an unterminated
+/// quote.
 pub fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

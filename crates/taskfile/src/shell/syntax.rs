@@ -1,10 +1,10 @@
-//! Mistakes in a command that can be seen before it runs, with their place.
+//! Finds syntax errors in a command before it runs.
 //!
-//! A shell runs a script line by line and stumbles in the middle; go-task reads the whole command first.
-//! This check finds the common mistakes the same way and says nothing where it is not sure: commands with
-//! here-documents, `case`, `[[`, arithmetic, functions or arrays are left to the shell.
+//! A shell runs a script line by line and fails in the middle; go-task parses the whole command first. This check
+//! finds the common errors up front and reports nothing when unsure: commands with here-documents, `case`, `[[`,
+//! arithmetic, functions or arrays are left to the shell.
 
-/// The first mistake, as `line:column: what`.
+/// The first error, as `line:column: message`.
 pub fn find_syntax_error(command: &str) -> Option<String> {
     let mut check = SyntaxChecker {
         chars: command.chars().collect(),
@@ -31,22 +31,18 @@ enum SyntaxVerdict {
 struct SyntaxChecker {
     chars: Vec<char>,
     at: usize,
-    /// What has begun and not ended: keywords and brackets, with their places.
+    /// Open keywords and brackets, with their positions.
     open: Vec<(&'static str, usize)>,
-    /// A statement may begin here.
+    /// A statement may start here.
     start: bool,
     /// An operator that needs a statement after it.
     pending: Option<(&'static str, usize)>,
 }
 
-/// What begins something, and the word that ends it.
+/// Opening words and the words that close them.
+#[rustfmt::skip]
 const ENDS: &[(&str, &str)] = &[
-    ("if", "fi"),
-    ("while", "done"),
-    ("until", "done"),
-    ("for", "done"),
-    ("select", "done"),
-    ("{", "}"),
+    ("if", "fi"), ("while", "done"), ("until", "done"), ("for", "done"), ("select", "done"), ("{", "}"),
     ("(", ")"),
 ];
 
@@ -213,7 +209,7 @@ impl SyntaxChecker {
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' => return Ok(()),
-                // A function, an array, a pattern: other rules hold inside.
+                // A function, an array or a pattern has other rules inside.
                 '(' => return Err(SyntaxVerdict::Unsure),
                 _ => self.skip_piece()?,
             }
@@ -221,7 +217,7 @@ impl SyntaxChecker {
         Ok(())
     }
 
-    /// One character, or one quoted or substituted piece.
+    /// Skips one character, or one quoted or substituted piece.
     fn skip_piece(&mut self) -> Result<(), SyntaxVerdict> {
         let at = self.at;
         match (self.peek(0), self.peek(1)) {
@@ -275,11 +271,11 @@ impl SyntaxChecker {
         Err(SyntaxVerdict::Mistake(at, "reached EOF without closing quote `\"`".to_owned()))
     }
 
-    /// To the bracket that closes; a substitution that does not is left to the shell.
+    /// Skips to the closing bracket; an unterminated substitution is left to the shell.
     fn skip_brackets(&mut self, opening: char, closing: char) -> Result<(), SyntaxVerdict> {
         let mut depth = 1;
         while let Some(c) = self.peek(0) {
-            // Comments, patterns and here-documents inside have brackets of their own.
+            // Comments, patterns and here-documents may contain unbalanced brackets.
             if c == '#' && opening == '(' || self.starts_with("case ") || self.starts_with("<<") {
                 return Err(SyntaxVerdict::Unsure);
             }

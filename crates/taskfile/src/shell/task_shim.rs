@@ -1,4 +1,4 @@
-//! `task` called inside a command is this engine.
+//! Makes `task` inside a command run this program.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -16,13 +16,13 @@ impl TaskShim {
         TaskShim { executable: executable.into() }
     }
 
-    /// This very program.
+    /// The current program.
     pub fn current() -> Option<TaskShim> {
         std::env::current_exe().ok().map(TaskShim::new)
     }
 
-    /// The search path with a directory in front whose `task` is the executable; nothing when the
-    /// first `task` on the path is it already, or when no private directory can be made.
+    /// `PATH` with a directory in front whose `task` is the executable. `None` if the first `task` on the path already
+    /// is, or if no private directory can be created.
     pub fn search_path(&self, path: &str) -> Option<OsString> {
         let first = std::env::split_paths(path).map(|dir| dir.join("task")).find(|p| p.is_file());
         if first.is_some_and(|p| p.canonicalize().is_ok_and(|p| p == self.executable)) {
@@ -32,7 +32,7 @@ impl TaskShim {
         std::env::join_paths([dir].into_iter().chain(std::env::split_paths(path))).ok()
     }
 
-    /// A directory of ours alone with `task` in it, kept between runs.
+    /// A private directory with `task` in it, kept between runs.
     fn link(&self) -> Option<PathBuf> {
         let name = format!(
             "baton-task-{:016x}",
@@ -47,14 +47,14 @@ impl TaskShim {
         if made.is_err() || !is_private(&dir) {
             return None;
         }
-        // Another run may make the same link at the same time; then it is the same.
+        // A concurrent run may create the same link.
         let _ = std::fs::remove_file(&link);
         let _ = std::os::unix::fs::symlink(&self.executable, &link);
         link.read_link().is_ok_and(|to| to == self.executable).then_some(dir)
     }
 }
 
-/// The user's runtime directory, else the cache, else the place for temporary files.
+/// The user's runtime directory, else the cache directory, else the temporary directory.
 fn runtime_dir() -> PathBuf {
     let var =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute() && p.is_dir());
@@ -64,7 +64,7 @@ fn runtime_dir() -> PathBuf {
         .unwrap_or_else(std::env::temp_dir)
 }
 
-/// Only a directory nobody else can write to may come first on the path.
+/// Only a directory that nobody else can write to may come first on the `PATH`.
 fn is_private(dir: &Path) -> bool {
     dir.symlink_metadata()
         .is_ok_and(|m| m.is_dir() && m.uid() == rustix::process::geteuid().as_raw() && m.mode() & 0o022 == 0)

@@ -1,4 +1,4 @@
-//! Waiting for a command: its output, its end, a cancellation and the clock, all in one place.
+//! Waits for a command: its output, its exit, cancellation and deadlines in one poll loop.
 
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,23 +14,23 @@ use crate::output::OutputPipe;
 
 use super::cancel::{CancelReason, CancelScope};
 
-/// How long a command that was asked to end may take before it is killed.
+/// How long a command may take to exit after SIGTERM before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output is still read after a command ended, when something it left behind holds the pipe.
+/// How long output is read after a command exited while a child still holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
-/// What is read at once.
+/// The read buffer size.
 const CHUNK: usize = 16 * 1024;
 
 /// A running command.
 pub struct RunningCommand<'s> {
     pub child: Child,
     pub pipes: Vec<OutputPipe<'s>>,
-    /// The command leads its own process group, so its whole tree can be ended.
+    /// The command leads its own process group, so its whole tree can be killed.
     pub leads_group: bool,
 }
 
 impl RunningCommand<'_> {
-    /// Waits until the command ends or has to; its status, and why it had to.
+    /// Waits until the command exits or is cancelled; returns its status and the reason.
     pub fn wait(mut self, scope: &CancelScope) -> std::io::Result<(ExitStatus, Option<CancelReason>)> {
         if self.pipes.is_empty() && scope.is_unlimited() {
             return Ok((self.child.wait()?, None));
@@ -70,7 +70,7 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// A handle that becomes readable when the process ends; without one, polling is by the clock.
+    /// A pidfd, readable when the process exits; without one, polls at an interval.
     fn handle(&self) -> Option<OwnedFd> {
         let pid = Pid::from_child(&self.child);
         pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -111,7 +111,7 @@ impl RunningCommand<'_> {
         Ok(())
     }
 
-    /// Reads once; whether there may be more.
+    /// Reads once and returns whether there may be more.
     fn read(&mut self, index: usize) -> std::io::Result<bool> {
         let mut buffer = [0_u8; CHUNK];
         let pipe = &mut self.pipes[index];
@@ -126,7 +126,7 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// Reads what is left. What the command left running may hold the pipes open; it is not waited for.
+    /// Reads what is left without waiting for background processes that hold the pipes open.
     fn drain(&mut self, open: &mut [bool]) {
         let until = Instant::now() + DRAIN;
         while open.iter().any(|o| *o) && Instant::now() < until {
@@ -138,7 +138,7 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// The command itself has ended; what it started and was told to end gets the rest of the time to do so.
+    /// Gives the rest of the process group the remaining grace period, then kills it.
     fn terminate_group(&self, since: Instant) {
         let pid = Pid::from_child(&self.child);
         let is_left = || self.leads_group && test_kill_process_group(pid).is_ok() && has_live_process(pid);
@@ -152,24 +152,23 @@ impl RunningCommand<'_> {
 
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
-        // A process that is already gone needs no signal.
+        // The process may already be gone.
         let _ = if self.leads_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     }
 }
 
-/// Whether anything in a group still runs. What has ended but was not collected yet counts as a member for the
-/// system; not for us. Where there is no `/proc` to ask, every member counts.
+/// Whether a process group has live members. Zombies do not count; without `/proc`, every member does.
 fn has_live_process(group: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.as_raw_nonzero().to_string();
     processes.flatten().any(|process| {
         let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-        // After the name in brackets: state, parent, group.
+        // After the name in parentheses: state, parent, group.
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let state = fields.next();
         state.is_some_and(|s| s != "Z" && s != "X") && fields.nth(1) == Some(&group)
     })
 }
 
-/// How often is looked where no handle tells of the end.
+/// The polling interval without a pidfd.
 const TICK: Duration = Duration::from_millis(10);

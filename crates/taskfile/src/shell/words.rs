@@ -1,102 +1,30 @@
-//! Commands that need no shell: words and plain quotes, nothing a shell would act on.
+//! Recognizes commands that need no shell: only words and plain quotes.
 
-/// What the shell does itself. A command of these names goes to the shell, whatever is on the path.
+/// Shell builtins and keywords. These commands go to the shell even if a program of that name exists.
+#[rustfmt::skip]
 const SHELL_WORDS: &[&str] = &[
-    ".",
-    ":",
-    "[",
-    "[[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-    "{",
-    "}",
-    "!",
+    ".", ":", "[", "[[", "alias", "bg", "bind", "break", "builtin", "caller", "case", "cd", "command",
+    "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disown", "do", "done",
+    "elif", "else", "enable", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi",
+    "for", "function", "getopts", "hash", "help", "history", "if", "in", "jobs", "kill", "let", "local",
+    "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return",
+    "select", "set", "shift", "shopt", "source", "suspend", "test", "then", "time", "times", "trap",
+    "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "{",
+    "}", "!",
 ];
 
-/// What can be done without a shell.
+/// A command that can be carried out without a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PlainCommand {
     /// Start this program with these arguments.
     Program(Vec<String>),
     /// Print this text.
     Echo(String),
-    /// Do nothing and end with this code.
+    /// Exit with this code.
     Exit(i32),
 }
 
-/// What a command comes to without a shell; nothing when it needs one.
+/// Parses a command; `None` if it needs a shell.
 pub fn parse_plain(command: &str) -> Option<PlainCommand> {
     let words = split_words(command)?;
     match words.first()?.as_str() {
@@ -114,7 +42,7 @@ pub fn parse_plain(command: &str) -> Option<PlainCommand> {
     }
 }
 
-/// The shell's own `echo`, as far as it takes no escapes.
+/// The shell's `echo` builtin without escapes.
 fn parse_echo(words: &[String]) -> Option<PlainCommand> {
     let mut newline = true;
     let mut rest = words;
@@ -135,7 +63,7 @@ fn parse_echo(words: &[String]) -> Option<PlainCommand> {
     Some(PlainCommand::Echo(text))
 }
 
-/// The words of a command that is nothing but words.
+/// The words of a command; `None` if it is more than words.
 fn split_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

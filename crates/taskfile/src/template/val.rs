@@ -79,13 +79,18 @@ fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Result<(usize, usize)> 
         size = size.saturating_add(inner_size);
         depth = depth.max(inner_depth + 1);
     }
+    check_limits(size, depth)?;
+    Ok((size, depth))
+}
+
+fn check_limits(size: usize, depth: usize) -> Result<()> {
     if size > ITEMS_MAX {
         return Err(format!("a list or map of more than {ITEMS_MAX} values"));
     }
     if depth > VALUE_DEPTH_MAX {
         return Err(format!("lists and maps nested more than {VALUE_DEPTH_MAX} deep"));
     }
-    Ok((size, depth))
+    Ok(())
 }
 
 impl ValDict {
@@ -112,12 +117,7 @@ impl ValDict {
         let (size, depth) = value.measure();
         let grown = self.size.get().saturating_add(size);
         let deeper = self.depth.get().max(depth + 1);
-        if grown > ITEMS_MAX {
-            return Err(format!("a list or map of more than {ITEMS_MAX} values"));
-        }
-        if deeper > VALUE_DEPTH_MAX {
-            return Err(format!("lists and maps nested more than {VALUE_DEPTH_MAX} deep"));
-        }
+        check_limits(grown, deeper)?;
         self.size.set(grown);
         self.depth.set(deeper);
         self.entries.borrow_mut().insert(key.to_owned(), value);

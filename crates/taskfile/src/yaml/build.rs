@@ -1,4 +1,4 @@
-//! From the scanner's events to the tree.
+//! Builds the tree from the scanner's events.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,13 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 use super::error::YamlError;
 use super::node::{Position, YamlKind, YamlNode};
 
-/// How deep a document may nest. Real Taskfiles stay below twenty; decoding recurses.
+/// The nesting limit, because decoding recurses. Real Taskfiles stay below twenty.
 pub const MAX_DEPTH: usize = 100;
 
-/// How many nodes a document may hold with its aliases written out, so that a few lines of
-/// aliases to aliases cannot fill the memory.
+/// The limit on nodes with aliases expanded, so that aliases of aliases cannot exhaust memory.
 pub const MAX_NODES: usize = 200_000;
 
-/// The first document of a text, or nothing when there is none.
+/// Parses the first document of a text; `None` if there is none.
 pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
     let mut builder = Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
     for event in Parser::new_from_str(text) {
@@ -26,7 +25,7 @@ pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
     Ok(None)
 }
 
-/// A list or map whose end has not been seen.
+/// A list or map that is still open.
 struct OpenNode {
     position: Position,
     tag: Option<String>,
@@ -104,7 +103,7 @@ impl Builder<'_> {
         self.finish(YamlNode::new(open.position, open.tag, kind), open.anchor)
     }
 
-    /// Hands a complete node to the collection around it; without one it is the document.
+    /// Adds a complete node to the enclosing collection; without one it is the document.
     fn finish(&mut self, node: YamlNode, anchor: usize) -> Result<Option<YamlNode>, YamlError> {
         self.nodes += if node.is_scalar() || anchor > 0 { node.weight } else { 1 };
         if self.nodes > MAX_NODES || node.weight > MAX_NODES {
@@ -122,8 +121,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The scanner's complaint in go-yaml's words: a mistake in a collection names the line before
-    /// the one where the collection began, anything else the line of the mistake.
+    /// The scanner's error in go-yaml's words: an error in a collection names the line before the one where the
+    /// collection began, anything else the line of the error.
     fn syntax_error(&self, error: &ScanError) -> YamlError {
         let at = position(*error.marker());
         let info = error.info();
@@ -157,11 +156,13 @@ impl Builder<'_> {
         } else {
             (at.line, info)
         };
-        let message = if line > 0 { format!("line {line}: {words}") } else { words.to_owned() };
+        // go-yaml counts lines from zero here and does not name the first one.
+        let is_first = line == 0 || (line == 1 && at.line == 1);
+        let message = if is_first { words.to_owned() } else { format!("line {line}: {words}") };
         YamlError::at(at, message)
     }
 
-    /// The last line with anything on it before another; the key that was begun there has no end.
+    /// The last non-blank line before `line`, where the unterminated key began.
     fn last_line_before(&self, line: usize) -> usize {
         let before = self.text.lines().take(line.saturating_sub(1)).enumerate();
         before.filter(|(_, text)| !text.trim().is_empty()).last().map_or(line, |(index, _)| index + 1)

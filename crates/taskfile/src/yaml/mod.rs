@@ -11,3 +11,4 @@ mod scalar;
 pub use build::{MAX_DEPTH, MAX_NODES, parse};
 pub use error::YamlError;
 pub use node::{Position, YamlKind, YamlNode};
+pub(crate) use scalar::resolve_plain;

@@ -1,19 +1,19 @@
 //! One node of a YAML document.
 
-/// A place in a file; line and column count from one, columns in characters.
+/// A position in a file. Line and column count from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Position {
     pub line: usize,
     pub column: usize,
 }
 
-/// A node with its place and, where the file wrote one, the suffix of its `!!tag`.
+/// A node with its position and the suffix of its `!!tag`, if it has one.
 #[derive(Debug, Clone)]
 pub struct YamlNode {
     pub position: Position,
     pub tag: Option<String>,
     pub kind: YamlKind,
-    /// How many nodes this one stands for, aliases written out.
+    /// The number of nodes in this subtree, with aliases expanded.
     pub(super) weight: usize,
 }
 
@@ -34,7 +34,7 @@ impl YamlNode {
         YamlNode { position, tag, kind, weight }
     }
 
-    /// The text of a scalar, whatever it would resolve to; a null is no text.
+    /// The text of a scalar, whatever it resolves to; `None` for null.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             YamlKind::Scalar { text, .. } if !self.is_null() => Some(text),
@@ -42,7 +42,7 @@ impl YamlNode {
         }
     }
 
-    /// The text of a key: scalars as written, anything else empty.
+    /// The text of a key: a scalar as written, anything else empty.
     pub fn key(&self) -> &str {
         match &self.kind {
             YamlKind::Scalar { text, .. } => text,

@@ -1,12 +1,11 @@
 //! Base64, base32 and checksums.
 
-use std::fmt::Write as _;
-
 use sha1::Digest as _;
 
 use super::super::val::{Result, Val};
 use super::ParamType::Str;
 use super::{Function, FunctionContext, fixed, text};
+use crate::go::escape::hex;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     fixed("b64enc", &[Str], |_, args| Ok(Val::text(BASE64.encode(text(args, 0).as_bytes())))),
@@ -17,14 +16,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("sha256sum", &[Str], |_, args| Ok(Val::text(hex(&sha2::Sha256::digest(text(args, 0)))))),
     fixed("adler32sum", &[Str], adler32),
 ];
-
-fn hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        _ = write!(out, "{byte:02x}");
-    }
-    out
-}
 
 fn adler32(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     const MODULUS: u32 = 65_521;
