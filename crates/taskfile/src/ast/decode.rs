@@ -40,13 +40,13 @@ pub struct TaskfileWarning {
 
 /// Collects warnings while a file is decoded.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(super) struct Decoder {
     pub warnings: Vec<TaskfileWarning>,
 }
 
 impl Decoder {
     /// The fields of a map, each key once; unknown keys become warnings.
-    pub fn fields<'n>(
+    pub(super) fn fields<'n>(
         &mut self,
         node: &'n YamlNode,
         what: &str,
@@ -54,7 +54,7 @@ impl Decoder {
     ) -> Result<MapFields<'n>, DecodeError> {
         let entries = node.entries().ok_or_else(|| DecodeError::kind(node, what))?;
         let mut fields =
-            MapFields { node, found: Vec::with_capacity(entries.len()), mistakes: Vec::new(), stop: None };
+            MapFields { node, found: Vec::with_capacity(entries.len()), errors: Vec::new(), stop: None };
         for (key, value) in entries.iter().filter(|(k, _)| k.key() != "<<") {
             let name = key.key();
             if let Some((_, _, first)) = fields.found.iter().find(|(n, _, _)| *n == name) {
@@ -87,10 +87,10 @@ impl Decoder {
 
 /// The fields of one map. Invalid scalars are collected and reported together by [`MapFields::finish`]; of errors in
 /// nested parts only the first in file order is reported.
-pub struct MapFields<'n> {
+pub(super) struct MapFields<'n> {
     node: &'n YamlNode,
     found: Vec<(&'n str, &'n YamlNode, Position)>,
-    mistakes: Vec<(Position, String)>,
+    errors: Vec<(Position, String)>,
     stop: Option<(Position, DecodeError)>,
 }
 
@@ -111,7 +111,7 @@ impl<'n> MapFields<'n> {
     }
 
     /// The value of a key that is present and not null.
-    pub fn get(&self, name: &str) -> Option<&'n YamlNode> {
+    pub(super) fn get(&self, name: &str) -> Option<&'n YamlNode> {
         self.found
             .iter()
             .find(|(n, _, _)| *n == name)
@@ -120,11 +120,11 @@ impl<'n> MapFields<'n> {
     }
 
     /// The first key of the map, even if its value is null.
-    pub fn first_key(&self) -> Option<&'n str> {
+    pub(super) fn first_key(&self) -> Option<&'n str> {
         self.found.first().map(|(n, _, _)| *n)
     }
 
-    pub fn mismatch(&mut self, node: &YamlNode, into: &str) {
+    pub(super) fn mismatch(&mut self, node: &YamlNode, into: &str) {
         let value = match node.short_tag() {
             "!!seq" | "!!map" => String::new(),
             _ => {
@@ -136,17 +136,17 @@ impl<'n> MapFields<'n> {
             }
         };
         let line = node.position.line;
-        self.mistakes.push((
+        self.errors.push((
             node.position,
             format!("line {line}: cannot unmarshal {}{value} into {into}", node.short_tag()),
         ));
     }
 
-    pub fn string(&mut self, name: &str) -> String {
+    pub(super) fn string(&mut self, name: &str) -> String {
         self.optional_string(name).unwrap_or_default()
     }
 
-    pub fn optional_string(&mut self, name: &str) -> Option<String> {
+    pub(super) fn optional_string(&mut self, name: &str) -> Option<String> {
         let node = self.get(name)?;
         if let Some(text) = node.text() {
             return Some(text.to_owned());
@@ -155,11 +155,11 @@ impl<'n> MapFields<'n> {
         None
     }
 
-    pub fn bool(&mut self, name: &str) -> bool {
+    pub(super) fn bool(&mut self, name: &str) -> bool {
         self.optional_bool(name).unwrap_or(false)
     }
 
-    pub fn optional_bool(&mut self, name: &str) -> Option<bool> {
+    pub(super) fn optional_bool(&mut self, name: &str) -> Option<bool> {
         let node = self.get(name)?;
         let value = node.bool();
         if value.is_none() {
@@ -168,7 +168,7 @@ impl<'n> MapFields<'n> {
         value
     }
 
-    pub fn strings(&mut self, name: &str) -> Vec<String> {
+    pub(super) fn strings(&mut self, name: &str) -> Vec<String> {
         let Some(node) = self.get(name) else { return Vec::new() };
         let Some(items) = node.items() else {
             self.mismatch(node, "[]string");
@@ -186,7 +186,7 @@ impl<'n> MapFields<'n> {
     }
 
     /// A list of nested parts; nulls are skipped, as in go-task.
-    pub fn list<T>(
+    pub(super) fn list<T>(
         &mut self,
         name: &str,
         go_type: &str,
@@ -211,7 +211,7 @@ impl<'n> MapFields<'n> {
     }
 
     /// One nested part.
-    pub fn part<T>(
+    pub(super) fn part<T>(
         &mut self,
         name: &str,
         decode: impl FnOnce(&'n YamlNode) -> Result<T, DecodeError>,
@@ -233,15 +233,15 @@ impl<'n> MapFields<'n> {
     }
 
     /// Fails if any field read so far was invalid.
-    pub fn finish(mut self) -> Result<(), DecodeError> {
+    pub(super) fn finish(mut self) -> Result<(), DecodeError> {
         if let Some((_, error)) = self.stop {
             return Err(error);
         }
-        if self.mistakes.is_empty() {
+        if self.errors.is_empty() {
             return Ok(());
         }
-        self.mistakes.sort_by_key(|(position, _)| *position);
-        let messages = self.mistakes.into_iter().map(|(_, m)| m).collect();
+        self.errors.sort_by_key(|(position, _)| *position);
+        let messages = self.errors.into_iter().map(|(_, m)| m).collect();
         Err(DecodeError { messages, position: self.node.position })
     }
 }

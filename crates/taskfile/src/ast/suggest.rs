@@ -1,7 +1,7 @@
 //! "Did you mean" suggestions for misspelled keys.
 
 /// The closest known word within an edit distance of two, and of half the word's length.
-pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub(super) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let allowed = (word.chars().count() / 2).min(2);
     known
         .into_iter()

@@ -6,7 +6,7 @@ use crate::listing::ListOrder;
 /// A parsed command line.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct TaskFlags {
+pub(super) struct TaskFlags {
     pub version: bool,
     pub help: bool,
     pub init: bool,
@@ -63,7 +63,7 @@ const VALUES: &[(&str, char)] = &[
 
 impl TaskFlags {
     /// Parses the arguments; the error is pflag's message.
-    pub fn parse(words: &[String]) -> Result<TaskFlags, String> {
+    pub(super) fn parse(words: &[String]) -> Result<TaskFlags, String> {
         let mut flags = TaskFlags::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -185,7 +185,7 @@ impl TaskFlags {
     }
 
     /// Rejects contradictory flags with go-task's messages.
-    pub fn validate(&self) -> Result<(), &'static str> {
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         let group = self.output.name == "group";
         let rules = [
             (self.global && self.dir.is_some(), "task: You can't set both --global and --dir"),
@@ -212,11 +212,11 @@ impl TaskFlags {
         rules.iter().find(|(broken, _)| *broken).map_or(Ok(()), |(_, words)| Err(words))
     }
 
-    pub fn lists(&self) -> bool {
+    pub(super) fn lists(&self) -> bool {
         self.list || self.list_all
     }
 
-    pub fn order(&self) -> ListOrder {
+    pub(super) fn order(&self) -> ListOrder {
         match self.sort.as_str() {
             "none" => ListOrder::AsWritten,
             "alphanumeric" => ListOrder::ByName,

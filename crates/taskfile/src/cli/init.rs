@@ -16,7 +16,7 @@ tasks:
 ";
 
 /// Writes `Taskfile.yml` unless there is one, and returns the message to print.
-pub fn init(dir: &Path) -> Result<String, String> {
+pub(super) fn init(dir: &Path) -> Result<String, String> {
     let path = dir.join("Taskfile.yml");
     if path.exists() {
         return Err("task: A Taskfile already exists".to_owned());

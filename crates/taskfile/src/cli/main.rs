@@ -34,8 +34,8 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
     let console = ProcessConsole;
     let flags = match TaskFlags::parse(words) {
         Ok(flags) => flags,
-        Err(complaint) => {
-            console.write(Stream::Err, format!("{USAGE}\n{complaint}\n").as_bytes());
+        Err(message) => {
+            console.write(Stream::Err, format!("{USAGE}\n{message}\n").as_bytes());
             return BAD_USAGE;
         }
     };
@@ -52,14 +52,14 @@ pub fn main_within(words: &[String], limit: Option<Duration>) -> i32 {
         return 0;
     }
     if flags.experiments || flags.completion.is_some() {
-        return fail("task: experiments and shell completion are go-task's own; there is none here");
+        return fail("task: experiments and shell completion are not supported");
     }
     if let Err(words) = flags.validate() {
         return fail(words);
     }
     let current = match std::env::current_dir() {
         Ok(current) => current,
-        Err(error) => return fail(&format!("task: cannot tell the current directory: {error}")),
+        Err(error) => return fail(&format!("task: cannot determine the current directory: {error}")),
     };
     if flags.init {
         return match init(&current) {

@@ -6,7 +6,7 @@ use signal_hook::iterator::Signals;
 use crate::shell::CancelToken;
 
 /// Cancels at the first signal and exits immediately at the third.
-pub fn cancel_on_signal(cancel: &CancelToken) {
+pub(super) fn cancel_on_signal(cancel: &CancelToken) {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     let cancel = cancel.clone();
     // Without the thread, a signal only kills this process; the run does not depend on it.

@@ -12,7 +12,7 @@ use super::CompiledTask;
 const MAX_ITEMS: usize = 100_000;
 
 /// One iteration of a loop.
-pub struct LoopItem {
+pub(super) struct LoopItem {
     value: Value,
     key: Option<String>,
 }
@@ -23,7 +23,7 @@ impl LoopItem {
     }
 
     /// Sets the iteration's variables in template data.
-    pub fn set(&self, name: &str, data: &mut Map) {
+    pub(super) fn set(&self, name: &str, data: &mut Map) {
         data.insert(name.to_owned(), self.value.clone());
         if let Some(key) = &self.key {
             data.insert("KEY".to_owned(), Value::from(key.as_str()));
@@ -54,7 +54,10 @@ pub(super) fn loop_items(
         Iteration::Matrix { rows, .. } => matrix_items(rows, compiled, render)?,
     };
     if items.len() > MAX_ITEMS {
-        return Err(loop_error(compiled, &format!("a loop may take {MAX_ITEMS} turns, not {}", items.len())));
+        return Err(loop_error(
+            compiled,
+            &format!("loop has {} items, the limit is {MAX_ITEMS}", items.len()),
+        ));
     }
     Ok(items)
 }
@@ -95,7 +98,7 @@ fn matrix_items(
             },
         };
         if combinations.len().saturating_mul(values.len()) > MAX_ITEMS {
-            return Err(loop_error(compiled, &format!("a matrix may have {MAX_ITEMS} combinations")));
+            return Err(loop_error(compiled, &format!("matrix has more than {MAX_ITEMS} combinations")));
         }
         let with = |combination: &Map, value: &Value| {
             let mut combination = combination.clone();

@@ -17,10 +17,10 @@ use crate::go::path::join;
 use crate::shell::expand_literal;
 use crate::template::TemplateError;
 
-pub use steps::{CompiledDep, CompiledStep, render_action};
+pub(crate) use steps::{CompiledDep, CompiledStep, render_action};
 
 /// A task ready to run or to be shown.
-pub struct CompiledTask<'t> {
+pub(crate) struct CompiledTask<'t> {
     pub task: &'t TaskAst,
     /// The name with its wildcards filled in.
     pub full_name: String,
@@ -50,7 +50,7 @@ pub struct CompiledTask<'t> {
 
 impl CompiledTask<'_> {
     /// The name used in messages.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         if !self.label.is_empty() {
             &self.label
         } else if !self.full_name.is_empty() {
@@ -61,7 +61,7 @@ impl CompiledTask<'_> {
     }
 
     /// The files of the task, for its fingerprint.
-    pub fn subject<'s>(
+    pub(crate) fn subject<'s>(
         &'s self,
         context: &'s TaskfileContext<'_>,
         lookup: &'s dyn Fn(&str) -> Option<String>,
@@ -81,13 +81,16 @@ impl CompiledTask<'_> {
     }
 
     /// How the task's sources are compared.
-    pub fn fingerprint_method(&self, context: &TaskfileContext<'_>) -> Result<FingerprintMethod, RunError> {
+    pub(crate) fn fingerprint_method(
+        &self,
+        context: &TaskfileContext<'_>,
+    ) -> Result<FingerprintMethod, RunError> {
         let named = [&self.method, &context.file.method].into_iter().find(|m| !m.is_empty());
         Ok(FingerprintMethod::parse(named.map_or("checksum", String::as_str))?)
     }
 
     /// Whether the sources are unchanged; `None` for a task without sources.
-    pub fn sources_up_to_date(&self, context: &TaskfileContext<'_>) -> Result<Option<bool>, RunError> {
+    pub(crate) fn sources_up_to_date(&self, context: &TaskfileContext<'_>) -> Result<Option<bool>, RunError> {
         let method = self.fingerprint_method(context)?;
         if self.sources.is_empty() {
             return Ok(None);
@@ -98,7 +101,7 @@ impl CompiledTask<'_> {
 
 /// Fills the variables into a task. With `evaluate`, `sh:` variables are run and an invalid template is an
 /// error; without, the task is only to be shown.
-pub fn compile<'e>(
+pub(crate) fn compile<'e>(
     context: &TaskfileContext<'e>,
     call: &mut TaskCall,
     evaluate: bool,
@@ -136,9 +139,9 @@ pub fn compile<'e>(
         compiled.prefix.clone_from(&task.name);
     }
     env::compile_env(context, &mut compiled, &mut render, evaluate)?;
-    let mistakes = render.finish();
+    let rendered = render.finish();
     if evaluate {
-        mistakes.map_err(|error| misplaced(error, task))?;
+        rendered.map_err(|error| template_error(error, task))?;
     }
     let method = if task.method.is_empty() { &context.file.method } else { &task.method };
     if !task.sources.is_empty() && method != "none" {
@@ -155,15 +158,15 @@ pub fn compile<'e>(
     }
     compiled.status = render.texts(&task.status);
     compiled.allowed = allowed(task, &mut render, evaluate)?;
-    let mistakes = render.finish();
+    let rendered = render.finish();
     if evaluate {
-        mistakes.map_err(|error| misplaced(error, task))?;
+        rendered.map_err(|error| template_error(error, task))?;
     }
     compiled.variables = variables;
     Ok(compiled)
 }
 
-fn misplaced(error: TemplateError, task: &TaskAst) -> RunErrorKind {
+fn template_error(error: TemplateError, task: &TaskAst) -> RunErrorKind {
     RunErrorKind::TaskTemplate { error, task: task.name.clone(), location: task.location.clone() }
 }
 

@@ -10,7 +10,7 @@ use super::CompiledTask;
 use super::items::loop_items;
 
 /// One command or call of a task.
-pub struct CompiledStep<'t> {
+pub(crate) struct CompiledStep<'t> {
     pub command: &'t CommandAst,
     pub action: Action,
     /// The command as printed, if it differs from the one run.
@@ -19,7 +19,7 @@ pub struct CompiledStep<'t> {
 }
 
 /// A task that runs before this one.
-pub struct CompiledDep {
+pub(crate) struct CompiledDep {
     pub task: String,
     pub vars: Vars,
     pub silent: bool,
@@ -103,7 +103,7 @@ fn step<'t>(
     CompiledStep { command, action, shown, condition: render.text(&command.condition) }
 }
 
-pub fn render_action(action: &Action, render: &mut VarRenderer<'_>) -> Action {
+pub(crate) fn render_action(action: &Action, render: &mut VarRenderer<'_>) -> Action {
     match action {
         Action::Shell(text) => Action::Shell(render.text(text)),
         Action::Call { task, vars } => Action::Call { task: render.text(task), vars: render.vars(vars) },

@@ -8,7 +8,7 @@ use super::error::RunErrorKind;
 
 /// A call of a task, by the user or by another task.
 #[derive(Debug, Clone, Default)]
-pub struct TaskCall {
+pub(crate) struct TaskCall {
     pub task: String,
     pub vars: Vars,
     pub silent: bool,
@@ -17,7 +17,7 @@ pub struct TaskCall {
 }
 
 impl TaskCall {
-    pub fn new(task: impl Into<String>) -> TaskCall {
+    pub(crate) fn new(task: impl Into<String>) -> TaskCall {
         TaskCall { task: task.into(), ..TaskCall::default() }
     }
 }

@@ -45,7 +45,7 @@ pub enum RunErrorKind {
     WrongVars { task: String, wrong: Vec<String> },
     #[error("task: [{task}] command timeout exceeded ({})", format_timeout(*limit))]
     Timeout { task: String, limit: Duration },
-    #[error("task: Task {task:?} took longer than {} and was ended", format_timeout(*limit))]
+    #[error("task: Task {task:?} took longer than {} and was cancelled", format_timeout(*limit))]
     TimeLimit { task: String, limit: Duration },
     #[error("task: Task {task:?} was cancelled")]
     Cancelled { task: String },
@@ -156,7 +156,7 @@ impl RunError {
                     .chain(way.into_iter().rev())
                     .chain([task.as_str()])
                     .collect();
-                Some(format!("the tasks call each other in a circle: {}", round.join(" → ")))
+                Some(format!("call cycle: {}", round.join(" → ")))
             }
             RunErrorKind::TaskTemplate { error, task, location } => {
                 let column = error.column.map_or(String::new(), |c| format!(", column {}", c + 1));

@@ -11,12 +11,12 @@ mod options;
 mod renderer;
 mod variables;
 
-pub use call::TaskCall;
+pub(crate) use call::TaskCall;
 pub use environment::TaskEnvironment;
 pub use error::{RunError, RunErrorKind};
-pub use options::RunOptions;
-pub use renderer::VarRenderer;
-pub use variables::Variables;
+pub(crate) use options::RunOptions;
+pub(crate) use renderer::VarRenderer;
+pub(crate) use variables::Variables;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ use crate::template::System;
 
 /// Where a Taskfile is, and where its tasks run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectPaths {
+pub(crate) struct ProjectPaths {
     /// The default directory of tasks.
     pub dir: PathBuf,
     pub taskfile: PathBuf,
@@ -42,7 +42,7 @@ pub struct ProjectPaths {
 }
 
 /// Runs share nothing but the files.
-pub struct TaskfileContext<'e> {
+pub(crate) struct TaskfileContext<'e> {
     pub(crate) file: &'e TaskfileAst,
     pub(crate) place: &'e ProjectPaths,
     pub(crate) options: &'e RunOptions,
@@ -64,7 +64,7 @@ pub struct TaskfileContext<'e> {
 
 impl<'e> TaskfileContext<'e> {
     /// Prepares a run. Runs no command, except for `sh:` variables used in dotenv file names.
-    pub fn new(
+    pub(crate) fn new(
         file: &'e TaskfileAst,
         place: &'e ProjectPaths,
         options: &'e RunOptions,

@@ -4,7 +4,7 @@ use crate::ast::{OutputStyle, Vars};
 
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     pub verbose: bool,
     pub silent: bool,
     /// Print commands without running them.

@@ -6,18 +6,18 @@ use crate::template::{Host, Template, TemplateError, evaluate};
 
 /// Renders the parts of one task. After an error, texts are returned unrendered: a caller that only shows the task can
 /// go on, one that runs it checks [`VarRenderer::finish`].
-pub struct VarRenderer<'r> {
+pub(crate) struct VarRenderer<'r> {
     data: &'r Map,
     host: &'r dyn Host,
     error: Option<TemplateError>,
 }
 
 impl<'r> VarRenderer<'r> {
-    pub fn new(data: &'r Map, host: &'r dyn Host) -> VarRenderer<'r> {
+    pub(crate) fn new(data: &'r Map, host: &'r dyn Host) -> VarRenderer<'r> {
         VarRenderer { data, host, error: None }
     }
 
-    pub fn text(&mut self, text: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str) -> String {
         // Most texts contain no template.
         if self.error.is_some() || !text.contains("{{") {
             return text.to_owned();
@@ -37,12 +37,12 @@ impl<'r> VarRenderer<'r> {
         }
     }
 
-    pub fn texts(&mut self, texts: &[String]) -> Vec<String> {
+    pub(crate) fn texts(&mut self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|t| self.text(t)).collect()
     }
 
     /// Renders the strings inside a value.
-    pub fn value(&mut self, value: &Value) -> Value {
+    pub(crate) fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::Str(text) => Value::Str(self.text(text)),
             Value::List(items) => Value::List(items.iter().map(|i| self.value(i)).collect()),
@@ -51,7 +51,7 @@ impl<'r> VarRenderer<'r> {
         }
     }
 
-    pub fn var(&mut self, var: &Var) -> Var {
+    pub(crate) fn var(&mut self, var: &Var) -> Var {
         if let Some(reference) = &var.reference {
             return Var { value: self.reference(reference), secret: var.secret, ..Var::default() };
         }
@@ -65,7 +65,7 @@ impl<'r> VarRenderer<'r> {
     }
 
     /// Evaluates an expression.
-    pub fn reference(&mut self, expression: &str) -> Option<Value> {
+    pub(crate) fn reference(&mut self, expression: &str) -> Option<Value> {
         if self.error.is_some() {
             return None;
         }
@@ -78,16 +78,16 @@ impl<'r> VarRenderer<'r> {
         }
     }
 
-    pub fn vars(&mut self, vars: &Vars) -> Vars {
+    pub(crate) fn vars(&mut self, vars: &Vars) -> Vars {
         vars.iter().map(|(k, v)| (k.clone(), self.var(v))).collect()
     }
 
     /// Takes over another renderer's error, unless there is one already.
-    pub fn adopt(&mut self, other: VarRenderer<'_>) {
+    pub(crate) fn adopt(&mut self, other: VarRenderer<'_>) {
         self.error = self.error.take().or(other.error);
     }
 
-    pub fn finish(self) -> Result<(), TemplateError> {
+    pub(crate) fn finish(self) -> Result<(), TemplateError> {
         self.error.map_or(Ok(()), Err)
     }
 }

@@ -6,7 +6,7 @@ use crate::go::{Map, Value};
 
 /// The data of a task's templates.
 #[derive(Debug, Clone, Default)]
-pub struct Variables {
+pub(crate) struct Variables {
     pub values: Map,
     /// `sh:` variables that were not evaluated, with their command; templates do not see them.
     pub pending: IndexMap<String, String>,
@@ -19,12 +19,12 @@ pub struct Variables {
 
 impl Variables {
     /// Starts with these values.
-    pub fn with_base(base: &Map) -> Self {
+    pub(crate) fn with_base(base: &Map) -> Self {
         Self { values: base.clone(), ..Self::default() }
     }
 
     /// Restores the base values. Cheaper than cloning them for each of many tasks.
-    pub fn reset(&mut self, base: &Map) {
+    pub(crate) fn reset(&mut self, base: &Map) {
         self.pending.clear();
         self.secrets.clear();
         if std::mem::take(&mut self.is_any_removed) {
@@ -42,24 +42,24 @@ impl Variables {
         }
     }
 
-    pub fn set(&mut self, name: &str, value: Value) {
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.pending.shift_remove(name);
         if let (place, Some(_)) = self.values.insert_full(name.to_owned(), value) {
             self.replaced.push(place);
         }
     }
 
-    pub fn set_pending(&mut self, name: &str, command: &str) {
+    pub(crate) fn set_pending(&mut self, name: &str, command: &str) {
         self.is_any_removed |= self.values.shift_remove(name).is_some();
         self.pending.insert(name.to_owned(), command.to_owned());
     }
 
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.values.contains_key(name) || self.pending.contains_key(name)
     }
 
     /// The values as printed, with secrets masked; `None` if there are no secrets.
-    pub fn mask_secrets(&self) -> Option<Map> {
+    pub(crate) fn mask_secrets(&self) -> Option<Map> {
         if self.secrets.is_empty() {
             return None;
         }
@@ -71,7 +71,7 @@ impl Variables {
     }
 
     /// The variables that can be exported to a command: strings, numbers and booleans.
-    pub fn exportable(values: &Map) -> impl Iterator<Item = (&str, String)> {
+    pub(crate) fn exportable(values: &Map) -> impl Iterator<Item = (&str, String)> {
         values
             .iter()
             .filter(|(_, v)| matches!(v, Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)))

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{FingerprintError, FingerprintInput, file_name};
 
-pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
+pub(super) fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
         return Ok(false);
     }
@@ -30,7 +30,7 @@ pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, Fingerprint
 }
 
 /// The hash of the sources' names and contents, as go-task prints it.
-pub fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintError> {
+pub(super) fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintError> {
     let mut hash = Xxh3::new();
     for file in subject.source_files()? {
         if let Some(name) = file.file_name() {
@@ -44,7 +44,7 @@ pub fn compute(subject: &FingerprintInput<'_>) -> Result<String, FingerprintErro
     Ok(format!("{:x}{:x}", sum >> 64, sum & u128::from(u64::MAX)))
 }
 
-pub fn forget(subject: &FingerprintInput<'_>) {
+pub(super) fn forget(subject: &FingerprintInput<'_>) {
     // A missing file is fine.
     let _ = std::fs::remove_file(path(subject));
 }

@@ -15,7 +15,7 @@ struct IgnoreRule {
 }
 
 /// Removes the files that a `.gitignore` between the root and the file ignores.
-pub fn retain(files: &mut Vec<PathBuf>, root: &Path) {
+pub(super) fn retain(files: &mut Vec<PathBuf>, root: &Path) {
     let mut rules: HashMap<PathBuf, Vec<IgnoreRule>> = HashMap::new();
     files.retain(|file| !is_ignored(file, root, &mut rules));
 }

@@ -10,7 +10,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 const MAX_DEPTH: usize = 40;
 
 /// Adds the files (not directories) that match a pattern.
-pub fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
+pub(super) fn find(dir: &Path, pattern: &str, found: &mut Vec<PathBuf>) -> Result<(), FingerprintError> {
     let path = crate::go::path::join(dir, pattern);
     let parts: Vec<String> =
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
@@ -78,7 +78,7 @@ fn is_pattern(part: &str) -> bool {
 }
 
 /// Whether a name matches a pattern without slashes.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);

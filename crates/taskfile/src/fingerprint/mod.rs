@@ -21,14 +21,14 @@ pub enum FingerprintError {
     Method(String),
     #[error("task: cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("task: cannot keep the state of a task in {path}: {source}", path = path.display())]
+    #[error("task: cannot store the state of a task in {path}: {source}", path = path.display())]
     Keep { path: PathBuf, source: std::io::Error },
-    #[error("task: the pattern {pattern:?} leads to more than {limit} files")]
+    #[error("task: the pattern {pattern:?} visits more than {limit} files")]
     TooMany { pattern: String, limit: usize },
 }
 
 /// A task's source and generated files, and where state between runs is stored.
-pub struct FingerprintInput<'s> {
+pub(crate) struct FingerprintInput<'s> {
     pub task: &'s str,
     pub label: &'s str,
     pub dir: &'s Path,
@@ -44,14 +44,14 @@ pub struct FingerprintInput<'s> {
 
 /// How sources are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FingerprintMethod {
+pub(crate) enum FingerprintMethod {
     Checksum,
     Timestamp,
     None,
 }
 
 impl FingerprintMethod {
-    pub fn parse(name: &str) -> Result<FingerprintMethod, FingerprintError> {
+    pub(crate) fn parse(name: &str) -> Result<FingerprintMethod, FingerprintError> {
         match name {
             "checksum" => Ok(FingerprintMethod::Checksum),
             "timestamp" => Ok(FingerprintMethod::Timestamp),
@@ -63,7 +63,7 @@ impl FingerprintMethod {
 
 impl FingerprintInput<'_> {
     /// Whether the sources are unchanged; records their new state, except in a dry run.
-    pub fn is_up_to_date(&self, method: FingerprintMethod) -> Result<bool, FingerprintError> {
+    pub(crate) fn is_up_to_date(&self, method: FingerprintMethod) -> Result<bool, FingerprintError> {
         match method {
             FingerprintMethod::Checksum => checksum::is_up_to_date(self),
             FingerprintMethod::Timestamp => timestamp::is_up_to_date(self),
@@ -72,7 +72,7 @@ impl FingerprintInput<'_> {
     }
 
     /// The variable that templates see: name and value.
-    pub fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
+    pub(crate) fn value(&self, timestamp: bool) -> Result<(&'static str, Value), FingerprintError> {
         if timestamp {
             timestamp::value(self)
         } else {
@@ -81,17 +81,17 @@ impl FingerprintInput<'_> {
     }
 
     /// Discards the recorded state, so that a failed task runs again.
-    pub fn forget(&self, method: FingerprintMethod) {
+    pub(crate) fn forget(&self, method: FingerprintMethod) {
         if method == FingerprintMethod::Checksum && !self.sources.is_empty() {
             checksum::forget(self);
         }
     }
 
-    pub fn source_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+    pub(crate) fn source_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
         self.files(self.sources)
     }
 
-    pub fn generated_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
+    pub(crate) fn generated_files(&self) -> Result<Vec<PathBuf>, FingerprintError> {
         self.files(self.generates)
     }
 

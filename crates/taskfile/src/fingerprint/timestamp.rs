@@ -9,7 +9,7 @@ use crate::go::Value;
 use super::{FingerprintError, FingerprintInput, file_name};
 
 /// Up to date when no source is newer than the newest generated file or the last run.
-pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
+pub(super) fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, FingerprintError> {
     if subject.sources.is_empty() {
         return Ok(false);
     }
@@ -36,7 +36,7 @@ pub fn is_up_to_date(subject: &FingerprintInput<'_>) -> Result<bool, Fingerprint
 }
 
 /// The modification time of the newest source.
-pub fn value(subject: &FingerprintInput<'_>) -> Result<(&'static str, Value), FingerprintError> {
+pub(super) fn value(subject: &FingerprintInput<'_>) -> Result<(&'static str, Value), FingerprintError> {
     let newest = newest(&subject.source_files()?).unwrap_or(SystemTime::UNIX_EPOCH);
     let moment = jiff::Timestamp::try_from(newest).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     Ok(("TIMESTAMP", Value::Time(Box::new(moment.to_zoned(jiff::tz::TimeZone::system())))))

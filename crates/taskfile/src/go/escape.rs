@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Go's `IsPrint`: letters, marks, numbers, symbols and the plain space.
-pub fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
@@ -14,7 +14,7 @@ pub fn is_printable(c: char) -> bool {
 }
 
 /// Writes an unprintable character: `\n`, `\x1b`, `\u00ad`.
-pub fn push_escaped(out: &mut String, c: char) {
+pub(crate) fn push_escaped(out: &mut String, c: char) {
     // Writing to a String cannot fail.
     match c {
         '\x07' => out.push_str("\\a"),
@@ -31,7 +31,7 @@ pub fn push_escaped(out: &mut String, c: char) {
 }
 
 /// A quoted string as Go's encoding/json writes it, optionally with `<`, `>` and `&` escaped for HTML.
-pub fn push_json(out: &mut String, text: &str, is_html: bool) {
+pub(crate) fn push_json(out: &mut String, text: &str, is_html: bool) {
     out.push('"');
     for c in text.chars() {
         match c {

@@ -8,7 +8,7 @@ pub(crate) fn display(number: f64) -> String {
     general(number, "e")
 }
 
-/// Go's `%g` with the shortest digits that read back the same.
+/// Go's `%g` with the shortest digits that round-trip.
 pub(crate) fn general(number: f64, letter: &str) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -25,7 +25,7 @@ pub(crate) fn general(number: f64, letter: &str) -> String {
     format!("{number}")
 }
 
-/// Go writes the sign of an exponent always, and two digits at least.
+/// Go always writes the sign of an exponent, and at least two digits.
 pub(crate) fn exponent(digits: &str, power: i32, letter: &str) -> String {
     let sign = if power < 0 { '-' } else { '+' };
     format!("{digits}{letter}{sign}{:02}", power.abs())
@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     if !lower.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    // Underscores are for literals with a base prefix or between digits; a number that ends in one is none.
+    // Underscores may only stand between digits.
     if lower.ends_with('_') || lower.contains("__") {
         return None;
     }
@@ -70,14 +70,14 @@ fn parse_hex(text: &str) -> Option<f64> {
     exact.is_finite().then_some(exact)
 }
 
-/// Go's `%e` with so many digits behind the point.
+/// Go's `%e` with a precision.
 pub(crate) fn scientific(number: f64, precision: usize, letter: &str) -> String {
     let text = format!("{number:.precision$e}");
     let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
     exponent(digits, power.parse().unwrap_or(0), letter)
 }
 
-/// Go's `%g` with so many digits in all, trailing zeros left off.
+/// Go's `%g` with a precision: significant digits without trailing zeros.
 pub(crate) fn general_rounded(number: f64, precision: usize, letter: &str) -> String {
     let precision = precision.max(1);
     let text = format!("{number:.*e}", precision - 1);

@@ -1,4 +1,4 @@
-//! Strings, characters and numbers as Go writes them in source text.
+//! String, character and number literals of Go.
 
 use super::escape::{self, is_printable};
 use super::float;
@@ -8,7 +8,7 @@ pub(crate) fn quote(text: &str) -> String {
     quote_with(text, '"', is_printable)
 }
 
-/// Go's `%+q`: every letter that is not ASCII escaped.
+/// Go's `%+q`: non-ASCII characters are escaped.
 pub(crate) fn quote_ascii(text: &str) -> String {
     quote_with(text, '"', |c| c.is_ascii() && is_printable(c))
 }
@@ -95,7 +95,7 @@ fn digits(chars: &mut std::str::Chars<'_>, count: usize, radix: u32, start: u32)
     Some(number)
 }
 
-/// A number as written, with each type it can be.
+/// A number literal, with its value in each type that can hold it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Number {
     pub(crate) text: String,
@@ -139,7 +139,7 @@ impl Number {
         Ok(Number { text, int, float: Some(float) })
     }
 
-    /// Whether it is a float where nothing says which type is wanted.
+    /// Whether it is a float where no type is expected.
     pub(crate) fn looks_like_float(&self) -> bool {
         let hex = self.text.starts_with("0x") || self.text.starts_with("0X");
         let hex_int = hex && !self.text.contains(['p', 'P']);
@@ -147,7 +147,7 @@ impl Number {
     }
 }
 
-/// Go's `ParseInt(text, 0, 64)`: the prefix says the base, and `_` may stand between digits.
+/// Go's `ParseInt(text, 0, 64)`: the prefix gives the base, and `_` may separate digits.
 pub(crate) fn parse_int(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),

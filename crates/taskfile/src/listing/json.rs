@@ -8,7 +8,7 @@ use super::ListedTask;
 
 /// How the JSON is laid out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct JsonLayout {
+pub(crate) struct JsonLayout {
     /// Says for each task whether it is up to date.
     pub with_status: bool,
     /// Nests namespaces instead of giving one list.
@@ -46,7 +46,7 @@ struct JsonLocation<'t> {
 }
 
 /// Tasks with, where asked for, whether each is up to date.
-pub fn json(entries: &[(ListedTask, Option<bool>)], location: &str, layout: JsonLayout) -> String {
+pub(super) fn json(entries: &[(ListedTask, Option<bool>)], location: &str, layout: JsonLayout) -> String {
     let mut root = Namespace { tasks: Some(Vec::new()), location: Some(location), ..Namespace::default() };
     for (listed, up_to_date) in entries {
         let mut space = &mut root;

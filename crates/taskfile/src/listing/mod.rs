@@ -9,12 +9,12 @@ use crate::compile::compile;
 use crate::context::{RunError, TaskCall, TaskfileContext, VarRenderer, Variables};
 use crate::output::Stream;
 
-pub use json::JsonLayout;
-pub use summary::print_summaries;
+pub(crate) use json::JsonLayout;
+pub(crate) use summary::print_summaries;
 
 /// The sort order of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ListOrder {
+pub(crate) enum ListOrder {
     /// Tasks without a namespace first, then by name.
     #[default]
     RootFirst,
@@ -39,7 +39,11 @@ pub struct ListedTask {
 }
 
 /// The tasks that are not internal: those with a description, or `all`.
-pub fn select_tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: ListOrder) -> Vec<&'e TaskAst> {
+pub(crate) fn select_tasks<'e>(
+    context: &TaskfileContext<'e>,
+    all: bool,
+    order: ListOrder,
+) -> Vec<&'e TaskAst> {
     let mut tasks: Vec<&TaskAst> =
         context.file.tasks.values().filter(|t| !t.internal && (all || !t.desc.is_empty())).collect();
     match order {
@@ -53,7 +57,10 @@ pub fn select_tasks<'e>(context: &TaskfileContext<'e>, all: bool, order: ListOrd
 }
 
 /// Renders tasks for a list. Runs no command.
-pub fn list_tasks(context: &TaskfileContext<'_>, tasks: &[&TaskAst]) -> Result<Vec<ListedTask>, RunError> {
+pub(crate) fn list_tasks(
+    context: &TaskfileContext<'_>,
+    tasks: &[&TaskAst],
+) -> Result<Vec<ListedTask>, RunError> {
     let mut variables = None;
     tasks.iter().map(|task| list_task(context, &mut variables, task)).collect()
 }
@@ -90,7 +97,11 @@ fn list_task(
 }
 
 /// Prints the tasks as a table and returns whether there were any.
-pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: ListOrder) -> Result<bool, RunError> {
+pub(crate) fn print_table(
+    context: &TaskfileContext<'_>,
+    all: bool,
+    order: ListOrder,
+) -> Result<bool, RunError> {
     let tasks = select_tasks(context, all, order);
     if tasks.is_empty() {
         let words = if all {
@@ -108,7 +119,7 @@ pub fn print_table(context: &TaskfileContext<'_>, all: bool, order: ListOrder) -
 }
 
 /// Prints names and aliases, one per line.
-pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
+pub(crate) fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
     let mut text = String::new();
     for task in select_tasks(context, all, order) {
         for name in std::iter::once(&task.name).chain(&task.aliases) {
@@ -120,7 +131,7 @@ pub fn print_names(context: &TaskfileContext<'_>, all: bool, order: ListOrder) {
 }
 
 /// Prints the tasks as JSON for editors and returns whether there were any.
-pub fn print_json(
+pub(crate) fn print_json(
     context: &TaskfileContext<'_>,
     all: bool,
     order: ListOrder,

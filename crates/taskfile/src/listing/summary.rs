@@ -16,7 +16,7 @@ const SPECIAL: &[&str] = &[
 ];
 
 /// Prints the summary of each task. Runs no command.
-pub fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCall]) -> Result<(), RunError> {
+pub(crate) fn print_summaries(context: &TaskfileContext<'_>, calls: &mut [TaskCall]) -> Result<(), RunError> {
     for (index, call) in calls.iter_mut().enumerate() {
         let compiled = compile(context, call, false)?;
         let gap = if index > 0 { "\n\n" } else { "" };

@@ -6,7 +6,7 @@ use super::ListedTask;
 const PADDING: usize = 6;
 
 /// Names and descriptions in columns. Consecutive tasks with aliases get an alias column, aligned as in go-task.
-pub fn table(listed: &[ListedTask]) -> String {
+pub(super) fn table(listed: &[ListedTask]) -> String {
     let first: Vec<String> = listed.iter().map(|l| format!("* {}: ", l.name)).collect();
     let descs: Vec<String> = listed.iter().map(|l| l.desc.replace('\n', " ")).collect();
     let width = first.iter().map(|cell| chars(cell)).max().unwrap_or(0) + PADDING;

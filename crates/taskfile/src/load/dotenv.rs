@@ -14,7 +14,7 @@ pub struct DotenvError {
 
 /// The variables of a file, in file order. A value may be bare, in single quotes (verbatim) or in double quotes
 /// (with `\n`, `\"` and `$NAME`); a name may follow `export`; `#` starts a comment.
-pub fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvError> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<IndexMap<String, String>, DotenvError> {
     let text = text.replace("\r\n", "\n");
     let mut vars = IndexMap::new();
     let mut rest = text.as_str();

@@ -50,7 +50,7 @@ pub enum LoadError {
     Dotenv(#[from] DotenvError),
     #[error("task: output style {name:?} not recognized")]
     OutputStyle { name: String },
-    #[error("task: the Taskfile at {path} goes beyond a limit: {what}", path = path.display())]
+    #[error("task: the Taskfile at {path} exceeds a limit: {what}", path = path.display())]
     Limit { path: PathBuf, what: String },
 }
 
@@ -94,12 +94,8 @@ impl LoadError {
                 error.position.line,
                 error.position.column
             )),
-            LoadError::IncludeCycle { path } => {
-                Some(format!("the includes lead round in a circle: {}", path.join(" → ")))
-            }
-            LoadError::OutputStyle { .. } => {
-                Some("the styles are interleaved, group and prefixed".to_owned())
-            }
+            LoadError::IncludeCycle { path } => Some(format!("include cycle: {}", path.join(" → "))),
+            LoadError::OutputStyle { .. } => Some("known styles: interleaved, group, prefixed".to_owned()),
             _ => None,
         }
     }

@@ -15,14 +15,14 @@ const NAMES: [&str; 8] = [
 
 /// A Taskfile and the directory its tasks run in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundTaskfile {
+pub(crate) struct FoundTaskfile {
     pub taskfile: PathBuf,
     pub dir: PathBuf,
 }
 
 /// Finds the Taskfile for a command line: the given file, else one in the given (or current) directory or above it.
 /// Tasks run in the given directory if a file was given too, else beside the file.
-pub fn find_taskfile(
+pub(crate) fn find_taskfile(
     current: &Path,
     dir: Option<&str>,
     taskfile: Option<&str>,

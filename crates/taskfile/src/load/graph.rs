@@ -27,14 +27,14 @@ const MAX_INCLUDE_DEPTH: usize = 50;
 
 /// One Taskfile with its includes merged in, and the files read for it.
 #[derive(Debug)]
-pub struct LoadedTaskfile {
+pub(crate) struct LoadedTaskfile {
     pub taskfile: TaskfileAst,
     pub files: Vec<FileStamp>,
     pub warnings: Vec<(PathBuf, TaskfileWarning)>,
 }
 
 /// Loads a Taskfile. `host` is for the templates in include paths.
-pub fn load(
+pub(crate) fn load(
     path: &Path,
     current: &Path,
     environment: &Map,
@@ -86,7 +86,7 @@ impl TaskfileReader<'_> {
         if self.open.len() >= MAX_INCLUDE_DEPTH {
             return Err(LoadError::Limit {
                 path: path.to_owned(),
-                what: format!("includes lead more than {MAX_INCLUDE_DEPTH} files deep"),
+                what: format!("includes are nested more than {MAX_INCLUDE_DEPTH} levels deep"),
             });
         }
         let mut file = self.parse(path)?;
@@ -120,7 +120,7 @@ impl TaskfileReader<'_> {
         if path.metadata().map_err(failed)?.len() > MAX_FILE_BYTES {
             return Err(LoadError::Limit {
                 path: path.to_owned(),
-                what: format!("a file may have {MAX_FILE_BYTES} bytes"),
+                what: format!("the file is larger than {MAX_FILE_BYTES} bytes"),
             });
         }
         let bytes = std::fs::read(path).map_err(failed)?;

@@ -14,7 +14,11 @@ const MAX_TASKS: usize = 20_000;
 
 /// Merges variables and environment (the included file's values win) and adds the tasks under the namespace. Tasks
 /// are moved, not cloned, if the file is included only once.
-pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Include) -> Result<(), LoadError> {
+pub(super) fn merge(
+    into: &mut TaskfileAst,
+    from: Cow<'_, TaskfileAst>,
+    include: &Include,
+) -> Result<(), LoadError> {
     if let (Some(first), Some(second)) = (into.version, from.version)
         && first != second
     {
@@ -31,7 +35,7 @@ pub fn merge(into: &mut TaskfileAst, from: Cow<'_, TaskfileAst>, include: &Inclu
     if into.tasks.len() + from.tasks.len() > MAX_TASKS {
         return Err(LoadError::Limit {
             path: into.location.clone().into(),
-            what: format!("more than {MAX_TASKS} tasks with its includes"),
+            what: format!("more than {MAX_TASKS} tasks including its includes"),
         });
     }
     let vars = Arc::new(into.vars.clone());

@@ -9,8 +9,8 @@ mod merge;
 mod snippet;
 mod stamp;
 
-pub use dotenv::{DotenvError, parse as parse_dotenv};
+pub(crate) use dotenv::{DotenvError, parse as parse_dotenv};
 pub use error::LoadError;
-pub use find::find_taskfile;
-pub use graph::{LoadedTaskfile, load};
-pub use stamp::FileStamp;
+pub(crate) use find::find_taskfile;
+pub(crate) use graph::{LoadedTaskfile, load};
+pub(crate) use stamp::FileStamp;

@@ -7,7 +7,7 @@ use crate::yaml::Position;
 /// Lines shown before and after the error.
 const AROUND: usize = 2;
 
-pub fn snippet(source: &str, at: Position) -> String {
+pub(super) fn snippet(source: &str, at: Position) -> String {
     let lines: Vec<&str> = source.lines().collect();
     let first = at.line.saturating_sub(AROUND).max(1);
     let last = (at.line + AROUND).min(lines.len());

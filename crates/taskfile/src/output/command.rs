@@ -9,7 +9,7 @@ use super::sink::CommandSink;
 
 /// A known output style.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutputMode {
+pub(crate) enum OutputMode {
     Interleaved,
     Group { begin: String, end: String, error_only: bool },
     Prefixed,
@@ -17,7 +17,7 @@ pub enum OutputMode {
 
 impl OutputMode {
     /// The mode a style names; `None` for an unknown name.
-    pub fn parse(style: &OutputStyle) -> Option<OutputMode> {
+    pub(crate) fn parse(style: &OutputStyle) -> Option<OutputMode> {
         match style.name.as_str() {
             "" | "interleaved" => Some(OutputMode::Interleaved),
             "group" => Some(OutputMode::Group {
@@ -32,7 +32,7 @@ impl OutputMode {
 }
 
 /// How the output of one command reaches the console.
-pub enum CommandOutput {
+pub(crate) enum CommandOutput {
     Interleaved,
     Group(GroupedOutput),
     Prefixed(PrefixedOutput),
@@ -40,7 +40,7 @@ pub enum CommandOutput {
 
 impl CommandOutput {
     /// Runs a command with its output laid out.
-    pub fn run<E>(
+    pub(crate) fn run<E>(
         self,
         console: &dyn Console,
         run: impl FnOnce(CommandSink<'_>) -> Result<(), E>,

@@ -26,7 +26,7 @@ pub trait Console: Send + Sync {
 
 /// The process's own streams.
 #[derive(Debug, Default)]
-pub struct ProcessConsole;
+pub(crate) struct ProcessConsole;
 
 impl Console for ProcessConsole {
     fn write(&self, stream: Stream, bytes: &[u8]) {
@@ -56,7 +56,7 @@ struct CaptureBuffer {
 }
 
 /// How much of each stream is kept; the rest is dropped.
-pub const MAX_CAPTURED_BYTES: usize = 32 * 1024 * 1024;
+pub(super) const MAX_CAPTURED_BYTES: usize = 32 * 1024 * 1024;
 
 impl Capture {
     pub fn separate() -> Capture {
@@ -79,7 +79,7 @@ fn text(kept: &mut CaptureBuffer) -> String {
     let mut text =
         String::from_utf8(kept.bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     if kept.dropped > 0 {
-        text = format!("{text}\n[{} more bytes were not kept]\n", kept.dropped);
+        text = format!("{text}\n[{} more bytes were dropped]\n", kept.dropped);
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use super::console::{Console, Stream};
 
-pub struct GroupedOutput {
+pub(crate) struct GroupedOutput {
     begin: String,
     end: String,
     error_only: bool,
@@ -10,16 +10,16 @@ pub struct GroupedOutput {
 }
 
 impl GroupedOutput {
-    pub fn new(begin: String, end: String, error_only: bool) -> GroupedOutput {
+    pub(crate) fn new(begin: String, end: String, error_only: bool) -> GroupedOutput {
         GroupedOutput { begin, end, error_only, kept: Vec::new() }
     }
 
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.kept.extend_from_slice(bytes);
     }
 
     /// Prints nothing for a command without output, nor for a successful one in error-only mode.
-    pub fn finish(self, console: &dyn Console, failed: bool) {
+    pub(crate) fn finish(self, console: &dyn Console, failed: bool) {
         if self.kept.is_empty() || (self.error_only && !failed) {
             return;
         }

@@ -9,8 +9,9 @@ mod group;
 mod prefixed;
 mod sink;
 
-pub use command::{CommandOutput, OutputMode};
-pub use console::{Capture, Console, ProcessConsole, Stream};
-pub use group::GroupedOutput;
-pub use prefixed::PrefixedOutput;
-pub use sink::{CommandSink, OutputPipe};
+pub(crate) use command::{CommandOutput, OutputMode};
+pub(crate) use console::ProcessConsole;
+pub use console::{Capture, Console, Stream};
+pub(crate) use group::GroupedOutput;
+pub(crate) use prefixed::PrefixedOutput;
+pub(crate) use sink::{CommandSink, OutputPipe};

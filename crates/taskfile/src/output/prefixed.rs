@@ -2,17 +2,17 @@
 
 use super::console::{Console, Stream};
 
-pub struct PrefixedOutput {
+pub(crate) struct PrefixedOutput {
     prefix: String,
     begun: Vec<u8>,
 }
 
 impl PrefixedOutput {
-    pub fn new(prefix: &str) -> PrefixedOutput {
+    pub(crate) fn new(prefix: &str) -> PrefixedOutput {
         PrefixedOutput { prefix: prefix.to_owned(), begun: Vec::new() }
     }
 
-    pub fn take(&mut self, bytes: &[u8], console: &dyn Console) {
+    pub(crate) fn take(&mut self, bytes: &[u8], console: &dyn Console) {
         self.begun.extend_from_slice(bytes);
         while let Some(end) = self.begun.iter().position(|b| *b == b'\n') {
             let rest = self.begun.split_off(end + 1);
@@ -22,7 +22,7 @@ impl PrefixedOutput {
     }
 
     /// Prints a last unterminated line.
-    pub fn finish(mut self, console: &dyn Console) {
+    pub(crate) fn finish(mut self, console: &dyn Console) {
         if !self.begun.is_empty() {
             self.begun.push(b'\n');
             self.write(&self.begun, console);

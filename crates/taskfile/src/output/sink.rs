@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::console::{Console, ProcessConsole, Stream};
 
 /// Where a command's output goes.
-pub enum CommandSink<'s> {
+pub(crate) enum CommandSink<'s> {
     /// The process's own streams.
     Inherit,
     /// Stdout and stderr separately.
@@ -18,7 +18,7 @@ pub enum CommandSink<'s> {
 }
 
 /// One pipe and the callback for its output.
-pub struct OutputPipe<'s> {
+pub(crate) struct OutputPipe<'s> {
     pub reader: PipeReader,
     pub take: &'s mut (dyn FnMut(&[u8]) + Send),
 }

@@ -17,7 +17,7 @@ use crate::context::TaskfileContext;
 use once::Executions;
 
 /// Runs the tasks of one context.
-pub struct TaskRunner<'e> {
+pub(crate) struct TaskRunner<'e> {
     context: &'e TaskfileContext<'e>,
     /// How often each task was called.
     calls: Mutex<HashMap<String, u32>>,
@@ -25,7 +25,7 @@ pub struct TaskRunner<'e> {
 }
 
 impl<'e> TaskRunner<'e> {
-    pub fn new(context: &'e TaskfileContext<'e>) -> TaskRunner<'e> {
+    pub(crate) fn new(context: &'e TaskfileContext<'e>) -> TaskRunner<'e> {
         TaskRunner { context, calls: Mutex::default(), executions: Executions::default() }
     }
 }

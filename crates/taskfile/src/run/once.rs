@@ -10,19 +10,19 @@ use super::TaskRunner;
 
 /// Started executions, by key.
 #[derive(Default)]
-pub struct Executions {
+pub(super) struct Executions {
     started: Mutex<HashMap<String, Arc<Execution>>>,
 }
 
 /// One execution others may wait for.
 #[derive(Default)]
-pub struct Execution {
+pub(super) struct Execution {
     done: Mutex<bool>,
     changed: Condvar,
 }
 
 /// Whether a task runs or waits for an earlier execution.
-pub enum ExecutionSlot {
+pub(super) enum ExecutionSlot {
     /// First to run; the guard reports completion.
     Claimed(Option<ExecutionGuard>),
     /// Already running or done.
@@ -30,7 +30,7 @@ pub enum ExecutionSlot {
 }
 
 /// Wakes the waiting tasks when dropped.
-pub struct ExecutionGuard(Arc<Execution>);
+pub(super) struct ExecutionGuard(Arc<Execution>);
 
 impl Drop for ExecutionGuard {
     fn drop(&mut self) {
@@ -40,7 +40,7 @@ impl Drop for ExecutionGuard {
 }
 
 impl Execution {
-    pub fn wait(&self) {
+    pub(super) fn wait(&self) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         while !*done {
             done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ const DEPTH_PER_STACK: usize = 50;
 
 impl<'e> TaskRunner<'e> {
     /// Runs tasks sequentially, or concurrently with `parallel`.
-    pub fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    pub(crate) fn run(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls.iter_mut() {
             self.check(call)?;
         }
@@ -30,7 +30,7 @@ impl<'e> TaskRunner<'e> {
     }
 
     /// Checks that a call names a task that may be called directly.
-    pub fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
+    pub(crate) fn check(&self, call: &mut TaskCall) -> Result<(), RunError> {
         let task = self.context.find(call)?;
         let name = call.task.clone();
         match () {
@@ -173,7 +173,7 @@ impl<'e> TaskRunner<'e> {
     }
 
     /// Fails for the first task that is not up to date.
-    pub fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
+    pub(crate) fn status(&self, calls: &mut [TaskCall]) -> Result<(), RunError> {
         for call in calls {
             let compiled = compile(self.context, call, true)?;
             if !self.is_up_to_date(&compiled, &self.context.scope)? {

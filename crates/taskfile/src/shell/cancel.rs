@@ -44,26 +44,26 @@ impl CancelToken {
 
 /// The cancellation tokens and the nearest deadline that apply to a part of the run.
 #[derive(Debug, Clone, Default)]
-pub struct CancelScope {
+pub(crate) struct CancelScope {
     switches: Vec<CancelToken>,
     deadline: Option<Instant>,
 }
 
 /// Why a part of the run has to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CancelReason {
+pub(crate) enum CancelReason {
     Cancelled,
     DeadlinePassed,
 }
 
 impl CancelScope {
-    pub fn with_token(mut self, cancel: CancelToken) -> CancelScope {
+    pub(crate) fn with_token(mut self, cancel: CancelToken) -> CancelScope {
         self.switches.push(cancel);
         self
     }
 
     /// Adds a deadline, unless there is a nearer one.
-    pub fn with_timeout(&self, limit: Duration) -> CancelScope {
+    pub(crate) fn with_timeout(&self, limit: Duration) -> CancelScope {
         let own = Instant::now().checked_add(limit);
         let deadline = match (self.deadline, own) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -72,18 +72,18 @@ impl CancelScope {
         CancelScope { deadline, ..self.clone() }
     }
 
-    pub fn cancel_reason(&self) -> Option<CancelReason> {
+    pub(crate) fn cancel_reason(&self) -> Option<CancelReason> {
         if self.switches.iter().any(CancelToken::is_cancelled) {
             return Some(CancelReason::Cancelled);
         }
         self.deadline.filter(|d| *d <= Instant::now()).map(|_| CancelReason::DeadlinePassed)
     }
 
-    pub fn is_unlimited(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.switches.is_empty() && self.deadline.is_none()
     }
 
-    pub fn remaining(&self) -> Option<Duration> {
+    pub(crate) fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|d| d.saturating_duration_since(Instant::now()))
     }
 

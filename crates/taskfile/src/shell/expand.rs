@@ -4,7 +4,7 @@
 const MAX_WORDS: usize = 10_000;
 
 /// Expands `~` and variables; whitespace and patterns are kept.
-pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
+pub(crate) fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> String {
     if !text.contains(['~', '$', '\\', '\'', '"']) {
         return text.to_owned();
     }
@@ -41,7 +41,7 @@ pub fn expand_literal(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> St
 }
 
 /// Expands variables and `{a,b}`.
-pub fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+pub(crate) fn expand_fields(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut out = Vec::new();
     expand_braces(&expand_literal(text, lookup), &mut out);
     out

@@ -12,8 +12,10 @@ mod task_shim;
 mod wait;
 mod words;
 
-pub use cancel::{CancelReason, CancelScope, CancelToken};
-pub use expand::{expand_fields, expand_literal};
-pub use process::{CommandError, CommandRequest, run};
-pub use quote::{quote, split};
+pub use cancel::CancelToken;
+pub(crate) use cancel::{CancelReason, CancelScope};
+pub(crate) use expand::{expand_fields, expand_literal};
+pub(crate) use process::{CommandError, CommandRequest, run};
+pub(crate) use quote::quote;
+pub use quote::split;
 pub use task_shim::TaskShim;

@@ -17,7 +17,7 @@ use super::wait::RunningCommand;
 use super::words::{PlainCommand, parse_plain};
 
 /// A command to run.
-pub struct CommandRequest<'r> {
+pub(crate) struct CommandRequest<'r> {
     pub command: &'r str,
     pub dir: &'r Path,
     /// The whole environment, or `None` for the process's own.
@@ -52,7 +52,7 @@ pub enum CommandError {
 const NOT_RUN: i32 = 127;
 
 /// Runs a command to completion.
-pub fn run(
+pub(crate) fn run(
     request: &CommandRequest<'_>,
     scope: &CancelScope,
     mut sink: CommandSink<'_>,
@@ -72,7 +72,7 @@ pub fn run(
         }
         Some(PlainCommand::Program(words)) => run_program(request, &words, scope, sink),
         _ => match super::syntax::find_syntax_error(request.command) {
-            Some(mistake) => Err(CommandError::Syntax(mistake)),
+            Some(error) => Err(CommandError::Syntax(error)),
             None => spawn_and_wait(request, shell_command(request), scope, sink),
         },
     }

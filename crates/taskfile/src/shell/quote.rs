@@ -10,7 +10,7 @@ const KEYWORDS: [&str; 22] = [
 
 /// Quotes a word for bash: bare if possible, else in `'…'`, in `"…"` if it contains a `'`, and in `$'…'` if it contains
 /// unprintable characters.
-pub fn quote(word: &str) -> String {
+pub(crate) fn quote(word: &str) -> String {
     if word.is_empty() {
         return "''".to_owned();
     }

@@ -5,7 +5,7 @@
 //! arithmetic, functions or arrays are left to the shell.
 
 /// The first error, as `line:column: message`.
-pub fn find_syntax_error(command: &str) -> Option<String> {
+pub(super) fn find_syntax_error(command: &str) -> Option<String> {
     let mut check = SyntaxChecker {
         chars: command.chars().collect(),
         at: 0,

@@ -22,7 +22,7 @@ const DRAIN: Duration = Duration::from_millis(100);
 const CHUNK: usize = 16 * 1024;
 
 /// A running command.
-pub struct RunningCommand<'s> {
+pub(super) struct RunningCommand<'s> {
     pub child: Child,
     pub pipes: Vec<OutputPipe<'s>>,
     /// The command leads its own process group, so its whole tree can be killed.
@@ -31,7 +31,7 @@ pub struct RunningCommand<'s> {
 
 impl RunningCommand<'_> {
     /// Waits until the command exits or is cancelled; returns its status and the reason.
-    pub fn wait(mut self, scope: &CancelScope) -> std::io::Result<(ExitStatus, Option<CancelReason>)> {
+    pub(super) fn wait(mut self, scope: &CancelScope) -> std::io::Result<(ExitStatus, Option<CancelReason>)> {
         if self.pipes.is_empty() && scope.is_unlimited() {
             return Ok((self.child.wait()?, None));
         }

@@ -15,7 +15,7 @@ const SHELL_WORDS: &[&str] = &[
 
 /// A command that can be carried out without a shell.
 #[derive(Debug, PartialEq, Eq)]
-pub enum PlainCommand {
+pub(super) enum PlainCommand {
     /// Start this program with these arguments.
     Program(Vec<String>),
     /// Print this text.
@@ -25,7 +25,7 @@ pub enum PlainCommand {
 }
 
 /// Parses a command; `None` if it needs a shell.
-pub fn parse_plain(command: &str) -> Option<PlainCommand> {
+pub(super) fn parse_plain(command: &str) -> Option<PlainCommand> {
     let words = split_words(command)?;
     match words.first()?.as_str() {
         "echo" => parse_echo(&words[1..]),

@@ -24,16 +24,16 @@ use render::TemplateRenderer;
 
 use crate::go::{Map, Value};
 
-/// What Go prints for a value that is not there; go-task takes it out of every rendered text.
+/// What Go prints for a missing value; go-task removes it from every rendered text.
 const NO_VALUE: &str = "<no value>";
 
-/// The name Go's complaints give the expression of a `ref:`.
+/// The name of a `ref:` expression in Go's error messages.
 const REFERENCE: &str = "resolver";
 
 /// A parsed template.
 pub struct Template {
     text: String,
-    /// None for a text without actions, which renders as itself.
+    /// `None` for a text without actions, which renders as itself.
     definitions: Option<Definitions>,
 }
 
@@ -43,7 +43,7 @@ impl Template {
         Ok(Template { text: text.to_owned(), definitions })
     }
 
-    /// The text with its actions carried out; a value that is not there prints as nothing.
+    /// Renders the template; a missing value prints as nothing.
     pub fn render(&self, data: &Map, host: &dyn Host) -> Result<String, TemplateError> {
         match &self.definitions {
             None => Ok(self.text.clone()),
@@ -57,7 +57,7 @@ pub fn has_actions(text: &str) -> bool {
     text.contains("{{")
 }
 
-/// Parses and renders in one go; a text without actions is handed back as it is.
+/// Parses and renders; a text without actions is returned as it is.
 pub fn render<'t>(text: &'t str, data: &Map, host: &dyn Host) -> Result<Cow<'t, str>, TemplateError> {
     if !has_actions(text) {
         return Ok(Cow::Borrowed(text));
@@ -76,7 +76,7 @@ fn render_parsed(
     Ok(if rendered.contains(NO_VALUE) { rendered.replace(NO_VALUE, "") } else { rendered })
 }
 
-/// The value of an expression, for `ref:`; not its text.
+/// Evaluates an expression to a value, for `ref:`.
 pub fn evaluate(expression: &str, data: &Map, host: &dyn Host) -> Result<Value, TemplateError> {
     if expression == "." {
         return Ok(Value::Map(data.clone()));

@@ -1,11 +1,11 @@
-//! A parsed template, and how each part of it reads in a complaint.
+//! The nodes of a parsed template, and how error messages show them.
 
 use std::fmt;
 
 use super::functions::Function;
 use crate::go::literal::{self, Number};
 
-/// Something that has a value.
+/// An expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
     Bool {
@@ -31,7 +31,7 @@ pub(crate) enum Expr {
         pos: usize,
         path: Vec<String>,
     },
-    /// `$x.a.b`: the first word is the variable, with its dollar.
+    /// `$x.a.b`: the first element is the variable, with its dollar.
     Variable {
         pos: usize,
         path: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) enum TemplateNode {
     Continue,
 }
 
-/// The part of a template that is at work, for the place in a complaint.
+/// The part of a template being evaluated, for error messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TemplateSite<'t> {
     Expr(&'t Expr),

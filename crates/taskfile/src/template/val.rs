@@ -1,4 +1,4 @@
-//! A value while a template is rendered: with its Go type, and with maps shared as Go shares them.
+//! Values during rendering: with their Go type, and with maps shared by reference as in Go.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,15 +12,15 @@ use crate::go::{Map, Value};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Val {
-    /// No value at all: the field of a map that has none of that name.
+    /// No value at all: a missing field of a map.
     Invalid,
-    /// A value that is there, and is nil.
+    /// A present nil value.
     Nil,
-    /// The data the template was given; converted only when it is asked for as a whole.
+    /// The template's data; converted only when needed as a whole.
     Root,
     Bool(bool),
     Int(i64),
-    /// What arithmetic gives; Go does not pass it where an int is wanted.
+    /// The result of arithmetic, which Go does not accept for an int parameter.
     Int64(i64),
     Byte(u8),
     Float(f64),
@@ -33,7 +33,7 @@ pub(crate) enum Val {
     Duration(i64),
 }
 
-/// What a list or map holds, as its Go type says.
+/// The element type of a list or map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Elem {
     Any,
@@ -69,7 +69,7 @@ pub(crate) struct ValDict {
     depth: Cell<usize>,
 }
 
-/// What a function gives, or its error message.
+/// The result of a function, or its error message.
 pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
 
 fn measure<'v>(values: impl Iterator<Item = &'v Val>) -> Result<(usize, usize)> {
@@ -109,7 +109,7 @@ impl ValDict {
         entries
     }
 
-    /// Puts a value in; a map that would come to hold itself is refused, since nothing could print it.
+    /// Sets an entry; rejects cycles, which could not be printed.
     pub(crate) fn set(self: &Rc<Self>, key: &str, value: Val) -> Result<()> {
         if value.holds(self) {
             return Err("a map cannot hold itself".to_owned());
@@ -175,7 +175,7 @@ impl Val {
         }
     }
 
-    /// Bytes to charge for having made it.
+    /// The bytes charged for creating it.
     pub(crate) fn weight(&self) -> u64 {
         match self {
             Val::Str(text) => text.len() as u64,
@@ -268,7 +268,7 @@ fn convert_entries(map: &Map) -> Result<IndexMap<String, Val>> {
     map.iter().map(|(key, value)| Ok((key.clone(), Val::from_value(value)?))).collect()
 }
 
-/// Go's `reflect.DeepEqual`: the same types all the way down.
+/// Go's `reflect.DeepEqual`: types must match at every level.
 impl PartialEq for Val {
     fn eq(&self, other: &Val) -> bool {
         match (self, other) {

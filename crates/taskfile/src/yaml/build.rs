@@ -13,9 +13,12 @@ pub const MAX_DEPTH: usize = 100;
 /// The limit on nodes with aliases expanded, so that aliases of aliases cannot exhaust memory.
 pub const MAX_NODES: usize = 200_000;
 
+/// The nesting limit of [`parse_strict`].
+const MAX_STRICT_DEPTH: usize = 32;
+
 /// Parses the first document of a text; `None` if there is none.
 pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
-    let mut builder = Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0 };
+    let mut builder = Builder::new(text, false);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|e| builder.syntax_error(&e))?;
         if let Some(root) = builder.take(event, span.start)? {
@@ -23,6 +26,37 @@ pub fn parse(text: &str) -> Result<Option<YamlNode>, YamlError> {
         }
     }
     Ok(None)
+}
+
+/// Parses a text that holds one document at most, with text keys and without anchors, aliases and tags: the subset
+/// for files where these would only hide mistakes. Syntax errors are in the scanner's words, not go-yaml's.
+pub fn parse_strict(text: &str) -> Result<Option<YamlNode>, YamlError> {
+    let mut builder = Builder::new(text, true);
+    let mut root = None;
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|e| YamlError::at(position(*e.marker()), e.info().to_owned()))?;
+        if root.is_some() && matches!(event, Event::DocumentStart(_)) {
+            return Err(YamlError::at(
+                position(span.start),
+                "a second document begins here; one file holds one",
+            ));
+        }
+        root = builder.take(event, span.start)?.or(root);
+    }
+    Ok(root)
+}
+
+/// What [`parse_strict`] does not support in this event.
+fn unsupported(event: &Event<'_>) -> Option<String> {
+    let (anchor, tag) = match event {
+        Event::Scalar(_, _, anchor, tag)
+        | Event::SequenceStart(anchor, tag)
+        | Event::MappingStart(anchor, tag) => (*anchor, tag.as_deref()),
+        Event::Alias(_) => return Some("aliases (*name) are not supported here; write it out".to_owned()),
+        _ => return None,
+    };
+    let tag = tag.map(|tag| format!("the tag {}{} is not supported here", tag.handle, tag.suffix));
+    if anchor == 0 { tag } else { Some("anchors (&name) are not supported here; write it out".to_owned()) }
 }
 
 /// A list or map that is still open.
@@ -39,11 +73,21 @@ struct Builder<'t> {
     open: Vec<OpenNode>,
     anchors: HashMap<usize, YamlNode>,
     nodes: usize,
+    is_strict: bool,
 }
 
-impl Builder<'_> {
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, is_strict: bool) -> Builder<'t> {
+        Builder { text, open: Vec::new(), anchors: HashMap::new(), nodes: 0, is_strict }
+    }
+
     fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<YamlNode>, YamlError> {
         let position = position(at);
+        if self.is_strict
+            && let Some(message) = unsupported(&event)
+        {
+            return Err(YamlError::at(position, message));
+        }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let kind = YamlKind::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
@@ -78,11 +122,13 @@ impl Builder<'_> {
         anchor: usize,
         is_map: bool,
     ) -> Result<Option<YamlNode>, YamlError> {
+        if self.is_strict && self.open.len() >= MAX_STRICT_DEPTH {
+            let message = format!("nested more than {MAX_STRICT_DEPTH} levels deep");
+            return Err(YamlError::at(position, message));
+        }
         if self.open.len() >= MAX_DEPTH {
-            return Err(YamlError::at(
-                position,
-                format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line),
-            ));
+            let message = format!("line {}: nested more than {MAX_DEPTH} levels deep", position.line);
+            return Err(YamlError::at(position, message));
         }
         self.open.push(OpenNode { position, tag, anchor, children: Vec::new(), is_map });
         Ok(None)
@@ -94,6 +140,9 @@ impl Builder<'_> {
             let mut pairs = Vec::with_capacity(open.children.len() / 2);
             let mut children = open.children.into_iter();
             while let (Some(key), Some(value)) = (children.next(), children.next()) {
+                if self.is_strict && !key.is_scalar() {
+                    return Err(YamlError::at(key.position, "a key must be a string"));
+                }
                 pairs.push((key, value));
             }
             YamlKind::Map(pairs)
@@ -181,4 +230,38 @@ fn position(at: Marker) -> Position {
 
 fn short(tag: Option<&Tag>) -> Option<String> {
     tag.filter(|t| t.is_yaml_core_schema()).map(|t| t.suffix.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::Value;
+
+    #[test]
+    fn strict_yaml_has_positions_and_keeps_yes_and_no_as_strings() {
+        let root = parse_strict("gate:\n  yes: planned\n  no: on\nvisits: 3\n").unwrap().unwrap();
+        let [(gate, inner), (_, visits)] = root.entries().unwrap() else { panic!("two entries") };
+        assert_eq!(gate.position, Position { line: 1, column: 1 });
+        let (key, value) = &inner.entries().unwrap()[1];
+        assert_eq!((key.key(), key.position), ("no", Position { line: 3, column: 3 }));
+        assert_eq!((value.value(), visits.value()), (Value::from("on"), Value::Int(3)));
+        assert!(parse_strict("").unwrap().is_none());
+    }
+
+    #[test]
+    fn strict_yaml_rejects_what_it_does_not_support() {
+        for (text, line, message) in [
+            ("a: &x 1", 1, "anchors"),
+            ("a: 1\nb: *x", 2, ""),
+            ("a: !!set 1", 1, "tag"),
+            ("a: 1\n---\nb: 2", 2, "second document"),
+            ("a: [1", 1, ""),
+            ("? [a]\n: 1", 1, "key"),
+        ] {
+            let error = parse_strict(text).unwrap_err();
+            assert!(error.position.line >= line && error.message.contains(message), "{text}: {error:?}");
+        }
+        let deep = "[".repeat(100) + &"]".repeat(100);
+        assert!(parse_strict(&deep).unwrap_err().message.contains("nested"));
+    }
 }

@@ -8,7 +8,7 @@ mod error;
 mod node;
 mod scalar;
 
-pub use build::{MAX_DEPTH, MAX_NODES, parse};
+pub use build::{MAX_DEPTH, MAX_NODES, parse, parse_strict};
 pub use error::YamlError;
 pub use node::{Position, YamlKind, YamlNode};
 pub(crate) use scalar::resolve_plain;

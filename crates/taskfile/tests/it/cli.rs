@@ -312,7 +312,7 @@ fn what_is_not_supported_says_what_to_do() {
     code 1
     --- stdout
     --- stderr
-    task: experiments and shell completion are go-task's own; there is none here
+    task: experiments and shell completion are not supported
     ");
 }
 

@@ -130,7 +130,7 @@ fn a_time_limit_ends_the_whole_tree() {
     assert_eq!(outcome.exit_code, 124);
     assert_eq!(
         outcome.error.unwrap().to_string(),
-        "task: Task \"sleep\" took longer than 200ms and was ended"
+        "task: Task \"sleep\" took longer than 200ms and was cancelled"
     );
 }
 
@@ -203,13 +203,13 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
         "version: '3'\nx-mine: 1\ntask: {}\ntasks:\n  a: {platform: linux, hidden: true, cmds: [echo]}\n",
     );
     let taskfile = Taskfile::open(project.path(), "Taskfile.yml".as_ref()).unwrap();
-    let told: Vec<String> = taskfile
+    let warnings: Vec<String> = taskfile
         .warnings()
         .iter()
         .map(|(_, w)| format!("{}:{} {}", w.position.line, w.position.column, w.message))
         .collect();
     assert_eq!(
-        told,
+        warnings,
         [
             "3:1 unknown key \"task\" in taskfile is ignored; did you mean \"tasks\"?",
             "5:7 unknown key \"platform\" in task is ignored; did you mean \"platforms\"?",
@@ -243,7 +243,7 @@ fn hints_go_further_than_messages() {
     ]);
     let error = |file: &str| Taskfile::open(project.path(), file.as_ref()).unwrap_err();
     let hint = error("Taskfile.yml").hint().unwrap().replace(&format!("{}/", project.path().display()), "");
-    assert_eq!(hint, "the includes lead round in a circle: Taskfile.yml → o.yml → Taskfile.yml");
+    assert_eq!(hint, "include cycle: Taskfile.yml → o.yml → Taskfile.yml");
     let bad = error("bad.yml");
     assert!(bad.hint().unwrap().contains("bad.yml:"), "{bad:?}");
     assert!(bad.position().is_some());
@@ -252,5 +252,5 @@ fn hints_go_further_than_messages() {
         .run(&TaskInvocation::new("a"), &OutputTarget::Separate, None)
         .error
         .unwrap();
-    assert_eq!(round.hint().unwrap(), "the tasks call each other in a circle: a → b → a");
+    assert_eq!(round.hint().unwrap(), "call cycle: a → b → a");
 }

@@ -1,4 +1,4 @@
-//! Whatever a template is, rendering ends with a text or a complaint: no panic, no overflow, no end of memory.
+//! Any template renders or gives an error: no panic, no stack overflow, no unbounded memory.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use crate::template::rendered;
 
-fn refused(text: &str, complaint: &str) {
+fn refused(text: &str, message: &str) {
     let shown = rendered(text);
     let start: String = shown.chars().take(200).collect();
-    assert!(shown.starts_with('!') && shown.contains(complaint), "{start}");
+    assert!(shown.starts_with('!') && shown.contains(message), "{start}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Spans of time: `1h30m0s`.
+//! Go's durations: `1h30m0s`.
 
 use std::time::Duration;
 

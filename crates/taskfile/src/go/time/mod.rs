@@ -1,4 +1,4 @@
-//! Moments as Go writes them: by the layout of a sample date. They are read in [`parse`].
+//! Times in Go's layouts, which are written as a sample date.
 
 mod duration;
 mod parse;
@@ -25,7 +25,7 @@ pub(crate) fn weekday_name(time: &Zoned) -> &'static str {
     usize::try_from(day).ok().and_then(|i| WEEKDAYS.get(i)).copied().unwrap_or("")
 }
 
-/// Go's zero time: what a date that could not be read becomes.
+/// Go's zero time, which an unparsable date becomes.
 pub(crate) fn zero() -> Zoned {
     civil::date(1, 1, 1).to_zoned(TimeZone::UTC).unwrap_or_default()
 }
@@ -39,7 +39,7 @@ pub(crate) fn rfc3339(time: &Zoned) -> String {
     format("2006-01-02T15:04:05.999999999Z07:00", time)
 }
 
-/// A part of a layout that stands for a part of a date.
+/// An element of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LayoutPart {
     LongMonth,
@@ -66,7 +66,7 @@ enum LayoutPart {
     LowerHalf,
     Zone,
     Offset(OffsetStyle),
-    /// So many digits of a second, all of them or without trailing zeros, behind a point or comma.
+    /// Fractional seconds after a point or comma, with or without trailing zeros.
     Fraction {
         digits: usize,
         trimmed: bool,
@@ -77,14 +77,14 @@ enum LayoutPart {
 /// How an offset from UTC is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OffsetStyle {
-    /// `Z` where there is none.
+    /// Write `Z` for UTC.
     z: bool,
     separator: &'static str,
-    /// Hours, then minutes, then seconds.
+    /// How many of hours, minutes and seconds.
     parts: usize,
 }
 
-/// Longer samples come before those they start with.
+/// Longer samples come before their prefixes.
 const SAMPLES: [(&str, LayoutPart); 33] = [
     ("January", LayoutPart::LongMonth),
     ("Jan", LayoutPart::ShortMonth),
@@ -121,7 +121,7 @@ const SAMPLES: [(&str, LayoutPart); 33] = [
     ("5", LayoutPart::Second),
 ];
 
-/// The first part in a layout: where it starts, how long it is and which it is.
+/// The first element of a layout: its position, length and kind.
 fn next_part(layout: &str) -> Option<(usize, usize, LayoutPart)> {
     for (at, _) in layout.char_indices() {
         let rest = &layout[at..];
@@ -220,7 +220,7 @@ fn offset(whole: i32, style: OffsetStyle) -> String {
     format!("{}{}", if whole < 0 { '-' } else { '+' }, shown.join(style.separator))
 }
 
-/// The zone's short name; a zone that is only an offset has that for a name.
+/// The zone's abbreviation; a fixed-offset zone has its offset as name.
 fn zone_name(time: &Zoned) -> String {
     if *time.time_zone() == TimeZone::UTC {
         return "UTC".to_owned();

@@ -1,4 +1,4 @@
-//! Reads a moment by the layout of a sample date, with Go's complaints.
+//! Parses times by Go's layouts, with Go's error messages.
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
@@ -21,7 +21,7 @@ struct TimeParser<'a> {
     fields: DateFields,
 }
 
-/// What has been read; everything starts as in Go's zero time.
+/// The fields parsed so far, starting with those of Go's zero time.
 struct DateFields {
     year: i16,
     month: i8,
@@ -77,7 +77,7 @@ impl TimeParser<'_> {
             let sample = &layout[at..at + length];
             layout = &layout[at + length..];
             self.part(part, sample)?;
-            // A fraction behind the seconds is read also where the layout has none.
+            // Like Go, accept fractional seconds even if the layout has none.
             let seconds = matches!(part, LayoutPart::Second | LayoutPart::ZeroSecond);
             let follows = next_part(layout)
                 .is_some_and(|(at, _, part)| at == 0 && matches!(part, LayoutPart::Fraction { .. }));
@@ -105,7 +105,7 @@ impl TimeParser<'_> {
         }
     }
 
-    /// A number of at least and at most so many digits.
+    /// Parses a number of `least` to `most` digits.
     fn number<T: std::str::FromStr>(&mut self, least: usize, most: usize, sample: &str) -> Result<T, String> {
         let digits = self.rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
         if digits < least {
@@ -188,7 +188,7 @@ impl TimeParser<'_> {
         Err(self.cannot(sample))
     }
 
-    /// An abbreviation says nothing certain about an offset; like Go, one that is not known means none.
+    /// Like Go, treats an unknown zone abbreviation as UTC.
     fn zone(&mut self, sample: &str) -> Result<(), String> {
         let letters = self.rest.bytes().take_while(u8::is_ascii_uppercase).count();
         if !(3..=5).contains(&letters) {

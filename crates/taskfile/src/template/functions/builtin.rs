@@ -1,5 +1,4 @@
-//! Go's own functions. `slice` is not here, since sprig's has its name; `and` and `or` are carried out
-//! where arguments are evaluated, because they need not look at all of them.
+//! Go's own functions. `slice` is sprig's; `and` and `or` short-circuit and are evaluated by the renderer.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -37,7 +36,7 @@ fn join_args(args: &[Val]) -> Result<String> {
     if let [Val::Str(text)] = args {
         return Ok(text.to_string());
     }
-    // What is not there prints as such, before it is escaped.
+    // A missing value is printed as "no value" before escaping.
     let shown = |value: &Val| if matches!(value, Val::Nil) { Val::Invalid } else { value.clone() };
     print::print(&args.iter().map(shown).collect::<Vec<_>>())
 }
@@ -101,7 +100,7 @@ fn call(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     }
 }
 
-/// What can be compared with what.
+/// The comparable kinds.
 #[derive(PartialEq, Eq)]
 enum Basic {
     Bool,
@@ -178,7 +177,7 @@ fn compare(args: &[Val], wanted: fn(Ordering) -> bool) -> Result<Val> {
     }
     let order = match (a, b) {
         (Val::Str(a), Val::Str(b)) => a.cmp(b),
-        // Against NaN nothing is less, equal or greater.
+        // Comparisons with NaN are false.
         (Val::Float(a), Val::Float(b)) => match a.partial_cmp(b) {
             Some(order) => order,
             None => return Ok(Val::Bool(false)),

@@ -1,4 +1,4 @@
-//! sprig's functions for moments and spans of time.
+//! sprig's functions for dates and durations.
 
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ fn date_in_zone(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(format_in_zone(call, text(args, 0), arg(args, 1), text(args, 2))))
 }
 
-/// The moment a value means: a time, or seconds since 1970; anything else is now.
+/// The time a value means: a time, or seconds since the epoch; anything else is now.
 fn to_time(call: &FunctionContext<'_>, value: &Val) -> Zoned {
     match value {
         Val::Time(time) => (**time).clone(),

@@ -1,4 +1,4 @@
-//! sprig's functions for what may be empty.
+//! sprig's functions for defaults and emptiness.
 
 use super::super::val::{Result, Val};
 use super::ParamType::{Any, Bool};

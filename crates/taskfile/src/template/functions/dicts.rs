@@ -1,5 +1,4 @@
-//! sprig's functions for maps, and go-task's `merge`. Maps are shared: `set` and `unset` change the one
-//! they are given.
+//! sprig's functions for maps, and go-task's `merge`. Maps are shared: `set` and `unset` modify their argument.
 
 use std::rc::Rc;
 
@@ -73,7 +72,7 @@ fn pluck(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Val::list(found)
 }
 
-/// Go gives the keys in any order; here they are sorted, so that the same template renders the same.
+/// Go returns the keys in random order; sorting makes rendering deterministic.
 fn keys(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let mut names = Vec::new();
     for value in args {

@@ -27,7 +27,7 @@ fn adler32(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(format!("{}", (high << 16) | low)))
 }
 
-/// An alphabet of so many bits to a letter, padded with `=` to whole groups.
+/// An encoding with `bits` bits per letter, padded with `=` to whole groups.
 struct Alphabet {
     name: &'static str,
     letters: &'static [u8],
@@ -69,7 +69,7 @@ impl Alphabet {
         out
     }
 
-    /// The bytes, or where the text is wrong. Line ends are passed over, as Go does.
+    /// The decoded bytes, or the position of the error. Newlines are skipped, as in Go.
     fn decode(&self, whole: &str) -> Result<Vec<u8>, usize> {
         let letters: Vec<(usize, u8)> =
             whole.bytes().enumerate().filter(|(_, byte)| !matches!(byte, b'\r' | b'\n')).collect();
@@ -90,14 +90,14 @@ impl Alphabet {
         let left_over = used % self.group;
         let impossible = matches!((self.group, left_over), (4, 1) | (8, 1 | 3 | 6));
         if impossible || !letters.len().is_multiple_of(self.group) || padding >= self.group {
-            // Go names the start of the group that is not whole.
+            // Go reports the start of the incomplete group.
             return Err(letters.get(used - left_over).map_or(whole.len(), |(place, _)| *place));
         }
         Ok(out)
     }
 }
 
-/// sprig gives the complaint as the result.
+/// sprig returns the error message as the result.
 fn decode_to_text(alphabet: &Alphabet, whole: &str) -> Result<Val> {
     Ok(Val::text(match alphabet.decode(whole) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),

@@ -25,7 +25,7 @@ fn parse(whole: &str) -> Result<Val> {
     convert(parsed)
 }
 
-/// Go's two commonest complaints; the rest in the words of our reader.
+/// Go's two most common messages; the rest are serde_json's.
 fn message(whole: &str, error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
@@ -56,7 +56,7 @@ fn convert(value: serde_json::Value) -> Result<Val> {
 }
 
 struct JsonStyle {
-    /// Two spaces for each level; all on one line without.
+    /// Indent by two spaces instead of writing one line.
     indented: bool,
     escape_html: bool,
 }
@@ -128,7 +128,7 @@ fn close(out: &mut String, empty: bool, style: &JsonStyle, depth: usize) {
     }
 }
 
-/// As ECMAScript has it: plain digits from 1e-6 up to 1e21, an exponent without zeros before it elsewhere.
+/// As in ECMAScript: plain digits from 1e-6 to 1e21, otherwise an exponent without leading zeros.
 fn number(f: f64) -> String {
     let magnitude = f.abs();
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {

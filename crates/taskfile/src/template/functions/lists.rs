@@ -1,5 +1,5 @@
-//! sprig's functions for lists. Each has a twin whose name starts with `must`; the one without has the
-//! same complaint, since Go's templates turn its panic into an error.
+//! sprig's functions for lists. The `must` variants give the same errors, because Go's templates turn the panics of the
+//! others into errors.
 
 use std::rc::Rc;
 
@@ -59,7 +59,7 @@ fn items<'v>(value: &'v Val, message: &str) -> Result<&'v Rc<ValList>> {
     }
 }
 
-/// sprig's `strslice`: what is in a list and not nil, as texts; anything else as a list of one.
+/// sprig's `strslice`: the non-nil items of a list as strings; anything else as a list of one.
 pub(super) fn strings(value: &Val) -> Result<Vec<String>> {
     match value {
         Val::List(list) => {
@@ -115,7 +115,7 @@ fn compact(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Val::list(list.items.iter().filter(|item| item.truth()).cloned().collect())
 }
 
-/// Go's `DeepEqual` over a list for each of its items, so the product is bounded, not only the list.
+/// Bounds the number of `DeepEqual` comparisons, which is quadratic.
 fn check_comparisons(one: usize, other: usize) -> Result<()> {
     const COMPARISONS_MAX: usize = 10_000_000;
     if one.saturating_mul(other) > COMPARISONS_MAX {

@@ -1,4 +1,4 @@
-//! sprig's arithmetic. Whole numbers wrap around, as Go's do; what arithmetic gives is an `int64`.
+//! sprig's arithmetic. Integers wrap around as in Go; results are `int64`.
 
 use super::super::limits::ITEMS_MAX;
 use super::super::val::{Elem, Result, Val};
@@ -56,7 +56,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("seq", &[], Int, seq),
 ];
 
-/// sprig's `toInt64`: what is no number is 0.
+/// sprig's `toInt64`: anything but a number is 0.
 #[expect(clippy::cast_possible_truncation, reason = "as Go's int64(f): the fraction is dropped")]
 pub(super) fn to_int(value: &Val) -> i64 {
     match value {
@@ -109,7 +109,7 @@ fn round(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::Float(rounded / scale))
 }
 
-/// From `start` on, before `end`, by `step`; empty where the step leads away.
+/// The numbers from `start` to before `end`; empty if the step leads away from `end`.
 fn steps(start: i64, end: i64, step: i64) -> Result<Vec<i64>> {
     let leads = if end < start { step < 0 } else { step > 0 };
     if !leads {

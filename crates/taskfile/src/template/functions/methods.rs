@@ -1,4 +1,4 @@
-//! What Go's times and durations can be asked: `{{now.Year}}`, `{{now.Format "2006"}}`.
+//! Methods of Go's times and durations: `{{now.Year}}`, `{{now.Format "2006"}}`.
 
 use std::rc::Rc;
 
@@ -103,8 +103,7 @@ fn shift_time(args: &[Val], change: impl FnOnce(&Zoned) -> Zoned) -> Result<Val>
     Ok(time(args).map_or(Val::Nil, |time| Val::Time(Rc::new(change(time)))))
 }
 
-/// Go takes a day that its month does not have into the next month; the last of a month plus one month
-/// may so be a day of the month after.
+/// Like Go, normalizes an invalid day into the next month: January 31 plus one month is in March.
 fn add_date(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     let Some(time) = time(args) else { return Ok(Val::Nil) };
     let out_of_range = || "the date is out of range".to_owned();

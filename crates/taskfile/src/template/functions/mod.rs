@@ -27,7 +27,7 @@ use super::val::{Result, Val};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParamType {
     Any,
-    /// Go's `reflect.Value`: anything, and nothing too.
+    /// Go's `reflect.Value`: anything, including a missing value.
     Reflect,
     Str,
     Int,
@@ -55,9 +55,9 @@ impl ParamType {
 /// What a function may use besides its arguments.
 pub(crate) struct FunctionContext<'a> {
     pub(crate) host: &'a dyn Host,
-    /// The first argument of `call` as it is written.
+    /// The first argument of `call` as written.
     pub(crate) callee: String,
-    /// How often this rendering has `set` a list or map into a map.
+    /// How often this rendering stored a list or map in a map with `set`.
     pub(crate) nested_sets: &'a mut usize,
 }
 
@@ -67,7 +67,7 @@ pub(crate) type FunctionBody = fn(&mut FunctionContext<'_>, &[Val]) -> Result<Va
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [ParamType],
-    /// The type of any number of arguments more.
+    /// The type of variadic arguments.
     pub(crate) rest: Option<ParamType>,
     pub(crate) run: FunctionBody,
 }
@@ -87,7 +87,7 @@ const fn variadic(
     Function { name, params, rest: Some(rest), run }
 }
 
-/// Where a name is in two groups, the first has it: go-task's before sprig's before Go's own.
+/// If two groups define a name, the first wins: go-task's before sprig's before Go's own.
 const GROUPS: [&[Function]; 17] = [
     defaults::FUNCTIONS,
     strings::FUNCTIONS,
@@ -132,12 +132,12 @@ fn arg(args: &[Val], i: usize) -> &Val {
     args.get(i).unwrap_or(&Val::Nil)
 }
 
-/// What of the arguments is left after the first `i`.
+/// The arguments after the first `i`.
 fn rest(args: &[Val], i: usize) -> &[Val] {
     args.get(i..).unwrap_or(&[])
 }
 
-/// sprig's `strval`: a text as it is, anything else as Go prints it.
+/// sprig's `strval`: a string as it is, anything else as Go prints it.
 fn strval(value: &Val) -> Result<String> {
     match value {
         Val::Str(text) => Ok(text.to_string()),
@@ -146,7 +146,7 @@ fn strval(value: &Val) -> Result<String> {
     }
 }
 
-/// A text of so many bytes is refused before it is made.
+/// Rejects an oversized string before it is built.
 fn check_text(bytes: u128) -> Result<()> {
     let limit = super::limits::TEXT_MAX;
     if bytes > limit as u128 { Err(format!("a text of more than {limit} bytes")) } else { Ok(()) }

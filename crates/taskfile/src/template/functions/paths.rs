@@ -1,4 +1,4 @@
-//! Paths. Go's `path` and, on the systems this runs on, its `path/filepath` read them alike.
+//! Functions for paths. On Unix, Go's `path` and `path/filepath` agree.
 
 use super::super::val::{Result, Val};
 use super::ParamType::Str;
@@ -42,7 +42,7 @@ fn to_slash(call: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(if call.host.os() == "windows" { path.replace('\\', "/") } else { path.to_owned() }))
 }
 
-/// Go's `path.Clean`: no `.`, no `..` that could be left out, no slash too many.
+/// Go's `path.Clean`: removes `.`, redundant `..` and extra slashes.
 pub(super) fn clean(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! sprig's functions that ask what a value is.
+//! sprig's functions for types and kinds.
 
 use super::super::val::Val;
 use super::ParamType::{Any, Str};

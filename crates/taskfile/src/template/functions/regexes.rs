@@ -1,5 +1,5 @@
-//! sprig's functions for regular expressions. Go's syntax (RE2) and that of the `regex` crate differ in
-//! a few places; [`translate`] goes from one to the other.
+//! sprig's functions for regular expressions. [`translate`] bridges the differences between Go's syntax (RE2) and the
+//! `regex` crate's.
 
 use regex::{Regex, RegexBuilder};
 
@@ -7,9 +7,9 @@ use super::super::val::{Result, Val};
 use super::ParamType::{Int, Str};
 use super::{Function, FunctionContext, check_text, fixed, int, text};
 
-/// Bytes a compiled expression may take.
+/// The size limit of a compiled expression, in bytes.
 const COMPILED_MAX: usize = 4 << 20;
-/// Groups in groups.
+/// The nesting limit of groups.
 const GROUPS_MAX: u32 = 100;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -45,12 +45,12 @@ fn compile(pattern: &str) -> Result<Regex> {
         .map_err(|error| message(pattern, &error.to_string()))
 }
 
-/// Where sprig panics instead of giving an error, the complaint names the expression too.
+/// Where sprig panics instead of returning an error, the message includes the expression.
 fn compile_named(pattern: &str) -> Result<Regex> {
     compile(pattern).map_err(|message| format!("regexp: Compile(`{pattern}`): {message}"))
 }
 
-/// Go refuses what the `regex` crate takes: a repetition of a repetition, and one of more than a thousand.
+/// Rejects what Go rejects but the `regex` crate accepts: nested repetitions and counts over a thousand.
 fn check_repetitions(pattern: &str) -> Result<()> {
     const REPEAT_MAX: usize = 1000;
     let mut in_class = false;
@@ -63,7 +63,7 @@ fn check_repetitions(pattern: &str) -> Result<()> {
             '[' => in_class = true,
             ']' => in_class = false,
             '*' | '+' | '?' if in_class => {}
-            // Behind a repetition this makes it lazy.
+            // After a repetition, `?` makes it lazy.
             '?' if before.is_some() => {}
             '*' | '+' if before.is_some() => {
                 let shown = &pattern[before.unwrap_or(at)..=at];
@@ -85,7 +85,7 @@ fn check_repetitions(pattern: &str) -> Result<()> {
     Ok(())
 }
 
-/// The complaint in Go's words, where the mistake is one that Go has words for.
+/// The error in Go's words, if Go has a message for it.
 fn message(pattern: &str, error: &str) -> String {
     let (what, shown) = if pattern.ends_with('\\') && !pattern.ends_with("\\\\") {
         ("trailing backslash at end of expression", "")
@@ -113,7 +113,7 @@ fn message(pattern: &str, error: &str) -> String {
     format!("error parsing regexp: {what}: `{shown}`")
 }
 
-/// Go's classes are ASCII; in Go a brace or bracket that opens nothing stands for itself.
+/// Go's classes are ASCII, and an unmatched brace or bracket is literal.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut in_class = false;
@@ -147,7 +147,7 @@ fn translate(pattern: &str) -> String {
                 let negated = after.strip_prefix('^');
                 out.push_str(if negated.is_some() { "^" } else { "" });
                 rest = negated.unwrap_or(after);
-                // A closing bracket that comes first stands for itself.
+                // A leading closing bracket is literal.
                 if let Some(after_bracket) = rest.strip_prefix(']') {
                     out.push_str("\\]");
                     rest = after_bracket;
@@ -184,7 +184,7 @@ fn escape(escaped: Option<char>) -> String {
     }
 }
 
-/// `3}`, `3,}` or `3,4}` behind a brace.
+/// `3}`, `3,}` or `3,4}` after a brace.
 fn is_repetition(after: &str) -> bool {
     let Some((counts, _)) = after.split_once('}') else { return false };
     let (least, most) = counts.split_once(',').unwrap_or((counts, "0"));
@@ -192,7 +192,7 @@ fn is_repetition(after: &str) -> bool {
     !least.is_empty() && digits(least) && digits(most)
 }
 
-/// How many matches an argument asks for: all of them when it is negative.
+/// The number of matches to return; a negative argument means all.
 fn count(args: &[Val], i: usize) -> usize {
     usize::try_from(int(args, i)).unwrap_or(usize::MAX)
 }
@@ -226,7 +226,7 @@ fn replace_literal(regex: &Regex, args: &[Val]) -> Result<Val> {
     Ok(Val::text(regex.replace_all(whole, regex::NoExpand(new)).into_owned()))
 }
 
-/// Go's `Regexp.Split`: nothing before an empty match at the start, nothing behind one at the end.
+/// Go's `Regexp.Split`: no empty part before an empty match at the start or after one at the end.
 fn split(regex: &Regex, args: &[Val]) -> Result<Val> {
     let (whole, count) = (text(args, 1), count(args, 2));
     if count == 0 {

@@ -1,4 +1,4 @@
-//! Quoting for the shell, and cutting a command line into its words.
+//! Shell quoting, and splitting a command line into words.
 
 use super::super::val::{Result, Val};
 use super::ParamType::Str;
@@ -11,7 +11,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     fixed("splitArgs", &[Str], |call, args| Val::strings(words(call, text(args, 0))?)),
 ];
 
-/// A word that bash reads back as the text.
+/// Quotes a string for bash.
 fn quote(whole: &str) -> Result<String> {
     match whole.find('\0') {
         Some(place) => {
@@ -21,7 +21,7 @@ fn quote(whole: &str) -> Result<String> {
     }
 }
 
-/// The words of a command line, with quotes, variables, the home folder and braces resolved as a shell would.
+/// Splits a command line into words, resolving quotes, variables, `~` and braces as a shell does.
 fn words(call: &FunctionContext<'_>, whole: &str) -> Result<Vec<String>> {
     let mut splitter = Splitter { call, whole, rest: whole, words: Vec::new(), word: None };
     splitter.run()?;
@@ -33,7 +33,7 @@ struct Splitter<'a> {
     whole: &'a str,
     rest: &'a str,
     words: Vec<String>,
-    /// The word being read; a quoted one is a word also when it is empty.
+    /// The word being read; an empty quoted word is a word too.
     word: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Splitter<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Line and column of the character read last.
+    /// Line and column, `back` bytes before the current position.
     fn place(&self, back: usize) -> String {
         let before = &self.whole[..self.whole.len() - self.rest.len() - back];
         let line = 1 + before.matches('\n').count();
@@ -163,7 +163,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// A variable outside of quotes may be several words, or none.
+    /// An unquoted variable may expand to several words, or none.
     fn insert(&mut self, value: &str, quoted: bool) {
         if quoted {
             return self.push(value);
@@ -208,7 +208,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// `{a,b}`: a word for each; anything else that starts with a brace stands for itself.
+    /// `{a,b}` gives a word for each; any other brace is literal.
     fn braces(&mut self) -> bool {
         let Some(end) = self.rest.find('}') else { return false };
         let inner = &self.rest[..end];

@@ -1,4 +1,4 @@
-//! go-task's `spew`: a value with its types, for looking at it.
+//! go-task's `spew`: dumps a value with its types.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! sprig's functions for texts, and go-task's for lines.
+//! sprig's functions for strings, and go-task's for lines.
 
 use super::super::val::{Result, Val};
 use super::ParamType::{Any, Int, Str};
@@ -56,7 +56,7 @@ fn trunc(count: i64, whole: &str) -> String {
     }
 }
 
-/// Go cuts texts between bytes; half a character shows as the sign for one that is broken.
+/// Go slices strings by bytes; a split character becomes U+FFFD.
 fn bytes(whole: &str, from: i64, to: i64) -> String {
     let from = usize::try_from(from).unwrap_or(0);
     let to = usize::try_from(to).unwrap_or(0);
@@ -97,7 +97,7 @@ fn trim_all(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(text(args, 1).trim_matches(|c| cut.contains(c))))
 }
 
-/// Go changes letters one by one; a letter that would become several stays.
+/// Go maps letters one by one; a letter that would become several is kept.
 fn upper(c: char) -> char {
     single(c, c.to_uppercase())
 }
@@ -152,7 +152,7 @@ fn replace(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(whole.replace(old, new)))
 }
 
-/// Go's `strings.Split`: an empty separator cuts between all characters.
+/// Go's `strings.Split`: an empty separator splits into characters.
 pub(super) fn split(whole: &str, separator: &str) -> Vec<String> {
     if separator.is_empty() {
         whole.chars().map(String::from).collect()

@@ -1,4 +1,4 @@
-//! What a template may ask of the machine, all of it through the host.
+//! Functions that query the machine, all through the host.
 
 use super::super::val::{Result, Val};
 use super::ParamType::Str;
@@ -24,7 +24,7 @@ fn exe_ext(call: &mut FunctionContext<'_>, _: &[Val]) -> Result<Val> {
     Ok(Val::text(if call.host.os() == "windows" { ".exe" } else { "" }))
 }
 
-/// Go's `os.ExpandEnv`: `$name` and `${name}`; a variable that is not set is empty.
+/// Go's `os.ExpandEnv`: `$name` and `${name}`; unset variables are empty.
 fn expand(call: &FunctionContext<'_>, whole: &str) -> String {
     let mut out = String::with_capacity(whole.len());
     let mut rest = whole;
@@ -34,7 +34,7 @@ fn expand(call: &FunctionContext<'_>, whole: &str) -> String {
         let (name, after) = variable(rest);
         match name {
             Some(name) => out.push_str(&call.host.env(name).unwrap_or_default()),
-            // A dollar that names nothing stays.
+            // A dollar without a name is kept.
             None if after.len() == rest.len() => out.push('$'),
             None => {}
         }
@@ -44,7 +44,7 @@ fn expand(call: &FunctionContext<'_>, whole: &str) -> String {
     out
 }
 
-/// The name behind a dollar, and the text behind the name.
+/// The variable name after a dollar, and the text after the name.
 fn variable(rest: &str) -> (Option<&str>, &str) {
     const SPECIAL: &str = "*#$@!?-0123456789";
     if let Some(braced) = rest.strip_prefix('{') {

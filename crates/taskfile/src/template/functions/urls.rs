@@ -1,4 +1,4 @@
-//! URLs, taken apart and put together as Go's net/url does.
+//! Parses and builds URLs as Go's net/url does.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic("joinUrl", &[], Str, join_url),
 ];
 
-/// Which characters may stand as they are.
+/// The part of a URL, which decides which characters need no escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UrlPart {
     Path,
@@ -247,7 +247,7 @@ fn url_join(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     Ok(Val::text(url.text()))
 }
 
-/// Go's `url.JoinPath`: the path is cleaned, a slash at its end stays, the query too.
+/// Go's `url.JoinPath`: cleans the path; keeps a trailing slash and the query.
 fn join_url(_: &mut FunctionContext<'_>, args: &[Val]) -> Result<Val> {
     if args.is_empty() {
         return Ok(Val::text(""));

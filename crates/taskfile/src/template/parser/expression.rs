@@ -1,4 +1,4 @@
-//! Reads what stands between the braces: pipelines, commands and their words.
+//! Parses pipelines, commands and operands.
 
 use super::token::TokenKind;
 use super::{Parser, Result};
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok(command)
     }
 
-    /// A term and the fields behind it.
+    /// A term and the fields that follow it.
     fn operand(&mut self) -> Result<Option<Expr>> {
         let Some(term) = self.term()? else { return Ok(None) };
         if self.peek() != TokenKind::Field {

@@ -1,5 +1,4 @@
-//! Cuts a template's text into tokens, one at a time, so that a mistake is reported only when the
-//! parser gets to it.
+//! Splits a template into tokens lazily, so that an error is reported only when the parser reaches it.
 
 use super::token::{TemplateToken, TokenKind};
 use crate::go::literal;
@@ -8,7 +7,7 @@ const LEFT: &str = "{{";
 const RIGHT: &str = "}}";
 const COMMENT_START: &str = "/*";
 const COMMENT_END: &str = "*/";
-/// The marker and the space beside it: `- ` after an opening delimiter, ` -` before a closing one.
+/// The length of a trim marker: `- ` after an opening delimiter, ` -` before a closing one.
 const TRIM_LEN: usize = 2;
 
 pub(crate) struct Lexer<'t> {
@@ -19,7 +18,7 @@ pub(crate) struct Lexer<'t> {
     start_line: usize,
     paren_depth: i32,
     inside_action: bool,
-    /// After a mistake there is only the end.
+    /// After an error only `Eof` follows.
     failed: bool,
 }
 
@@ -162,7 +161,7 @@ impl<'t> Lexer<'t> {
         None
     }
 
-    /// Whether a closing delimiter is next, and whether it trims the text behind it.
+    /// Whether a closing delimiter is next, and whether it trims the text after it.
     fn at_right_delim(&self) -> Option<bool> {
         let rest = self.rest();
         let mut chars = rest.chars();
@@ -252,7 +251,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A run of spaces; the last one belongs to a closing delimiter that trims.
+    /// Lexes whitespace; the last space belongs to a trimming closing delimiter.
     fn lex_space(&mut self) -> Option<TemplateToken> {
         while self.peek().is_some_and(is_space) {
             if self.at_right_delim() == Some(true) {
@@ -296,7 +295,7 @@ impl<'t> Lexer<'t> {
         self.fail(format!("bad character {shown}"))
     }
 
-    /// What may follow a name.
+    /// Whether the next character may follow a name.
     fn at_terminator(&self) -> bool {
         match self.peek() {
             None | Some('.' | ',' | '|' | ':' | ')' | '(') => true,
@@ -348,7 +347,7 @@ impl<'t> Lexer<'t> {
         self.fail(format!("bad number syntax: {shown}"))
     }
 
-    /// Takes what may be a number; whether it is one, its reader says.
+    /// Scans what may be a number; [`literal`] decides whether it is.
     fn scan_number(&mut self) -> bool {
         self.accept(|c| c == '+' || c == '-');
         let mut radix = 10;

@@ -1,5 +1,5 @@
-//! Reads a template's tokens into nodes, as strictly as Go: an action that is not closed, an `end`
-//! too many or an unknown function is an error before anything is rendered.
+//! Parses tokens into nodes as strictly as Go: an unclosed action, a stray `end` or an unknown function is an error
+//! before anything is rendered.
 
 mod expression;
 mod lexer;
@@ -17,13 +17,13 @@ use token::{TemplateToken, TokenKind};
 
 type Result<T, E = TemplateError> = std::result::Result<T, E>;
 
-/// What a template's text defines: the nodes of the whole, and those of each `{{define}}`.
+/// The nodes of a template, and those of each `{{define}}` in it.
 pub(crate) struct Definitions {
     pub(crate) root: Vec<TemplateNode>,
     pub(crate) named: HashMap<String, Vec<TemplateNode>>,
 }
 
-/// Where a list of nodes ended.
+/// How a list of nodes ended.
 enum BlockEnd {
     End,
     Else,
@@ -46,9 +46,9 @@ enum ParsedItem {
 pub(crate) struct Parser<'t> {
     name: &'t str,
     lexer: Lexer<'t>,
-    /// Tokens given back, the next one last.
+    /// Tokens pushed back, the next one last.
     pending: Vec<TemplateToken>,
-    /// The line of the token read last, which is where a complaint points.
+    /// The line of the last token, which errors name.
     last_line: usize,
     /// The line of the action being read; 0 outside of one.
     action_line: usize,
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
         self.define(name, body)
     }
 
-    /// The body of a template of its own: it sees no variable of the one around it.
+    /// Parses the body of a named template, which does not see the enclosing variables.
     fn separate_body(&mut self, context: &str) -> Result<Vec<TemplateNode>> {
         let variables = std::mem::replace(&mut self.variables, vec!["$".to_owned()]);
         let range_depth = std::mem::take(&mut self.range_depth);
@@ -280,7 +280,7 @@ impl<'t> Parser<'t> {
         Ok(node)
     }
 
-    /// `{{else}}`; of `{{else if …}}` the `if` stays for the one who asked.
+    /// `{{else}}`; the `if` of `{{else if …}}` is left for the caller.
     fn else_body(&mut self) -> Result<BlockEnd> {
         if !matches!(self.peek_non_space().kind, TokenKind::If | TokenKind::With) {
             self.expect(TokenKind::RightDelim, "else")?;
@@ -364,7 +364,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Whether nodes hold nothing but space; such a definition gives way to another of its name.
+/// Whether nodes contain only whitespace; another definition may replace such a one.
 fn is_blank(nodes: &[TemplateNode]) -> bool {
     nodes.iter().all(|node| matches!(node, TemplateNode::Text(text) if text.trim().is_empty()))
 }

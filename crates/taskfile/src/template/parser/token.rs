@@ -1,13 +1,13 @@
-//! The words of a template.
+//! The tokens of a template.
 
 use crate::go::literal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// What the lexer could not read; the token's text is the complaint.
+    /// A lexical error; the token's text is the message.
     Error,
     Bool,
-    /// A printable ASCII character with no other meaning: a comma, mostly.
+    /// Any other printable ASCII character, such as a comma.
     Char,
     CharConstant,
     Complex,
@@ -82,14 +82,14 @@ impl TokenKind {
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateToken {
     pub(crate) kind: TokenKind,
-    /// Where it starts, in bytes.
+    /// The byte offset of its start.
     pub(crate) pos: usize,
     pub(crate) text: String,
     pub(crate) line: usize,
 }
 
 impl TemplateToken {
-    /// The token as a complaint shows it.
+    /// The token as error messages show it.
     pub(crate) fn describe(&self) -> String {
         const SHOWN_MAX: usize = 10;
         match self.kind {

@@ -13,7 +13,7 @@ pub(crate) fn display(value: &Val) -> Result<String> {
     Ok(out.text)
 }
 
-/// Go's `Sprint`: a space between two values that are both no texts.
+/// Go's `Sprint`: a space between two values if neither is a string.
 pub(crate) fn print(values: &[Val]) -> Result<String> {
     let mut out = LimitedText::default();
     let mut text_before = true;
@@ -41,7 +41,7 @@ pub(crate) fn println(values: &[Val]) -> Result<String> {
     Ok(out.text)
 }
 
-/// Text that does not grow beyond its limit.
+/// A string with a size limit.
 #[derive(Default)]
 struct LimitedText {
     text: String,
@@ -81,7 +81,7 @@ struct Printer<'a> {
     out: LimitedText,
     values: &'a [Val],
     next: usize,
-    /// An explicit `[n]` was used, so values left over are no mistake.
+    /// An explicit `[n]` was used, so unused values are not reported.
     reordered: bool,
     chars: &'a str,
 }
@@ -147,7 +147,7 @@ impl Printer<'_> {
         flags
     }
 
-    /// `[3]`: which value is next. An index that is none is reported in place of the verb.
+    /// `[3]`: which value is next. An invalid index is reported in place of the verb.
     fn index(&mut self) -> bool {
         if self.peek() != Some('[') {
             return true;
@@ -178,7 +178,7 @@ impl Printer<'_> {
         Some(number.parse::<usize>().map_or(WIDTH_MAX, |number| number.min(WIDTH_MAX)))
     }
 
-    /// A width or precision taken from the values.
+    /// A `*` width or precision, taken from the arguments.
     fn star(&mut self, message: &str) -> Result<Option<i64>> {
         self.take();
         let number = match self.values.get(self.next) {
@@ -229,7 +229,7 @@ impl Printer<'_> {
             flags.zero = false;
         }
         if verb == 'v' {
-            // Here a plus asks for the names of fields, which none of these values have.
+            // `%+v` adds field names, which none of these values have.
             flags.plus = false;
         }
         write_value(&mut self.out, value, verb, &flags, 0)

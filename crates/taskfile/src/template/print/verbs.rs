@@ -1,4 +1,4 @@
-//! How each kind of value is written by each verb.
+//! How each verb formats each kind of value.
 
 use std::fmt::Write as _;
 
@@ -162,7 +162,7 @@ fn write_int(out: &mut LimitedText, value: &Val, number: i64, verb: char, flags:
         Some(precision) => format!("{digits:0>precision$}"),
         None => digits,
     };
-    // A precision says how many digits there are, so zeros no longer fill the width.
+    // As in Go, a precision disables zero padding.
     let flags = FormatFlags { zero: flags.zero && flags.precision.is_none(), ..*flags };
     out.push(&signed(&digits, number < 0, &flags))
 }

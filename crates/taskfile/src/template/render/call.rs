@@ -1,4 +1,4 @@
-//! Function calls: arguments of the types the parameters want, as Go checks them.
+//! Function calls, with arguments checked against parameter types as Go does.
 
 use super::{Operand, Result, TemplateRenderer};
 use crate::go::literal::Number;
@@ -7,7 +7,7 @@ use crate::template::node::{Expr, TemplateSite};
 use crate::template::val::{Elem, Val};
 
 impl<'t> TemplateRenderer<'t> {
-    /// An argument of a function, of the type its parameter wants.
+    /// Evaluates an argument for a parameter type.
     pub(crate) fn eval_arg(&mut self, dot: &Operand, wanted: ParamType, expr: &'t Expr) -> Result<Val> {
         self.at = Some(TemplateSite::Expr(expr));
         let value = match expr {
@@ -63,7 +63,7 @@ impl<'t> TemplateRenderer<'t> {
         }
     }
 
-    /// Go's rule for passing a value: the same type, or any type where any is wanted.
+    /// Go's rule for passing a value: the same type, or any type for `interface {}`.
     pub(crate) fn check_type(&mut self, value: Operand, wanted: ParamType) -> Result<Val> {
         let type_name = value.type_name();
         let value = self.materialize(value.val)?;
@@ -89,7 +89,7 @@ impl<'t> TemplateRenderer<'t> {
         }
     }
 
-    /// Calls a function or, with a receiver, a method. `whole` is what a complaint of the function is about.
+    /// Calls a function or, with a receiver, a method. `whole` is the site that errors of the function name.
     pub(crate) fn eval_call(
         &mut self,
         dot: &Operand,
@@ -165,7 +165,7 @@ impl<'t> TemplateRenderer<'t> {
         Ok(values)
     }
 
-    /// `and` and `or` look only as far as they must.
+    /// `and` and `or` stop at the first argument that decides.
     fn short_circuit(
         &mut self,
         dot: &Operand,
@@ -187,7 +187,7 @@ impl<'t> TemplateRenderer<'t> {
     }
 }
 
-/// What `call` would call, in the template's words.
+/// What `call` would call, as written in the template.
 fn callee(function: &Function, args: &[Expr], last: Option<&Operand>) -> String {
     if function.name != "call" {
         return String::new();

@@ -1,4 +1,4 @@
-//! The values of pipelines, commands, fields and variables.
+//! Evaluates pipelines, commands, fields and variables.
 
 use super::{Operand, Result, TemplateRenderer};
 use crate::go::literal::Number;
@@ -26,7 +26,7 @@ impl<'t> TemplateRenderer<'t> {
         Ok(value)
     }
 
-    /// `last` is what the command before it in the pipeline gave: one argument more.
+    /// `last` is the value of the previous command in the pipeline: one more argument.
     fn eval_command(
         &mut self,
         dot: &Operand,
@@ -70,7 +70,7 @@ impl<'t> TemplateRenderer<'t> {
         self.fail(format!("can't give argument to non-function {shown}"))
     }
 
-    /// A word that stands for itself, where nothing says which type is wanted.
+    /// Evaluates a literal where no type is expected.
     pub(crate) fn eval_literal(&mut self, dot: &Operand, expr: &'t Expr) -> Result<Operand> {
         Ok(match expr {
             Expr::Bool { value, .. } => Operand::plain(Val::Bool(*value)),

@@ -1,4 +1,4 @@
-//! Carries a parsed template out, node by node.
+//! Renders a parsed template node by node.
 
 mod call;
 mod eval;
@@ -17,7 +17,7 @@ use crate::template::val::{Elem, Val};
 
 pub(crate) type Result<T, E = TemplateError> = std::result::Result<T, E>;
 
-/// A value and whether Go would see it through an `interface {}`, as it does the elements of a map or list.
+/// A value, and whether Go holds it in an `interface {}`, as it does the elements of maps and lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand {
     pub(crate) val: Val,
@@ -38,7 +38,7 @@ impl Operand {
         Operand::plain(Val::Invalid)
     }
 
-    /// What is inside the interface; of a nil one nothing is left.
+    /// Takes the value out of its interface; a nil interface gives no value.
     pub(crate) fn unboxed(self) -> Operand {
         match self.val {
             Val::Nil => Operand::invalid(),
@@ -55,7 +55,7 @@ impl Operand {
     }
 }
 
-/// Whether to go on with the next node, or leave the loop or this round of it.
+/// What follows a node: the next node, or leaving the loop or its iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LoopFlow {
     Next,
@@ -69,12 +69,12 @@ pub(crate) struct TemplateRenderer<'t> {
     pub(crate) definitions: &'t Definitions,
     pub(crate) data: &'t Map,
     pub(crate) host: &'t dyn Host,
-    /// The template at work: the root, or one that was called.
+    /// The template being rendered: the root, or one that was called.
     current: &'t str,
     pub(crate) at: Option<TemplateSite<'t>>,
     pub(crate) variables: Vec<(&'t str, Operand)>,
     out: String,
-    /// Lists and maps of the data, converted once so that a change to one is seen by whoever reads it next.
+    /// Lists and maps of the data, converted once so that later reads see changes.
     converted: HashMap<String, Val>,
     whole: Option<Val>,
     depth: usize,
@@ -115,7 +115,7 @@ impl<'t> TemplateRenderer<'t> {
         Ok(self.out)
     }
 
-    /// The value of the last action, as `ref:` wants it.
+    /// The value of the last action, for `ref:`.
     pub(crate) fn resolve(mut self) -> Result<Val> {
         let dot = Operand::plain(Val::Root);
         let mut value = Val::Invalid;
@@ -151,7 +151,7 @@ impl<'t> TemplateRenderer<'t> {
         TemplateError { message, line, column: Some(column) }
     }
 
-    /// Counts a step down and forward; every recursion of rendering goes through here.
+    /// Counts depth and steps; every recursion of rendering goes through here.
     pub(crate) fn enter(&mut self) -> Result<()> {
         self.depth += 1;
         self.steps += 1;
@@ -205,7 +205,7 @@ impl<'t> TemplateRenderer<'t> {
         Ok(Operand::element(val, Elem::Any))
     }
 
-    /// The data as one map, where a template asks for all of it.
+    /// Converts the root data to a map value, where a template needs all of it.
     pub(crate) fn materialize(&mut self, val: Val) -> Result<Val> {
         if !matches!(val, Val::Root) {
             return Ok(val);
@@ -303,7 +303,7 @@ impl<'t> TemplateRenderer<'t> {
         Ok(LoopFlow::Next)
     }
 
-    /// What a range goes through: an index or key, and an element, for each round.
+    /// The iterations of a range: an index or key, and an element.
     fn iterations(&mut self, value: Val, pipe: &TemplatePipeline) -> Result<Vec<(Val, Operand)>> {
         Ok(match self.materialize(value)? {
             Val::Invalid | Val::Nil => Vec::new(),

@@ -1,5 +1,5 @@
-//! Writes YAML in the style of the writer go-task uses: four spaces, keys sorted, texts quoted only
-//! where they would read back as something else.
+//! Writes YAML in go-yaml's style: four spaces, sorted keys, strings quoted only where they would otherwise be read as
+//! something else.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -22,13 +22,13 @@ pub(super) fn document(value: &Val) -> Result<String> {
     Ok(out)
 }
 
-/// Where a value stands, which says whether a list or map starts on the same line.
+/// Where a value is written, which decides whether a list or map starts on the same line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum YamlSlot {
     Top,
-    /// Behind a key and its colon.
+    /// After a key and its colon.
     Value,
-    /// Behind the dash of a list.
+    /// After the dash of a list item.
     Item,
 }
 
@@ -77,7 +77,7 @@ fn node(out: &mut String, value: &Val, indent: usize, place: YamlSlot) -> Result
     Ok(())
 }
 
-/// Goes to where a list or map begins and says how far in its lines stand.
+/// Starts a list or map and returns the indentation of its lines.
 fn start(out: &mut String, indent: usize, place: YamlSlot) -> usize {
     match place {
         YamlSlot::Top => indent,
@@ -125,7 +125,7 @@ fn text(whole: &str, indent: usize, key: bool) -> String {
     if is_plain(whole) { whole.to_owned() } else { format!("'{}'", whole.replace('\'', "''")) }
 }
 
-/// Whether a plain text would be read as null, a boolean, a number or a date, now or by an older reader.
+/// Whether a plain string would be read as null, a boolean, a number or a date by a YAML 1.1 or 1.2 parser.
 fn reads_otherwise(whole: &str) -> bool {
     const OLD_BOOLEANS: [&str; 22] = [
         "y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF",
@@ -136,7 +136,7 @@ fn reads_otherwise(whole: &str) -> bool {
         || !matches!(scalar::resolve(whole, true, None), Val::Str(_))
 }
 
-/// `1:30`, a number of an older YAML.
+/// `1:30`, a number in YAML 1.1.
 fn is_base60(whole: &str) -> bool {
     let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
     let mut parts = digits.split(':');
@@ -195,7 +195,7 @@ fn double_quoted(whole: &str) -> String {
     out
 }
 
-/// `|`, with how far it is indented when it starts with a space, and what happens to its last line ends.
+/// A literal block, with an indentation hint if it starts with a space, and its chomping indicator.
 fn literal_block(whole: &str, indent: usize) -> String {
     let hint = if whole.starts_with([' ', '\n']) { INDENT.to_string() } else { String::new() };
     let chomp = match (whole.ends_with('\n'), whole.ends_with("\n\n") || whole == "\n") {
@@ -215,7 +215,7 @@ fn literal_block(whole: &str, indent: usize) -> String {
     out
 }
 
-/// Numbers in keys sort as numbers: `a2` before `a10`.
+/// Natural order of keys: `a2` before `a10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {

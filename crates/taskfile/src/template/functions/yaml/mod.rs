@@ -43,7 +43,7 @@ fn convert(node: &YamlNode) -> Result<Val> {
     Val::dict(merge(entries, &merged))
 }
 
-/// What a map has itself comes before what is merged into it.
+/// Adds merged entries; the map's own entries win.
 fn merge(mut entries: IndexMap<String, Val>, merged: &[Val]) -> IndexMap<String, Val> {
     for value in merged {
         match value {

@@ -1,5 +1,4 @@
-//! What a plain YAML scalar means, by the rules of the reader go-task uses: YAML 1.2 with the octal
-//! numbers and underscores of 1.1, but without its yes and no.
+//! Resolves YAML scalars for `fromYaml`: go-yaml's rules, plus timestamps.
 
 use std::rc::Rc;
 
