@@ -1,6 +1,6 @@
-//! What a Taskfile costs inside a program: opening and listing four tasks, and running one that prints.
+//! The in-process cost of a Taskfile: opening and listing four tasks, and running one that prints.
 //!
-//! `cargo bench -p baton-taskfile`. Each row is the smallest and the middle of a thousand times, with the goal.
+//! `cargo bench -p baton-taskfile`. Each row is the minimum and median of a thousand runs, with the goal.
 //! `scripts/bench-taskfile` compares the command line with go-task's.
 
 #![expect(

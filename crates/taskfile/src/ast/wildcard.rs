@@ -22,7 +22,7 @@ mod tests {
     use super::match_wildcards;
 
     #[test]
-    fn stars_take_as_much_as_they_can() {
+    fn wildcards_match_greedily() {
         let matched = |p, n| match_wildcards(p, n).map(|m| m.join("|"));
         assert_eq!(matched("start:*", "start:foo"), Some("foo".to_owned()));
         assert_eq!(matched("a:*:b:*", "a:1:b:2"), Some("1|2".to_owned()));

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_set_is_gone_when_they_go_back() {
+    fn reset_restores_the_base_values() {
         let base = base_values();
         let mut variables = Variables::with_base(&base);
         let changes: [fn(&mut Variables); 4] = [

@@ -141,7 +141,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn patterns_of_names() {
+    fn names_match_patterns() {
         for (pattern, name, want) in [
             ("*.c", "a.c", true),
             ("*.c", "a.h", false),

@@ -94,7 +94,7 @@ impl TaskfileReader<'_> {
         for include in file.includes.clone() {
             match self.include(path, &file, include)? {
                 Some((include, ReadFile::Own(included))) => {
-                    merge(&mut file, Cow::Owned(*included), &include)?
+                    merge(&mut file, Cow::Owned(*included), &include)?;
                 }
                 Some((include, ReadFile::Shared(included))) => {
                     merge(&mut file, Cow::Borrowed(&included), &include)?;

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_words_come_back_as_they_were() {
+    fn words_are_quoted_for_bash() {
         for (word, quoted) in [
             ("a", "a"),
             ("-race", "-race"),

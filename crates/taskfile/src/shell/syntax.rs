@@ -310,7 +310,7 @@ mod tests {
     use super::find_syntax_error;
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn syntax_errors_have_positions() {
         for (command, want) in [
             ("echo \"unclosed", "1:6: reached EOF without closing quote `\"`"),
             ("echo a\necho 'b", "2:6: reached EOF without closing quote `'`"),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_commands_pass() {
+    fn valid_commands_pass() {
         for command in [
             "a && b || c; d & e",
             "a |\n b",

@@ -1,4 +1,4 @@
-//! The library: opening, listing, running, ending early.
+//! The library: opening, listing, running, cancelling.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ fn the_list_is_in_the_order_of_the_file() {
 }
 
 #[test]
-fn output_is_kept_apart_or_together() {
+fn output_is_captured_separately_or_combined() {
     let (_project, taskfile) = open();
     let apart = taskfile.run(&TaskInvocation::new("both"), &OutputTarget::Separate, None);
     assert_eq!((apart.stdout.as_str(), apart.stderr.as_str(), apart.exit_code), ("out\n", "err\n", 0));
@@ -109,7 +109,7 @@ fn tasks_run_in_the_project_with_their_arguments_and_variables() {
 }
 
 #[test]
-fn an_environment_of_the_callers_making_is_the_whole_one() {
+fn an_explicit_environment_inherits_nothing() {
     let project = Project::with(&[("Taskfile.yml", AGENT)]);
     let path = std::env::var("PATH").unwrap();
     let environment = baton_taskfile::TaskEnvironment::from_vars([
@@ -121,7 +121,7 @@ fn an_environment_of_the_callers_making_is_the_whole_one() {
 }
 
 #[test]
-fn a_time_limit_ends_the_whole_tree() {
+fn a_timeout_kills_the_whole_process_tree() {
     let (_project, taskfile) = open();
     let begun = Instant::now();
     let call = TaskInvocation { timeout: Some(Duration::from_millis(200)), ..TaskInvocation::new("sleep") };
@@ -135,7 +135,7 @@ fn a_time_limit_ends_the_whole_tree() {
 }
 
 #[test]
-fn a_cancelled_run_ends_with_everything_it_started() {
+fn cancelling_a_run_kills_everything_it_started() {
     let project = Project::of(
         "version: '3'\ntasks: {a: {silent: true, cmds: ['sh -c \"echo \\$\\$ > pid; exec sleep 30\" & wait']}}\n",
     );
@@ -158,7 +158,7 @@ fn a_cancelled_run_ends_with_everything_it_started() {
 }
 
 #[test]
-fn runs_at_once_do_not_mix() {
+fn concurrent_runs_do_not_mix() {
     let project = Project::of(
         "version: '3'\ntasks: {a: {silent: true, cmds: ['for i in 1 2 3 4 5; do echo {{.N}}; done']}}\n",
     );
@@ -181,7 +181,7 @@ fn runs_at_once_do_not_mix() {
 }
 
 #[test]
-fn a_cache_reads_again_only_what_changed() {
+fn the_cache_re_reads_only_changed_files() {
     let project = Project::with(&[
         ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
         ("o.yml", "version: '3'\ntasks: {a: {desc: old}}\n"),
@@ -219,7 +219,7 @@ fn unknown_keys_are_warnings_with_the_nearest_known_one() {
 }
 
 #[test]
-fn a_file_that_is_included_again_and_again_is_there_each_time_and_warned_of_once() {
+fn a_file_included_several_times_is_warned_about_once() {
     let include = |name: &str| format!("  {name}: ./part.yml\n");
     let both = format!("version: '3'\nincludes:\n{}{}", include("a"), include("b"));
     let project = Project::with(&[
@@ -234,7 +234,7 @@ fn a_file_that_is_included_again_and_again_is_there_each_time_and_warned_of_once
 }
 
 #[test]
-fn hints_go_further_than_messages() {
+fn hints_add_to_messages() {
     let project = Project::with(&[
         ("Taskfile.yml", "version: '3'\nincludes: {x: ./o.yml}\n"),
         ("o.yml", "version: '3'\nincludes: {y: ./Taskfile.yml}\n"),

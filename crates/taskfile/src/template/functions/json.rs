@@ -25,7 +25,7 @@ fn parse(whole: &str) -> Result<Val> {
     convert(parsed)
 }
 
-/// Go's two most common messages; the rest are serde_json's.
+/// Go's two most common messages; the rest are `serde_json`'s.
 fn message(whole: &str, error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
