@@ -35,6 +35,11 @@ pub use baton_agents::scripted;
 pub use baton_store::{Store, query};
 /// The command line of Taskfiles, for a program that is called by the name of `task`.
 pub use baton_taskfile::cli as task_cli;
+/// YAML as a tree with positions, for the commands that read files people write.
+pub mod yaml {
+    pub use baton_taskfile::Value;
+    pub use baton_taskfile::yaml::{Position, YamlError, YamlKind, YamlNode, parse_strict};
+}
 /// What a store can answer, for those who turn it into something people read.
 pub mod store_error {
     pub use baton_store::StoreError;

@@ -4,4 +4,3 @@ pub mod error;
 pub mod ids;
 pub mod redaction;
 pub mod refusals;
-pub mod yaml;
