@@ -8,13 +8,13 @@ use tokio::time::timeout;
 
 use baton_core::id::AttemptId;
 
-use crate::acp;
 use crate::driver::{Launch, Limits, SessionSetup};
-use crate::environment::Environment;
-use crate::excerpt::excerpt;
-use crate::kind::AgentKind;
-use crate::preset::Preset;
-use crate::process::{Pipes, Process};
+use crate::output::excerpt::excerpt;
+use crate::presets::kind::AgentKind;
+use crate::presets::preset::Preset;
+use crate::process::environment::Environment;
+use crate::process::spawn::{Pipes, Process};
+use crate::protocols::acp::{self, Greeting};
 
 /// A program that has not said its version by then hangs, or is downloading itself.
 const VERSION_PATIENCE: Duration = Duration::from_secs(20);
@@ -79,7 +79,7 @@ pub async fn probe(
     }
     if preset.kind == AgentKind::Acp {
         probe.handshake = match handshake(launch(command.to_vec())).await {
-            Ok(answered) => answered,
+            Ok(Greeting { agent, can_load, can_http }) => Handshake::Answered { agent, can_load, can_http },
             Err(said) => Handshake::Failed(said),
         };
     }
@@ -107,7 +107,7 @@ async fn version(launch: Launch) -> Option<String> {
     Some(excerpt(line.trim(), VERSION_BYTES_MAX))
 }
 
-async fn handshake(launch: Launch) -> Result<Handshake, String> {
+async fn handshake(launch: Launch) -> Result<Greeting, String> {
     let (mut process, pipes) = Process::start(&launch).map_err(|error| error.to_string())?;
     let Pipes { mut stdin, stdout, stderr } = pipes;
     let greeting = acp::greeting_line();

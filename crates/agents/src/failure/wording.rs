@@ -1,6 +1,6 @@
 //! The words by which failures are known: what providers and agents were seen to write.
 
-use super::FailureKind;
+use crate::failure::FailureKind;
 
 /// In order: the first line that fits decides. What names a cause comes before what names a symptom; a used-up
 /// quota, for example, also comes with the status of a rate limit.

@@ -9,8 +9,8 @@ use baton_core::vagueness::Rubric;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{OutcomeReport, ResultReport, Usage, quote};
-use crate::excerpt::excerpt;
+use crate::output::excerpt::excerpt;
+use crate::report::{OutcomeReport, ResultReport, Usage, quote};
 
 /// A longer question is a report that nobody will read to its end.
 pub const QUESTION_BYTES_MAX: usize = 16 * 1024;

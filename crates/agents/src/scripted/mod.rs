@@ -7,7 +7,6 @@
 
 mod player;
 mod script;
-
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::Stage;
-use super::script::{Crash, CrashSignal, Spawn, Step, TextFile};
+use crate::scripted::Stage;
+use crate::scripted::script::{Crash, CrashSignal, Spawn, Step, TextFile};
 
 /// Grandchildren outlive every test, and no more than that.
 const GRANDCHILD_SLEEP_S: &str = "3600";

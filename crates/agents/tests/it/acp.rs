@@ -4,17 +4,17 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::asking::permission::Decision;
+use baton_agents::driver::run_result::{Exit, How};
+use baton_agents::driver::setup::Setup;
 use baton_agents::driver::{Driver, Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::{Exit, How};
 use baton_agents::failure::FailureKind;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::Decision;
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
-use baton_agents::stop_reason::StopReason;
-use baton_agents::tool_call::{ToolEnd, ToolKind};
-use baton_agents::usage::UsageKind;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
+use baton_agents::report::stop_reason::StopReason;
+use baton_agents::report::tool_call::{ToolEnd, ToolKind};
+use baton_agents::report::usage::UsageKind;
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 use baton_core::time::Timestamp;
 
@@ -22,7 +22,7 @@ use crate::bench::{Bench, Ran, clock, drive, says};
 
 pub fn agent(preset: Preset) -> Box<dyn Driver> {
     let setup = Setup::new(clock(), preset).permissions(Arc::new(Decision::Allow));
-    drivers::for_kind(AgentKind::Acp, setup)
+    protocols::for_kind(AgentKind::Acp, setup)
 }
 
 async fn run(launch: Launch) -> Ran {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Reply};
+use baton_agents::asking::asker::{Asker, Asking, Reply};
+use baton_agents::asking::permission::{Decision, PermissionRequest, Permissions};
+use baton_agents::driver::run_result::How;
+use baton_agents::driver::setup::Setup;
 use baton_agents::driver::{Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::How;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::{Decision, PermissionRequest, Permissions};
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
 use baton_core::attempt::{AttemptResult, BlockReason};
 use baton_core::question::{Draft, QuestionKind};
 
@@ -39,7 +39,7 @@ impl Permissions for DenyPush {
 async fn run(launch: Launch, permissions: impl Permissions + 'static, human: Human) -> Ran {
     let setup =
         Setup::new(clock(), Preset::GENERIC).permissions(Arc::new(permissions)).asker(Arc::new(human));
-    drive(drivers::for_kind(AgentKind::Acp, setup).as_ref(), launch, |_| false).await
+    drive(protocols::for_kind(AgentKind::Acp, setup).as_ref(), launch, |_| false).await
 }
 
 const PUSH: &str = r#"[{"permission": {"command": "git push", "always": true}}, {"text": " went on"}]"#;

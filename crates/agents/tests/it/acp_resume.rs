@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use baton_agents::driver::tool_server::ToolServer;
 use baton_agents::driver::{Event, Resume};
-use baton_agents::preset::{Preset, ToolsBy};
-use baton_agents::tool_server::ToolServer;
+use baton_agents::presets::preset::{Preset, ToolsBy};
 use baton_core::attempt::AttemptResult;
 use serde_json::Value;
 

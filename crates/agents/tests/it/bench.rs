@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_agents::command::CommandAgent;
+use baton_agents::driver::run_result::Ended;
 use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
-use baton_agents::ended::Ended;
-use baton_agents::environment::Environment;
-use baton_agents::tree::Tree;
+use baton_agents::process::environment::Environment;
+use baton_agents::process::tree::Tree;
+use baton_agents::protocols::command::CommandAgent;
 use baton_core::id::AttemptId;
 use baton_core::time::Timestamp;
 use tempfile::TempDir;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use baton_agents::command::CommandAgent;
 use baton_agents::driver::{Driver, Event};
-use baton_agents::log::{AttemptLog, Voice};
+use baton_agents::output::log::{AttemptLog, Voice};
+use baton_agents::protocols::command::CommandAgent;
 use baton_core::attempt::AttemptResult;
 use baton_core::time::Timestamp;
 use proptest::collection::vec;

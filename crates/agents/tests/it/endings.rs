@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use baton_agents::driver::Event;
-use baton_agents::ended::{Exit, How};
-use baton_agents::environment::Environment;
+use baton_agents::driver::run_result::{Exit, How};
+use baton_agents::process::environment::Environment;
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, run, run_until, says};

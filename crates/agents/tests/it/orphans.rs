@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use baton_agents::command::CommandAgent;
 use baton_agents::driver::{Driver, Event, Launch, Limits, SessionSetup};
-use baton_agents::environment::Environment;
-use baton_agents::identity::{ProcessIdentity, Sighting};
-use baton_agents::tree::end_orphans;
+use baton_agents::process::environment::Environment;
+use baton_agents::process::identity::{ProcessIdentity, Sighting};
+use baton_agents::process::tree::end_orphans;
+use baton_agents::protocols::command::CommandAgent;
 use baton_core::id::AttemptId;
 use tokio::sync::{mpsc, watch};
 

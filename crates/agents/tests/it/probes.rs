@@ -1,9 +1,9 @@
 //! Looking for agents: what is there, what it calls itself, and what is wrong with it.
 
-use baton_agents::environment::Environment;
-use baton_agents::kind::AgentKind;
-use baton_agents::preset::Preset;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
 use baton_agents::probe::{Handshake, probe};
+use baton_agents::process::environment::Environment;
 
 use crate::bench::Bench;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use baton_agents::driver::Launch;
-use baton_agents::ended::Exit;
+use baton_agents::driver::run_result::Exit;
 use baton_agents::scripted::{Cue, Script, Stage};
 use baton_core::attempt::AttemptResult;
 

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use baton_agents::asker::Nobody;
+use baton_agents::asking::asker::Nobody;
+use baton_agents::asking::permission::Decision;
+use baton_agents::driver::run_result::How;
+use baton_agents::driver::setup::Setup;
+use baton_agents::driver::tool_server::ToolServer;
 use baton_agents::driver::{Event, Launch, Resume};
-use baton_agents::drivers;
-use baton_agents::ended::How;
 use baton_agents::failure::FailureKind;
-use baton_agents::kind::AgentKind;
-use baton_agents::permission::Decision;
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
-use baton_agents::stop_reason::StopReason;
-use baton_agents::tool_server::ToolServer;
-use baton_agents::usage::UsageKind;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::preset::Preset;
+use baton_agents::protocols;
+use baton_agents::report::stop_reason::StopReason;
+use baton_agents::report::usage::UsageKind;
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, clock, drive};
@@ -21,7 +21,7 @@ use crate::bench::{Bench, Ran, clock, drive};
 async fn run(kind: AgentKind, launch: Launch, decision: Decision) -> Ran {
     let preset = Preset { kind, ..Preset::GENERIC };
     let setup = Setup::new(clock(), preset).permissions(Arc::new(decision)).asker(Arc::new(Nobody));
-    drive(drivers::for_kind(kind, setup).as_ref(), launch, |_| false).await
+    drive(protocols::for_kind(kind, setup).as_ref(), launch, |_| false).await
 }
 
 /// A program that takes its prompt, then writes these lines, and then waits for the end of its input.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use baton_agents::command::CommandAgent;
 use baton_agents::driver::Driver;
-use baton_agents::ended::{Exit, How};
+use baton_agents::driver::run_result::{Exit, How};
+use baton_agents::protocols::command::CommandAgent;
 use baton_core::attempt::AttemptResult;
 use tokio::sync::{mpsc, watch};
 

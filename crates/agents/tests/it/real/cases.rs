@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Nobody, Reply};
+use baton_agents::asking::asker::{Asker, Asking, Nobody, Reply};
+use baton_agents::asking::permission::Decision;
 use baton_agents::driver::Resume;
-use baton_agents::ended::How;
+use baton_agents::driver::run_result::How;
 use baton_agents::failure::FailureKind;
-use baton_agents::permission::Decision;
 use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::question::{Draft, QuestionKind};
 use serde_json::{Value, json};

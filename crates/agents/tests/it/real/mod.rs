@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Nobody};
+use baton_agents::asking::asker::{Asker, Nobody};
+use baton_agents::asking::permission::{Decision, Permissions};
+use baton_agents::driver::setup::Setup;
 use baton_agents::driver::{Launch, Limits};
-use baton_agents::drivers;
-use baton_agents::environment::Environment;
-use baton_agents::permission::{Decision, Permissions};
-use baton_agents::preset::Preset;
-use baton_agents::setup::Setup;
+use baton_agents::presets::preset::Preset;
+use baton_agents::process::environment::Environment;
+use baton_agents::protocols;
 use serde_json::Value;
 
 use self::agents::{Home, Real, installed};
@@ -89,7 +89,7 @@ impl Real {
         change(&mut launch);
         let preset = *Preset::named(self.preset).unwrap();
         let setup = Setup::new(clock(), preset).permissions(Arc::new(permissions)).asker(Arc::new(asker));
-        drive_within(DEADLINE, drivers::for_kind(preset.kind, setup).as_ref(), launch, |_| false).await
+        drive_within(DEADLINE, protocols::for_kind(preset.kind, setup).as_ref(), launch, |_| false).await
     }
 }
 

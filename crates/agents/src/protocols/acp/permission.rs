@@ -1,0 +1,51 @@
+//! Requests for permission, as this protocol asks and answers them.
+
+use serde_json::{Value, json};
+
+use crate::asking::permission::{Consent, PermissionRequest};
+use crate::protocols::acp::messages::{OptionKind, PermissionOption, PermissionParams};
+use crate::protocols::acp::updates;
+
+/// A request that waits for an answer.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    pub call_id: String,
+    pub title: String,
+    options: Vec<PermissionOption>,
+}
+
+pub fn read(request: PermissionParams) -> (PermissionRequest, Pending) {
+    let call = updates::call_of(&request.tool_call);
+    let pending = Pending { call_id: call.id.clone(), title: call.title.clone(), options: request.options };
+    let asked = PermissionRequest {
+        input: updates::input_text(request.tool_call.raw_input.as_ref()),
+        can_be_remembered: pending.option(OptionKind::AllowAlways).is_some(),
+        call,
+    };
+    (asked, pending)
+}
+
+impl Pending {
+    fn option(&self, kind: OptionKind) -> Option<&PermissionOption> {
+        self.options.iter().find(|option| option.kind == kind)
+    }
+
+    /// What is meant, in the options the agent offers; cancelled when it offers none that means it.
+    pub fn answer(&self, consent: &Consent) -> Value {
+        use OptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+        let wanted = match consent {
+            Consent::Once => [AllowOnce, AllowAlways],
+            Consent::Always => [AllowAlways, AllowOnce],
+            Consent::Refused(_) => [RejectOnce, RejectAlways],
+        };
+        match wanted.into_iter().find_map(|kind| self.option(kind)) {
+            Some(option) => json!({"outcome": {"outcome": "selected", "optionId": option.option_id}}),
+            None => cancelled(),
+        }
+    }
+}
+
+/// The turn is being ended; no answer is given.
+pub fn cancelled() -> Value {
+    json!({"outcome": {"outcome": "cancelled"}})
+}
