@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_agents::kind::AgentKind;
-use baton_agents::preset::Preset;
-use baton_agents::presets::PRESETS;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::known::PRESETS;
+use baton_agents::presets::preset::Preset;
 use baton_core::text::{AgentName, nearest};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

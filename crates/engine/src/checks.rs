@@ -6,10 +6,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use baton_agents::ended::Exit;
-use baton_agents::environment::Environment;
-use baton_agents::errand::{self, Errand, ErrandEnd};
-use baton_agents::excerpt::Excerpt;
+use baton_agents::driver::run_result::Exit;
+use baton_agents::output::excerpt::Excerpt;
+use baton_agents::process::environment::Environment;
+use baton_agents::process::one_shot::{self, Errand, ErrandEnd};
 use baton_core::attempt::Check;
 use baton_core::id::AttemptId;
 use baton_core::redact::redact;
@@ -116,7 +116,7 @@ async fn run_command(
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
-    let returned = errand::run(&errand, stop).await;
+    let returned = one_shot::run(&errand, stop).await;
     let output = returned.output;
     Some(match returned.how {
         ErrandEnd::Stopped => return None,

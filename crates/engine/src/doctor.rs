@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use baton_agents::environment::Environment;
-use baton_agents::kind::AgentKind;
-use baton_agents::preset::Preset;
-use baton_agents::presets::PRESETS;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::known::PRESETS;
+use baton_agents::presets::preset::Preset;
 use baton_agents::probe::{Handshake, Probe, probe};
+use baton_agents::process::environment::Environment;
 use baton_core::hold::Hold;
 use baton_core::text::AgentName;
 use serde::Serialize;

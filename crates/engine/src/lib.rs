@@ -73,7 +73,7 @@ pub mod yaml;
 pub use baton_store::recorded::Recorded;
 
 /// Who a process is, also after a restart: a server file names one.
-pub use baton_agents::identity;
+pub use baton_agents::process::identity;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.

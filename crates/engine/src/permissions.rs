@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use baton_agents::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
-use baton_agents::tool_call::ToolKind;
+use baton_agents::asking::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
+use baton_agents::report::tool_call::ToolKind;
 use baton_core::text::nearest;
 use baton_core::toolset::{Client, tools_for};
 use serde::de::Error as _;
@@ -166,7 +166,7 @@ fn is_own_tool(title: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_agents::tool_call::ToolCall;
+    use baton_agents::report::tool_call::ToolCall;
 
     fn read(text: &str) -> Result<PermissionSettings, String> {
         #[derive(Deserialize)]

@@ -1,6 +1,6 @@
 //! An agent's words without the secrets in them, before they become rows and events.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::Ended;
 use baton_core::attempt::{AttemptResult, BlockReason};
 use baton_core::breakdown::PlanDraft;
 use baton_core::question::Draft;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{Ended, How};
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::command::Command;

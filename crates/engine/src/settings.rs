@@ -29,7 +29,7 @@ use crate::user_tasks::UserTaskSettings;
 pub use self::asking::{AskingSettings, Unattended};
 pub(crate) use self::keys::{check_known, leaves};
 pub use crate::agent_settings::AgentSettings;
-pub use baton_agents::kind::AgentKind;
+pub use baton_agents::presets::kind::AgentKind;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use baton_agents::driver::Clock;
-use baton_agents::environment::{ATTEMPT_ID, Environment};
 use baton_agents::failure::Failure;
+use baton_agents::process::environment::{ATTEMPT_ID, Environment};
 use baton_core::attempt::{AttemptResult, ErrorCause};
 use baton_core::git_name::BranchName;
 use baton_core::hold::{Hold, HoldReason};

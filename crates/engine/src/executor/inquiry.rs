@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Reply};
+use baton_agents::asking::asker::{Asker, Asking, Reply};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use baton_store::Store;

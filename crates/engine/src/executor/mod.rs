@@ -16,7 +16,7 @@ mod settlement;
 pub mod shift;
 mod unusable;
 
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{Ended, How};
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::AttemptId;

@@ -1,6 +1,6 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::Ended;
 use baton_core::attempt::{AttemptResult, Reported};
 use baton_core::outcome::Outcome;
 use baton_core::outcome_parser;

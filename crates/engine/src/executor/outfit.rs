@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use baton_agents::driver::tool_server::ToolServer;
 use baton_agents::driver::{Limits, Resume, SessionSetup};
-use baton_agents::environment::Environment;
-use baton_agents::tool_server::ToolServer;
+use baton_agents::process::environment::Environment;
 use baton_core::attempt::AgentSession;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;

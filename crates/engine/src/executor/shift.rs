@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_agents::driver::run_result::{Ended, How};
+use baton_agents::driver::setup::Setup;
 use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::{Ended, How};
 use baton_agents::failure::FailureKind;
-use baton_agents::identity::ProcessIdentity;
-use baton_agents::setup::Setup;
+use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::protocols;
 use baton_core::actor::Actor;
 use baton_core::ask_cycle::AskCycle;
 use baton_core::attempt::{AgentSession, AttemptResult, ErrorCause};
@@ -138,7 +138,7 @@ impl<S: Store> Shift<'_, S> {
         let policy = self.shop.settings.permissions(self.role, agent);
         let inquiry = Inquiry::new(door.clone(), self.shop.mailbox.clone(), secret.clone());
         let setup = Setup::new(Workshop::<S>::clock(), agent.preset());
-        drivers::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
+        protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
     /// Runs the agent, writing down who its process is, and which session it is in, before anything else happens.

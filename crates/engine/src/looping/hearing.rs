@@ -1,6 +1,6 @@
 //! What the agent of a phase hands in with its work, noted where the loop finds it.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::Ended;
 use baton_agents::report::{Report, Spoken, read};
 use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
 use baton_core::discovered::{DiscoveredTask, Proposal};

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_agents::ended::Exit;
-use baton_agents::environment::Environment;
-use baton_agents::errand::{self, Errand, ErrandEnd};
+use baton_agents::driver::run_result::Exit;
+use baton_agents::process::environment::Environment;
+use baton_agents::process::one_shot::{self, Errand, ErrandEnd};
 use baton_core::id::{AttemptId, EffectId};
 use tokio::sync::watch;
 
@@ -50,7 +50,7 @@ pub async fn run(
     };
     // A notice is told to its end.
     let (_stop, mut never) = watch::channel(false);
-    let returned = errand::run(&errand, &mut never).await;
+    let returned = one_shot::run(&errand, &mut never).await;
     let said = returned.output.trim();
     match returned.how {
         ErrandEnd::Exited(Exit::Code(0)) => Ok(()),
