@@ -12,3 +12,4 @@ pub mod spawn;
 mod table;
 pub mod tree;
 pub(crate) mod waiting;
+pub mod watchdog;

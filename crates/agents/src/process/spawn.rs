@@ -14,6 +14,7 @@ use baton_core::id::AttemptId;
 use crate::process::environment::{ATTEMPT_ID, Environment};
 use crate::process::identity::ProcessIdentity;
 use crate::process::tree::{Leftover, Tree};
+use crate::process::watchdog::{self, Watch};
 
 /// How long the status of a process may take once its tree is ended.
 const STATUS_PATIENCE: Duration = Duration::from_secs(1);
@@ -52,6 +53,8 @@ pub struct Process {
     identity: ProcessIdentity,
     tree: Tree,
     is_ended: bool,
+    /// Released last: the watchdog lets go of the tree only once nothing of it is left.
+    _watch: Watch,
 }
 
 /// The ends of the agent's pipes that are ours.
@@ -66,6 +69,8 @@ impl Process {
     pub fn start<'a>(what: impl Into<Start<'a>>) -> Result<(Self, Pipes), StartError> {
         let start = what.into();
         let (program, arguments) = start.command.split_first().ok_or(StartError::NoCommand)?;
+        // Before the start, so that no moment of it is unwatched.
+        let watch = watchdog::watch(start.attempt);
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(start.folder)
@@ -87,8 +92,9 @@ impl Process {
         };
         // The child is not reaped before somebody waits for it, so its pid is still its own here.
         let identity = ProcessIdentity::of(pid);
+        watch.started(&identity);
         let tree = Tree::new(start.attempt, Some(identity.clone()));
-        Ok((Self { child, identity, tree, is_ended: false }, Pipes { stdin, stdout, stderr }))
+        Ok((Self { child, identity, tree, is_ended: false, _watch: watch }, Pipes { stdin, stdout, stderr }))
     }
 
     pub fn identity(&self) -> &ProcessIdentity {

@@ -57,14 +57,14 @@ impl Entry {
         Self::of(self.pid).is_some_and(|now| now.started == self.started)
     }
 
-    /// Whether it was started with `variable` (`NAME=value`) in its environment.
-    pub fn has_variable(&self, variable: &str) -> bool {
+    /// Whether it was started with one of `variables` (`NAME=value`) in its environment.
+    pub fn has_any_variable(&self, variables: &BTreeSet<Vec<u8>>) -> bool {
         for _ in 0..ENVIRON_LOOKS {
             match self.environ() {
                 // A process shows nothing for the instant in which it becomes another program.
                 Some(environ) if environ.is_empty() && !self.is_of_the_kernel() => sleep(ENVIRON_PAUSE),
                 Some(environ) => {
-                    return environ.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes());
+                    return environ.split(|&byte| byte == 0).any(|entry| variables.contains(entry));
                 }
                 // It is gone, or somebody else's; and then it was not started from here.
                 None => return false,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::id::AttemptId;
-use rustix::process::{Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::time::{Instant, sleep};
 
 use crate::process::environment::ATTEMPT_ID;
@@ -34,12 +34,14 @@ pub struct Leftover {
     pub pids: Vec<u32>,
 }
 
-/// One attempt's processes.
+/// The processes of one attempt, or of several that are ended together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    attempt: AttemptId,
-    /// The agent's own process, which leads the group. None when its start was never written down.
-    leader: Option<ProcessIdentity>,
+    attempts: Vec<AttemptId>,
+    /// The processes Baton started, each the leader of its group. One whose start was never recorded is missing.
+    leaders: Vec<ProcessIdentity>,
+    /// Whether every attempt's leader is known, so that whatever is older than all of them is a stranger.
+    is_complete: bool,
 }
 
 /// Ends what an attempt left behind, without having started it. `grace` is the time between TERM and KILL.
@@ -64,7 +66,16 @@ pub async fn end_orphans(
 
 impl Tree {
     pub fn new(attempt: AttemptId, leader: Option<ProcessIdentity>) -> Self {
-        Self { attempt, leader }
+        Self::of_several([(attempt, leader)])
+    }
+
+    /// Several attempts as one tree: the process table is read once for all of them.
+    pub(crate) fn of_several(
+        attempts: impl IntoIterator<Item = (AttemptId, Option<ProcessIdentity>)>,
+    ) -> Self {
+        let (attempts, leaders): (Vec<_>, Vec<_>) = attempts.into_iter().unzip();
+        let is_complete = leaders.iter().all(Option::is_some);
+        Self { attempts, leaders: leaders.into_iter().flatten().collect(), is_complete }
     }
 
     /// TERM, `grace`, KILL; returns when nothing of the tree is left, or says what is.
@@ -128,36 +139,30 @@ impl Tree {
         tokio::task::spawn_blocking(move || there(&tree)).await.unwrap_or_else(|_| work(self))
     }
 
-    /// Signals every member, and returns those there were.
+    /// Signals every member, and returns the members there were.
     fn signal_members(&self, signal: Signal) -> Vec<Entry> {
         let members = self.members();
-        // The group is signalled as one, because nothing can be forked out of it in between.
-        let group = self.own_group();
-        if let Some(group) = group {
+        // A group is signalled as one, because nothing can fork out of it in between.
+        let groups: Vec<Pid> = self.leaders.iter().filter_map(group_of).collect();
+        for &group in &groups {
             let _ = kill_process_group(group, signal);
         }
-        // Not twice: to some programs a second TERM means to drop everything.
-        for member in members.iter().filter(|member| group.is_none() || pid_of(member.group) != group) {
+        // Not twice: some programs take a second TERM as an order to drop everything.
+        let is_signalled = |entry: &Entry| pid_of(entry.group).is_some_and(|group| groups.contains(&group));
+        for member in members.iter().filter(|entry| !is_signalled(entry)) {
             member.signal(signal);
         }
         members
     }
 
-    /// The group's number, while its leader is known to be the one that was started.
-    fn own_group(&self) -> Option<rustix::process::Pid> {
-        let leader = self.leader.as_ref()?;
-        match leader.sighting() {
-            Sighting::Alive | Sighting::Unreaped | Sighting::Unknown => pid_of(leader.pid),
-            Sighting::Gone => None,
-        }
-    }
-
     /// Every living process of the tree.
     pub fn members(&self) -> Vec<Entry> {
-        // A descendant starts after its ancestor, so whatever is older is a stranger without another look.
-        let born = self.leader.as_ref().and_then(|leader| leader.started).unwrap_or(0);
+        // A descendant starts after its ancestor, so whatever is older than every leader is a stranger.
+        let oldest = self.leaders.iter().map(|leader| leader.started.unwrap_or(0)).min();
+        let born = oldest.filter(|_| self.is_complete).unwrap_or(0);
         let myself = std::process::id();
-        let mark = format!("{ATTEMPT_ID}={}", self.attempt);
+        let marks =
+            self.attempts.iter().map(|attempt| format!("{ATTEMPT_ID}={attempt}").into_bytes()).collect();
         let mut candidates = Vec::new();
         let mut members = BTreeMap::new();
         let is_table = table::visit(|entry| {
@@ -165,43 +170,48 @@ impl Tree {
                 return;
             }
             candidates.push(entry);
-            if self.is_leader(&entry) || entry.has_variable(&mark) {
+            if self.is_leader(&entry) || entry.has_any_variable(&marks) {
                 members.insert(entry.pid, entry);
             }
         });
         if !is_table {
-            return self.group_alone();
+            return self.leaders.iter().filter_map(group_alone).collect();
         }
-        self.add_group(&candidates, &mut members);
+        self.add_groups(&candidates, &mut members);
         add_children(&candidates, &mut members);
         members.into_values().filter(|entry| !entry.is_zombie).collect()
     }
 
     fn is_leader(&self, entry: &Entry) -> bool {
-        self.leader
-            .as_ref()
-            .is_some_and(|leader| leader.pid == entry.pid && leader.started == Some(entry.started))
+        self.leaders.iter().any(|leader| leader.pid == entry.pid && leader.started == Some(entry.started))
     }
 
     /// A group's number stays taken while anyone is in it. So one member that is ours vouches for the others,
     /// also when the leader is gone; without one the number may be somebody else's by now.
-    fn add_group(&self, candidates: &[Entry], members: &mut BTreeMap<u32, Entry>) {
-        let Some(leader) = &self.leader else { return };
-        if members.values().any(|member| member.group == leader.pid) {
-            members.extend(
-                candidates.iter().filter(|entry| entry.group == leader.pid).map(|entry| (entry.pid, *entry)),
-            );
+    fn add_groups(&self, candidates: &[Entry], members: &mut BTreeMap<u32, Entry>) {
+        for leader in &self.leaders {
+            if members.values().any(|member| member.group == leader.pid) {
+                let group = candidates.iter().filter(|entry| entry.group == leader.pid);
+                members.extend(group.map(|entry| (entry.pid, *entry)));
+            }
         }
     }
+}
 
-    /// Without a table the group is all that can be seen of a tree, as one entry that stands for it.
-    fn group_alone(&self) -> Vec<Entry> {
-        let Some(leader) = &self.leader else { return Vec::new() };
-        match leader.sighting() {
-            Sighting::Gone | Sighting::Unreaped => Vec::new(),
-            Sighting::Alive | Sighting::Unknown => {
-                vec![Entry { pid: leader.pid, parent: 0, group: leader.pid, started: 0, is_zombie: false }]
-            }
+/// The number of a leader's group, while the leader is known to be the process that was started.
+fn group_of(leader: &ProcessIdentity) -> Option<Pid> {
+    match leader.sighting() {
+        Sighting::Alive | Sighting::Unreaped | Sighting::Unknown => pid_of(leader.pid),
+        Sighting::Gone => None,
+    }
+}
+
+/// Without a process table the group is all that can be seen of a tree: one entry stands for it.
+fn group_alone(leader: &ProcessIdentity) -> Option<Entry> {
+    match leader.sighting() {
+        Sighting::Gone | Sighting::Unreaped => None,
+        Sighting::Alive | Sighting::Unknown => {
+            Some(Entry { pid: leader.pid, parent: 0, group: leader.pid, started: 0, is_zombie: false })
         }
     }
 }
