@@ -1,8 +1,8 @@
 //! Drives one agent process; knows nothing of queues or stores.
 //!
-//! A [`driver::Driver`] is launched with a worktree and a prompt, tells what the agent does as
-//! [`driver::Event`]s, and returns an [`crate::driver::run_result::Ended`] when nothing of the agent runs any more. The process
-//! tree is owned as a whole, and found again after a crash ([`crate::process::tree::end_orphans`]).
+//! A [`driver::Driver`] starts an agent in a worktree with a prompt, emits [`driver::AgentEvent`]s while it works, and
+//! returns a [`driver::run_result::RunResult`] once its whole process tree is gone. The tree does not outlive Baton
+//! ([`process::watchdog`]), and one that does is found at the next start ([`process::tree::end_orphans`]).
 
 pub mod asking;
 pub mod driver;

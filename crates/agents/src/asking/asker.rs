@@ -1,34 +1,34 @@
-//! The door to the human, while an agent waits.
+//! Puts a question to a human while an agent waits for the answer.
 //!
-//! The engine puts a durable question store behind it. A driver only waits a short while: an agent is not
-//! kept alive for an answer that may take a night.
+//! The engine implements [`Asker`] on its durable question store. A driver waits only briefly: an agent is not kept
+//! alive for an answer that may take all night.
 
 use std::future::Future;
 use std::pin::Pin;
 
 use baton_core::question::Draft;
 
-/// What came of a question.
+/// The result of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum AskReply {
     Answer(String),
-    /// Nobody answered yet. The question is kept; the attempt ends with it and is resumed with the answer.
+    /// No answer yet. The question stays open; the attempt ends with it and resumes when it is answered.
     Released,
 }
 
-pub type Asking = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub type AskFuture = Pin<Box<dyn Future<Output = AskReply> + Send>>;
 
 pub trait Asker: Send + Sync {
-    /// Asks, and returns when there is an answer or none is to be waited for. A question that was answered
-    /// before returns that answer at once.
-    fn ask(&self, question: Draft) -> Asking;
+    /// Resolves when there is an answer, or when waiting for one is over. A question that was answered before resolves at
+    /// once.
+    fn ask(&self, question: Draft) -> AskFuture;
 }
 
-/// Nobody is there now: every question ends the attempt.
-pub struct Nobody;
+/// No human is available: every question ends the attempt.
+pub struct NoAsker;
 
-impl Asker for Nobody {
-    fn ask(&self, _: Draft) -> Asking {
-        Box::pin(async { Reply::Released })
+impl Asker for NoAsker {
+    fn ask(&self, _: Draft) -> AskFuture {
+        Box::pin(async { AskReply::Released })
     }
 }

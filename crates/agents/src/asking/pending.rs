@@ -1,4 +1,4 @@
-//! The questions of one attempt that wait for a human while their agent waits too.
+//! The open questions of one attempt, while its agent waits for the answers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use baton_core::question::Draft;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::asking::asker::{Asker, Reply};
+use crate::asking::asker::{AskReply, Asker};
 
-/// Questions that wait at once. An agent that asks more is refused.
+/// Open questions per attempt. Further ones are refused.
 pub const ASKING_MAX: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AskId(u64);
 
-pub struct Questions {
+pub struct PendingQuestions {
     wait: Duration,
-    asking: JoinSet<(AskId, Reply)>,
+    asking: JoinSet<(AskId, AskReply)>,
     waiting: BTreeMap<AskId, Draft>,
     asked: u64,
 }
 
-impl Questions {
-    /// Each is waited for this long.
+impl PendingQuestions {
+    /// `wait` is how long each question stays open.
     pub fn new(wait: Duration) -> Self {
         Self { wait, asking: JoinSet::new(), waiting: BTreeMap::new(), asked: 0 }
     }
 
-    /// None when too many wait already.
+    /// None when too many questions are open.
     pub fn ask(&mut self, asker: &dyn Asker, question: Draft) -> Option<AskId> {
         if self.waiting.len() >= ASKING_MAX {
             return None;
@@ -37,7 +37,7 @@ impl Questions {
         let id = AskId(self.asked);
         let asking = asker.ask(question.clone());
         let wait = self.wait;
-        self.asking.spawn(async move { (id, timeout(wait, asking).await.unwrap_or(Reply::Released)) });
+        self.asking.spawn(async move { (id, timeout(wait, asking).await.unwrap_or(AskReply::Released)) });
         self.waiting.insert(id, question);
         Some(id)
     }
@@ -46,14 +46,14 @@ impl Questions {
         self.waiting.is_empty()
     }
 
-    /// The next answer; never returns while nobody is asked. Safe to drop half-way.
-    pub async fn next(&mut self) -> (AskId, Draft, Reply) {
+    /// The next answer; pends forever while no question is open. Cancel-safe.
+    pub async fn next(&mut self) -> (AskId, Draft, AskReply) {
         loop {
             let (id, reply) = match self.asking.join_next().await {
                 Some(Ok(answered)) => answered,
-                // An asker broke down. Its question still stands: it is the one that is left when the others are done.
+                // An asker panicked. Which one is not known, but its question is the one left when all others are answered.
                 Some(Err(_)) if self.asking.is_empty() => match self.waiting.keys().next() {
-                    Some(&id) => (id, Reply::Released),
+                    Some(&id) => (id, AskReply::Released),
                     None => continue,
                 },
                 Some(Err(_)) => continue,

@@ -1,7 +1,7 @@
-//! Permission: an agent wants to use a tool, and somebody has to say whether it may.
+//! Permission requests: an agent wants to use a tool, and a policy or a human decides.
 //!
-//! A [`Permissions`] policy decides at once, or sends the request to a human. What the human may answer is
-//! fixed here, so that every surface offers the same buttons and every driver reads them the same way.
+//! A [`PermissionPolicy`] decides at once or refers the request to a human. The possible answers are fixed here, so that
+//! every surface offers the same buttons and every driver reads them the same way.
 
 use baton_core::fallback::Fallback;
 use baton_core::question::{Draft, QuestionKind};
@@ -10,66 +10,65 @@ use baton_core::text::NonBlank;
 use crate::output::excerpt::excerpt;
 use crate::report::tool_call::{ToolCall, ToolKind};
 
-/// As much of a tool's input as a person reads before saying yes.
+/// How much of a tool's input the question shows.
 const INPUT_BYTES_MAX: usize = 4 * 1024;
 
 const ALLOW: &str = "Allow";
 const ALWAYS: &str = "Always allow";
 const DENY: &str = "Deny";
 
-/// What an agent asks to be allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionRequest {
     pub call: ToolCall,
-    /// What goes into the tool: the command, or the input as JSON. Empty when the agent does not say.
+    /// The tool's input: the command, or JSON. Empty when the agent does not say.
     pub input: String,
     /// The agent can remember the answer for the rest of its session.
     pub can_be_remembered: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub enum PermissionDecision {
     Allow,
     Deny,
     AskHuman,
 }
 
-/// Who decides about requests. Never waits: whoever needs a person says [`Decision::AskHuman`].
-pub trait Permissions: Send + Sync {
-    fn decide(&self, request: &PermissionRequest) -> Decision;
+/// Decides about requests without blocking; a policy that needs a human returns [`PermissionDecision::AskHuman`].
+pub trait PermissionPolicy: Send + Sync {
+    fn decide(&self, request: &PermissionRequest) -> PermissionDecision;
 }
 
-/// The same decision about everything.
-impl Permissions for Decision {
-    fn decide(&self, _: &PermissionRequest) -> Decision {
+/// The same decision for every request.
+impl PermissionPolicy for PermissionDecision {
+    fn decide(&self, _: &PermissionRequest) -> PermissionDecision {
         *self
     }
 }
 
-/// Rules in order; the first that fits decides.
+/// Rules in order; the first match decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
-    pub rules: Vec<Rule>,
-    pub otherwise: Decision,
+pub struct PermissionRules {
+    pub rules: Vec<PermissionRule>,
+    pub otherwise: PermissionDecision,
 }
 
-/// What is left out fits everything.
+/// A field that is None matches everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct PermissionRule {
     pub kind: Option<ToolKind>,
-    /// The input, or the title where there is no input, begins with this. A shell line that goes on with
-    /// another command does not fit: `git status; rm -rf .` is no `git status`.
+    /// Prefix of the input, or of the title when there is no input. A rule that allows does not match a shell line with
+    /// a second command: `git status; rm -rf .` is not `git status`.
     pub begins_with: Option<String>,
-    pub decision: Decision,
+    pub decision: PermissionDecision,
 }
 
-impl Permissions for Rules {
-    fn decide(&self, request: &PermissionRequest) -> Decision {
+impl PermissionPolicy for PermissionRules {
+    fn decide(&self, request: &PermissionRequest) -> PermissionDecision {
         self.rules.iter().find(|rule| rule.fits(request)).map_or(self.otherwise, |rule| rule.decision)
     }
 }
 
-impl Rule {
+impl PermissionRule {
     fn fits(&self, request: &PermissionRequest) -> bool {
         let said = if request.input.is_empty() { &request.call.title } else { &request.input };
         self.kind.is_none_or(|kind| kind == request.call.kind)
@@ -77,14 +76,15 @@ impl Rule {
     }
 
     fn covers(&self, beginning: &str, said: &str) -> bool {
-        // What allows must cover the whole line; what denies or asks is better applied once too often.
+        // To allow, a rule must cover the whole line; to deny or ask, matching too often is the safe side.
         let is_one_command = !said.contains([';', '&', '|', '`', '\n', '>', '<']) && !said.contains("$(");
-        said.trim_start().starts_with(beginning) && (self.decision != Decision::Allow || is_one_command)
+        said.trim_start().starts_with(beginning)
+            && (self.decision != PermissionDecision::Allow || is_one_command)
     }
 }
 
 impl PermissionRequest {
-    /// The question for a person. The same request gives the same text, so an answer is found again.
+    /// The question for a human. The same request gives the same text, so that an earlier answer is found again.
     pub fn question(&self) -> Draft {
         let title = excerpt(self.call.title.trim(), INPUT_BYTES_MAX);
         let kind = self.call.kind.as_str();
@@ -109,17 +109,17 @@ impl PermissionRequest {
     }
 }
 
-/// A person's answer to a permission question.
+/// A human's answer to a permission question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consent {
     Once,
     Always,
-    /// With what was said instead of a plain no; the agent is told.
+    /// With the reason the human gave, if any; the agent is told.
     Refused(Option<String>),
 }
 
 impl Consent {
-    /// Whatever is not clearly a yes is a no.
+    /// Anything but a clear yes is a no.
     pub fn read(answer: &str) -> Self {
         let plain = answer.trim().trim_end_matches(['.', '!']).to_lowercase();
         match plain.as_str() {
@@ -142,30 +142,30 @@ mod tests {
 
     #[test]
     fn the_first_rule_that_fits_decides() {
-        let rule = |begins_with: &str, decision| Rule {
+        let rule = |begins_with: &str, decision| PermissionRule {
             kind: Some(ToolKind::Execute),
             begins_with: Some(begins_with.to_owned()),
             decision,
         };
-        let rules = Rules {
-            rules: vec![rule("git push", Decision::Deny), rule("git ", Decision::Allow)],
-            otherwise: Decision::AskHuman,
+        let rules = PermissionRules {
+            rules: vec![rule("git push", PermissionDecision::Deny), rule("git ", PermissionDecision::Allow)],
+            otherwise: PermissionDecision::AskHuman,
         };
         for (input, decision) in [
-            ("git commit -m x", Decision::Allow),
-            ("git push origin", Decision::Deny),
-            ("git push origin; true", Decision::Deny),
-            ("rm -rf .", Decision::AskHuman),
-            // What is allowed is that command, not whatever is hung on to it.
-            ("git status; rm -rf .", Decision::AskHuman),
-            ("git log && rm x", Decision::AskHuman),
-            ("git log $(rm x)", Decision::AskHuman),
-            ("git log > ~/.bashrc", Decision::AskHuman),
-            ("git log\nrm x", Decision::AskHuman),
+            ("git commit -m x", PermissionDecision::Allow),
+            ("git push origin", PermissionDecision::Deny),
+            ("git push origin; true", PermissionDecision::Deny),
+            ("rm -rf .", PermissionDecision::AskHuman),
+            // The rule allows that command, not one appended to it.
+            ("git status; rm -rf .", PermissionDecision::AskHuman),
+            ("git log && rm x", PermissionDecision::AskHuman),
+            ("git log $(rm x)", PermissionDecision::AskHuman),
+            ("git log > ~/.bashrc", PermissionDecision::AskHuman),
+            ("git log\nrm x", PermissionDecision::AskHuman),
         ] {
             assert_eq!(rules.decide(&request(input)), decision, "{input}");
         }
-        assert_eq!(Decision::Deny.decide(&request("anything")), Decision::Deny);
+        assert_eq!(PermissionDecision::Deny.decide(&request("anything")), PermissionDecision::Deny);
     }
 
     #[test]

@@ -3,46 +3,44 @@
 use baton_core::breakdown::PlanDraft;
 use baton_core::question::Draft;
 
-use crate::asking::permission::{Decision, PermissionRequest};
+use crate::asking::permission::{PermissionDecision, PermissionRequest};
 use crate::process::identity::ProcessIdentity;
 use crate::report::OutcomeReport;
 use crate::report::stop_reason::StopReason;
-use crate::report::tool_call::{ToolCall, ToolEnd};
+use crate::report::tool_call::{ToolCall, ToolOutcome};
 use crate::report::usage::{Usage, UsageKind};
 
-/// A channel's length that keeps an agent going while its events are being written down.
+/// Suggested channel capacity: keeps an agent going while its events are stored.
 pub const EVENTS_MAX: usize = 256;
 
-/// Something that happened while an agent ran.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// The first event of every agent that started. To be written down before anything else: after a crash it
-    /// is how the process is found again.
+pub enum AgentEvent {
+    /// First event of every agent that started. Store it before anything else: recovery finds the process by it.
     Started(ProcessIdentity),
-    /// The number of turns used so far.
+    /// Turns used so far.
     Turn(u32),
-    /// A piece of the agent's message: whole lines, or a part of one that is too long.
+    /// Part of the agent's message: whole lines, or a piece of an oversized one.
     Text(String),
-    /// A piece of the agent's own log.
+    /// Part of the agent's standard error.
     Stderr(String),
-    /// The agent's session, as it calls it. To be written down: with it a later attempt goes on.
+    /// The agent's session id. Store it: a later attempt resumes with it.
     Session(String),
     ToolStarted(ToolCall),
-    /// The id of the call, and how it came out.
-    ToolEnded(String, ToolEnd),
-    /// A permission was asked for, and what the policy said.
-    PermissionAsked(PermissionRequest, Decision),
+    /// Call id and outcome.
+    ToolEnded(String, ToolOutcome),
+    /// A permission request and the policy's decision.
+    PermissionAsked(PermissionRequest, PermissionDecision),
     /// A human is being asked while the agent waits.
     Question(Draft),
     Usage(UsageKind, Usage),
-    /// The agent asked and is being ended.
+    /// The attempt ends with this question.
     Asked(Draft),
-    /// The agent's turn ended, and what it gave as the reason. It is read, and never believed.
+    /// The agent's turn ended, with the reason it gave. Recorded, never trusted.
     Stopped(StopReason),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
-    /// Something was not as it should be; the attempt goes on.
+    /// Something went wrong that does not end the attempt.
     Problem(String),
-    /// The receiver was too slow and this many events were dropped. The log has what they said.
+    /// This many events were dropped because the receiver was too slow. The log has their content.
     Skipped(u64),
 }

@@ -1,8 +1,8 @@
-//! What every kind of agent has in common: it is launched, it tells what it does, and it ends.
+//! The interface of every agent: launch, events, result.
 //!
-//! A driver owns its process tree from the start to the end and leaves nothing of it behind. It knows
-//! nothing of tasks, queues or worktrees beyond the folder it is given, and decides nothing about a task: it
-//! brings what the agent said into our few words and hands it over.
+//! A driver owns its process tree from start to end and leaves nothing of it behind. It knows nothing of tasks or queues
+//! and decides nothing about a task: it translates what the agent says into Baton's vocabulary. How a run works is in
+//! `run`; how each kind of agent is driven is in `protocols`.
 
 mod event;
 mod launch;
@@ -17,21 +17,25 @@ use std::sync::Arc;
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-pub use event::{EVENTS_MAX, Event};
-pub use launch::{Launch, Limits, Resume, SessionSetup};
-use run_result::Ended;
+pub use event::{AgentEvent, EVENTS_MAX};
+pub use launch::{Launch, RunLimits, SessionResume, SessionSetup};
+use run_result::RunResult;
 
-/// What time it is, for the log.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+/// Supplies the time for logs and failure classification.
+pub type RunClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// An attempt under way.
-pub type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+/// A run in progress.
+pub type RunFuture<'a> = Pin<Box<dyn Future<Output = RunResult> + Send + 'a>>;
 
 pub trait Driver: Send + Sync {
-    /// Runs one agent to its end. What happens meanwhile goes to `events`; everything that decides anything is
-    /// in the [`Ended`] too, so events may be dropped by whoever only wants the end.
+    /// Runs one agent to its end and reports progress to `events`. Everything that matters for a decision is also in the
+    /// [`RunResult`], so a caller may ignore events.
     ///
-    /// `cancel` turning true ends the attempt. Its sender may go away; then nobody cancels. Dropping the
-    /// future kills the process tree at once.
-    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_>;
+    /// Setting `cancel` to true ends the run; its sender may be dropped. Dropping the future kills the process tree at once.
+    fn run(
+        &self,
+        launch: Launch,
+        events: mpsc::Sender<AgentEvent>,
+        cancel: watch::Receiver<bool>,
+    ) -> RunFuture<'_>;
 }

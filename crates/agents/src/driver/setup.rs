@@ -1,27 +1,27 @@
-//! What a driver is given once, whatever it launches: the clock, the agent's habits, and who is asked.
+//! What a driver is given once, for all its launches.
 
 use std::sync::Arc;
 
-use crate::asking::asker::{Asker, Nobody};
-use crate::asking::permission::{Decision, Permissions};
-use crate::driver::Clock;
+use crate::asking::asker::{Asker, NoAsker};
+use crate::asking::permission::{PermissionDecision, PermissionPolicy};
+use crate::driver::RunClock;
 use crate::presets::preset::Preset;
 
 #[derive(Clone)]
-pub struct Setup {
-    pub clock: Clock,
+pub struct AgentSetup {
+    pub clock: RunClock,
     pub preset: Preset,
-    pub permissions: Arc<dyn Permissions>,
+    pub permissions: Arc<dyn PermissionPolicy>,
     pub asker: Arc<dyn Asker>,
 }
 
-impl Setup {
-    /// Asks a human about everything, and nobody is there: the safe beginning.
-    pub fn new(clock: Clock, preset: Preset) -> Self {
-        Self { clock, preset, permissions: Arc::new(Decision::AskHuman), asker: Arc::new(Nobody) }
+impl AgentSetup {
+    /// The safe default: every permission needs a human, and no human is available.
+    pub fn new(clock: RunClock, preset: Preset) -> Self {
+        Self { clock, preset, permissions: Arc::new(PermissionDecision::AskHuman), asker: Arc::new(NoAsker) }
     }
 
-    pub fn permissions(mut self, permissions: Arc<dyn Permissions>) -> Self {
+    pub fn permissions(mut self, permissions: Arc<dyn PermissionPolicy>) -> Self {
         self.permissions = permissions;
         self
     }

@@ -1,26 +1,25 @@
-//! The server of Baton's own tools, as an agent is told of it.
+//! How an agent reaches the server of Baton's own tools.
 
-use crate::process::environment::{ATTEMPT_ID, Environment};
+use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 
 /// The variable that holds the attempt's token.
 pub const TOKEN: &str = "BATON_TOKEN";
-/// Everything of Baton's in an agent's environment begins so, and goes on to the shim.
+/// Prefix of Baton's variables; all of them are passed on to the shim.
 const OURS: &str = "BATON_";
 
-/// Where the tools are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ToolServer {
-    /// How the agent names it; its tools appear under this name.
+    /// Server name under which the agent lists the tools.
     pub name: String,
-    /// Streamable HTTP on loopback. None when no server runs.
+    /// Streamable HTTP on loopback; None when no server runs.
     pub url: Option<String>,
-    /// Lets in one attempt, and only for what it may do.
+    /// Authorises one attempt, limited to its own tools.
     pub token: String,
-    /// The program that brings the same tools over standard streams, with its arguments.
+    /// Program and arguments that serve the same tools on standard streams.
     pub shim: Vec<String>,
 }
 
-/// Without the token.
+/// Leaves the token out.
 impl std::fmt::Debug for ToolServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ToolServer")
@@ -32,13 +31,13 @@ impl std::fmt::Debug for ToolServer {
 }
 
 impl ToolServer {
-    /// The shim's program and its arguments; none when there is none.
+    /// The shim's program and its arguments, if there is one.
     pub fn shim(&self) -> Option<(&String, &[String])> {
         self.shim.split_first()
     }
 
-    /// What the shim must find in its environment: not every agent passes its own on.
-    pub fn shim_environment(&self, launch: &Environment, attempt: &str) -> Vec<(String, String)> {
+    /// Variables the shim needs: not every agent passes its own environment on.
+    pub fn shim_environment(&self, launch: &AgentEnvironment, attempt: &str) -> Vec<(String, String)> {
         let ours = launch.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let mut variables: Vec<(String, String)> = ours
             .filter(|(name, _)| name.starts_with(OURS) && *name != ATTEMPT_ID && *name != TOKEN)

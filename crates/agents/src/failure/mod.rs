@@ -1,7 +1,7 @@
-//! Why an agent failed through no fault of its task, and what to do about it.
+//! Failures that are not the task's fault: recognises them by their wording and says what to do.
 //!
-//! Pure: texts, codes and the time come in, a value goes out. Only what an agent or its provider said of an
-//! error is looked at, never the agent's ordinary talk, which may well be about rate limits.
+//! Pure functions of texts and time. Only error messages are looked at, never the agent's ordinary output, which may well
+//! be about rate limits.
 
 #[cfg(test)]
 mod tests;
@@ -13,55 +13,54 @@ use baton_core::time::Timestamp;
 
 use crate::output::excerpt::excerpt;
 
-/// What is kept of the words that gave it away.
+/// How much of the error message is kept.
 const SAID_BYTES_MAX: usize = 2 * 1024;
-/// How long to wait after a rate limit that names no time.
+/// Hold after a rate limit without a time.
 const RATE_LIMIT_PAUSE_MS: i64 = 5 * 60 * 1000;
-/// After an overload or a broken network, which pass sooner.
+/// Hold after an overload or a network error, which pass sooner.
 const PASSING_PAUSE_MS: i64 = 60 * 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FailureKind {
-    /// Too much at once, or a plan's allowance for now is used up. It comes back by itself.
+    /// Too many requests, or a plan's allowance is used up for now. Recovers by itself.
     RateLimit,
-    /// No money or allowance is left. It does not come back by itself.
+    /// No credit or allowance is left. Does not recover by itself.
     Quota,
-    /// The key is missing or wrong, or the login has expired.
+    /// The key is missing or invalid, or the login has expired.
     Authentication,
-    /// The provider cannot keep up, or has broken down.
+    /// The provider is overloaded or has an error.
     Overload,
-    /// The conversation is longer than the model can read.
+    /// The conversation exceeds the model's context window.
     ContextOverflow,
-    /// The provider was not reached.
+    /// The provider could not be reached.
     Network,
-    /// The program ended before it could be given its prompt.
+    /// The program ended before it received its prompt.
     CrashAtStart,
 }
 
-/// A failure that was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct AgentFailure {
     pub kind: FailureKind,
-    /// When it is over, where the words say so.
+    /// When it is over, if the message says so.
     pub until: Option<Timestamp>,
-    pub said: String,
+    pub message: String,
 }
 
 /// What to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Start nothing on this agent's account before then. The task is not to blame.
+    /// Start nothing on this agent's account before then.
     HoldUntil(Timestamp),
-    /// Start nothing on this agent's account until a human has mended it.
+    /// Start nothing on this agent's account until a human has fixed it.
     HoldForHuman,
-    /// Go on in a new session that is told the conversation so far.
+    /// Continue in a new session with the conversation so far as its prompt.
     NewSession,
 }
 
-/// Everything that may tell why an agent failed.
+/// The evidence of a failure.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Symptoms<'a> {
-    /// What the agent's protocol said of the error; looked at first.
+    /// The error from the agent's protocol; takes precedence.
     pub error: &'a str,
     /// The end of standard error.
     pub stderr: &'a str,
@@ -69,25 +68,25 @@ pub struct Symptoms<'a> {
     pub was_prompted: bool,
 }
 
-impl Failure {
-    /// None when nothing in the symptoms is known.
+impl AgentFailure {
+    /// None when the symptoms are not recognised.
     pub fn classify(symptoms: &Symptoms<'_>, now: Timestamp) -> Option<Self> {
         let from = |text: &str| {
             let kind = wording::kind(text)?;
             let until = until::find(text, now);
             let kind = match kind {
-                // An allowance that comes back is a rate, whatever it is called.
+                // An allowance that renews is a rate limit, whatever it is called.
                 FailureKind::Quota if until.is_some() => FailureKind::RateLimit,
                 kind => kind,
             };
-            Some(Self { kind, until, said: excerpt(text.trim(), SAID_BYTES_MAX) })
+            Some(Self { kind, until, message: excerpt(text.trim(), SAID_BYTES_MAX) })
         };
         from(symptoms.error).or_else(|| from(symptoms.stderr)).or_else(|| {
             let said = if symptoms.error.trim().is_empty() { symptoms.stderr } else { symptoms.error };
             (!symptoms.was_prompted).then(|| Self {
                 kind: FailureKind::CrashAtStart,
                 until: None,
-                said: excerpt(said.trim(), SAID_BYTES_MAX),
+                message: excerpt(said.trim(), SAID_BYTES_MAX),
             })
         })
     }
@@ -109,7 +108,7 @@ impl Failure {
 }
 
 impl FailureKind {
-    /// What is wrong, in a sentence that says what to do next.
+    /// What is wrong and what to do next, as a sentence.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::RateLimit => {
@@ -131,7 +130,7 @@ impl FailureKind {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AgentFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.advice())?;
         if let Some(until) = self.until {

@@ -1,18 +1,18 @@
-//! A text of any length in a bounded space: its beginning, its end, and how much lies between.
+//! Bounded text: keeps the beginning and the end, and counts what was dropped between.
 
-/// What an agent writes, as far as it goes into an excerpt.
+/// Collects text and keeps head and tail.
 #[derive(Debug, Clone)]
-pub struct Excerpt {
+pub struct TextExcerpt {
     head: String,
     tail: String,
     head_max: usize,
     tail_max: usize,
-    /// Bytes that are in neither.
+    /// Bytes dropped between head and tail.
     left_out: u64,
 }
 
-impl Excerpt {
-    /// `bytes_max` is shared out evenly; the line that says what is missing comes on top.
+impl TextExcerpt {
+    /// Half of `bytes_max` each for head and tail; the line that marks the gap is extra.
     pub fn new(bytes_max: usize) -> Self {
         Self {
             head: String::new(),
@@ -23,8 +23,8 @@ impl Excerpt {
         }
     }
 
-    /// The end alone.
-    pub fn of_end(bytes_max: usize) -> Self {
+    /// Keeps the tail only.
+    pub fn tail(bytes_max: usize) -> Self {
         Self { head_max: 0, tail_max: bytes_max, ..Self::new(0) }
     }
 
@@ -33,7 +33,7 @@ impl Excerpt {
         let (head, rest) = text.split_at(text.floor_char_boundary(room));
         self.head.push_str(head);
         if !rest.is_empty() {
-            // The head ends before a character that does not fit; the room behind it goes to the tail.
+            // The head ends before a character that does not fit; the tail gets the unused bytes.
             self.tail_max += self.head_max - self.head.len();
             self.head_max = self.head.len();
             self.push_tail(rest);
@@ -42,7 +42,7 @@ impl Excerpt {
 
     fn push_tail(&mut self, text: &str) {
         self.tail.push_str(text);
-        // Cut in large steps, so that a flood is not moved byte by byte.
+        // Cut in large steps to keep the cost per byte constant.
         if self.tail.len() > self.tail_max.saturating_mul(2) {
             self.cut_tail();
         }
@@ -59,7 +59,7 @@ impl Excerpt {
         self.head.is_empty() && self.tail.is_empty()
     }
 
-    /// The text: whole if it fits, else head and tail around a line that says how much is missing.
+    /// The whole text if it fits, else head and tail around a line that says how much is missing.
     pub fn into_text(mut self) -> String {
         self.cut_tail();
         match (self.left_out, self.head.is_empty()) {
@@ -73,9 +73,9 @@ impl Excerpt {
     }
 }
 
-/// `text` as an excerpt of at most `bytes_max` bytes and the line about the rest.
+/// `text` cut to at most `bytes_max` bytes, plus the line that marks the gap.
 pub fn excerpt(text: &str, bytes_max: usize) -> String {
-    let mut excerpt = Excerpt::new(bytes_max);
+    let mut excerpt = TextExcerpt::new(bytes_max);
     excerpt.push(text);
     excerpt.into_text()
 }
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(excerpt("0123456789", 10), "0123456789");
         assert_eq!(excerpt("0123456789abc", 10), "01234\n… 3 bytes left out …\n89abc");
         assert_eq!(excerpt("äöüßé", 6), "ä\n… 4 bytes left out …\nßé");
-        let mut end = Excerpt::of_end(4);
+        let mut end = TextExcerpt::tail(4);
         end.push("one\ntwo\n");
         assert_eq!(end.into_text(), "two\n");
     }
@@ -100,7 +100,7 @@ mod tests {
         #[test]
         fn it_stays_in_bounds_and_loses_nothing_that_fits(pieces in vec(".{0,20}", 0..30), bytes_max in 0usize..200) {
             let whole = pieces.concat();
-            let mut excerpt = Excerpt::new(bytes_max);
+            let mut excerpt = TextExcerpt::new(bytes_max);
             for piece in &pieces {
                 excerpt.push(piece);
                 prop_assert!(excerpt.head.len() + excerpt.tail.len() <= bytes_max * 2);

@@ -1,65 +1,64 @@
-//! Lines out of a stream of bytes, in bounded memory, whatever the bytes are.
+//! Splits a byte stream into lines in bounded memory.
 
-/// A report with a full plan fits well; what is longer is no line that anyone reads.
+/// Enough for a report with a full plan.
 pub const LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// One line, or a piece of one that was too long to keep whole.
+/// One line, or a piece of an oversized one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Without its end; invalid UTF-8 and NUL are replaced by U+FFFD.
+pub struct OutputLine {
+    /// Without the line end; invalid UTF-8 and NUL are replaced by U+FFFD.
     pub text: String,
-    /// It is not a whole line: another piece came before it or comes after it.
+    /// Not a whole line: more pieces precede or follow.
     pub is_piece: bool,
 }
 
-/// Cuts a stream into lines.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineSplitter {
     bytes_max: usize,
     rest: Vec<u8>,
-    /// The beginning of the line that `rest` goes on with was handed out already.
+    /// `rest` continues a line whose beginning was already emitted.
     is_in_piece: bool,
 }
 
-impl Default for Lines {
+impl Default for LineSplitter {
     fn default() -> Self {
-        Self::of_at_most(LINE_BYTES_MAX)
+        Self::with_max_line(LINE_BYTES_MAX)
     }
 }
 
-impl Lines {
-    /// Longer lines come in pieces of this size.
-    pub fn of_at_most(bytes_max: usize) -> Self {
+impl LineSplitter {
+    /// Longer lines are emitted in pieces of this size.
+    pub fn with_max_line(bytes_max: usize) -> Self {
         Self { bytes_max: bytes_max.max(4), rest: Vec::new(), is_in_piece: false }
     }
 
-    /// Takes the next bytes and hands out every line they complete.
-    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+    /// Adds bytes and emits every line they complete.
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(OutputLine)) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.add(&bytes[..end], &mut take);
             let is_piece = std::mem::take(&mut self.is_in_piece);
             let line = std::mem::take(&mut self.rest);
-            take(Line { text: decode(line.strip_suffix(b"\r").unwrap_or(&line)), is_piece });
+            take(OutputLine { text: decode(line.strip_suffix(b"\r").unwrap_or(&line)), is_piece });
             bytes = &bytes[end + 1..];
         }
         self.add(bytes, &mut take);
     }
 
-    /// Hands out what came after the last line's end.
-    pub fn finish(&mut self, mut take: impl FnMut(Line)) {
+    /// Emits what follows the last line end.
+    pub fn finish(&mut self, mut take: impl FnMut(OutputLine)) {
         let is_piece = std::mem::take(&mut self.is_in_piece);
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
-            take(Line { text: decode(&rest), is_piece });
+            take(OutputLine { text: decode(&rest), is_piece });
         }
     }
 
-    fn add(&mut self, mut bytes: &[u8], take: &mut impl FnMut(Line)) {
+    fn add(&mut self, mut bytes: &[u8], take: &mut impl FnMut(OutputLine)) {
         while self.rest.len() + bytes.len() > self.bytes_max {
             let (now, later) = bytes.split_at(self.bytes_max - self.rest.len());
             self.rest.extend_from_slice(now);
             let kept_back = self.rest.split_off(character_end(&self.rest));
-            take(Line { text: decode(&self.rest), is_piece: true });
+            take(OutputLine { text: decode(&self.rest), is_piece: true });
             self.rest = kept_back;
             self.is_in_piece = true;
             bytes = later;
@@ -68,7 +67,7 @@ impl Lines {
     }
 }
 
-/// Where to cut so that no character is cut in two: at most three bytes before the end.
+/// Where to cut without splitting a character: at most three bytes before the end.
 fn character_end(bytes: &[u8]) -> usize {
     let is_lead = |byte: u8| byte >= 0xC0;
     let is_inside = |byte: u8| byte & 0xC0 == 0x80;
@@ -83,7 +82,7 @@ fn decode(bytes: &[u8]) -> String {
     without_nul(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// NUL is valid UTF-8, but not every place that keeps texts can keep it.
+/// NUL is valid UTF-8, but PostgreSQL text columns reject it.
 pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
@@ -94,8 +93,8 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn lines(chunks: &[&[u8]]) -> Vec<Line> {
-        let mut lines = Lines::default();
+    fn lines(chunks: &[&[u8]]) -> Vec<OutputLine> {
+        let mut lines = LineSplitter::default();
         let mut found = Vec::new();
         for chunk in chunks {
             lines.push(chunk, |line| found.push(line));
@@ -104,8 +103,8 @@ mod tests {
         found
     }
 
-    fn whole(text: &str) -> Line {
-        Line { text: text.to_owned(), is_piece: false }
+    fn whole(text: &str) -> OutputLine {
+        OutputLine { text: text.to_owned(), is_piece: false }
     }
 
     #[test]

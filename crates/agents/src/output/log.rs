@@ -1,8 +1,8 @@
 //! The log of one attempt: everything its agent wrote and reported, in order, in one bounded file.
 //!
-//! A file is never overwritten: when its name is taken, the next free number is put behind it. When the log is
-//! full the file keeps its beginning, and the end is kept aside and written when the attempt is over. A log
-//! that cannot be written does not end an attempt; the error is kept for whoever asks.
+//! A file is never overwritten; a taken name gets the next free number. When the log is full, the file keeps its
+//! beginning, and the tail is held in memory and appended at the end. A write error does not end the attempt; `finish`
+//! returns it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -12,29 +12,29 @@ use std::path::{Path, PathBuf};
 use baton_core::redact::Redactor;
 use baton_core::time::Timestamp;
 
-use crate::output::excerpt::Excerpt;
+use crate::output::excerpt::TextExcerpt;
 
-/// Default bound of a log: more than a person reads, less than a disk minds.
+/// Default size limit of a log.
 pub const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Of that, kept aside for the end, where an error usually is.
+/// Of that, reserved for the tail, where errors usually are.
 const TAIL_BYTES_MAX: usize = 256 * 1024;
-/// Logs of one name. An attempt is started once, so more than a few mean that something is wrong.
+/// Logs of one name. An attempt starts once, so more than a few mean that something is wrong.
 const SAME_NAME_MAX: u32 = 1000;
 
-/// Who a line is from.
+/// Where a log line comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
-    /// The agent's message.
+pub enum LineSource {
+    /// The agent's standard output.
     Out,
-    /// The agent's own log.
+    /// The agent's standard error.
     Err,
-    /// A report that was understood.
+    /// A report that could be parsed.
     Report,
-    /// Baton, about the attempt.
+    /// Baton itself.
     Baton,
 }
 
-impl Voice {
+impl LineSource {
     const fn mark(self) -> &'static str {
         match self {
             Self::Out => "out",
@@ -45,23 +45,23 @@ impl Voice {
     }
 }
 
-pub struct AttemptLog {
+pub struct AttemptLogWriter {
     path: PathBuf,
     file: BufWriter<File>,
     bytes_written: u64,
     head_max: u64,
-    /// What comes after the head.
-    tail: Excerpt,
+    /// What no longer fits into the file.
+    tail: TextExcerpt,
     lines_after_head: u64,
-    /// The last moment as text. A flood has thousands of lines to a millisecond.
+    /// The last timestamp as text: thousands of lines may share a millisecond.
     stamp: (Timestamp, String),
     error: Option<io::Error>,
-    /// What the agent prints may hold secrets; what is kept does not.
+    /// Removes secrets that the agent prints.
     redactor: Redactor,
 }
 
-impl AttemptLog {
-    /// Makes a new file at `path`, or beside it under the next free number.
+impl AttemptLogWriter {
+    /// Creates a new file at `path`, or beside it under the next free number.
     pub fn create(path: &Path, bytes_max: u64) -> io::Result<Self> {
         let (path, file) = create_new(path)?;
         let tail_max = TAIL_BYTES_MAX.min(usize::try_from(bytes_max / 2).unwrap_or(TAIL_BYTES_MAX));
@@ -70,7 +70,7 @@ impl AttemptLog {
             file: BufWriter::new(file),
             bytes_written: 0,
             head_max: bytes_max - tail_max as u64,
-            tail: Excerpt::of_end(tail_max),
+            tail: TextExcerpt::tail(tail_max),
             lines_after_head: 0,
             stamp: (Timestamp::from_ms(0), Timestamp::from_ms(0).to_string()),
             error: None,
@@ -78,12 +78,12 @@ impl AttemptLog {
         })
     }
 
-    /// Where it really is.
+    /// The path that was really used.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn line(&mut self, now: Timestamp, voice: Voice, text: &str) {
+    pub fn line(&mut self, now: Timestamp, voice: LineSource, text: &str) {
         if self.stamp.0 != now {
             self.stamp = (now, now.to_string());
         }
@@ -102,18 +102,18 @@ impl AttemptLog {
         }
     }
 
-    /// Lets readers see what was written so far.
+    /// Makes what was written visible to readers.
     pub fn flush(&mut self) {
         let flushed = self.file.flush();
         self.note(flushed);
     }
 
-    /// Writes the end that was kept aside. Returns the first error there was, if any.
+    /// Appends the tail. Returns the first write error, if any.
     pub fn finish(mut self) -> io::Result<()> {
         if self.lines_after_head > 0 {
             let lines = self.lines_after_head;
-            let tail = std::mem::replace(&mut self.tail, Excerpt::of_end(0)).into_text();
-            // The cut may have gone through a line; its rest would read as a line of its own.
+            let tail = std::mem::replace(&mut self.tail, TextExcerpt::tail(0)).into_text();
+            // The tail may begin in the middle of a line; drop that part.
             let tail = match tail.split_once('\n') {
                 Some((_, whole_lines))
                     if !whole_lines.is_empty() && (tail.matches('\n').count() as u64) < lines =>
@@ -144,7 +144,7 @@ impl AttemptLog {
 fn create_new(path: &Path) -> io::Result<(PathBuf, File)> {
     for number in 1..=SAME_NAME_MAX {
         let path = if number == 1 { path.to_owned() } else { numbered(path, number) };
-        // For its owner alone: agents print what they read.
+        // Owner only: agents print what they read.
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             opened => return opened.map(|file| (path, file)),

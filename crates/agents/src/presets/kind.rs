@@ -1,4 +1,4 @@
-//! The kinds of agents there are, by how they are talked to.
+//! Kinds of agents, by protocol.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 pub enum AgentKind {
     /// Any program that speaks the Agent Client Protocol.
     Acp,
-    /// Claude Code's own stream, for people without Node.
+    /// Claude Code's native stream, without the Node adapter.
     Claude,
-    /// Codex's own stream, for people without Node.
+    /// Codex's native stream, without the Node adapter.
     Codex,
-    /// Any program, by lines on its standard streams.
+    /// Any program, by lines on standard streams.
     Command,
     /// The built-in agent that follows a script.
     Scripted,

@@ -1,10 +1,9 @@
-//! The agents that are known, one entry each: their commands, their variables, and what is peculiar to them.
+//! The table of known agents.
 
 use crate::presets::kind::AgentKind;
-use crate::presets::preset::{ASK_HUMAN, Preset, ToolsBy, WritableRoots};
+use crate::presets::preset::{ASK_HUMAN, Preset, ToolTransport, WritableRoots};
 use crate::report::usage::UsageKind;
 
-/// Every agent that is known.
 pub const PRESETS: [Preset; 15] = [
     Preset {
         name: "claude",
@@ -48,7 +47,7 @@ pub const PRESETS: [Preset; 15] = [
         version: &["opencode", "--version"],
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT"],
         set_env: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
-        tokens_are: UsageKind::LastCall,
+        token_kind: UsageKind::LastCall,
         ..Preset::GENERIC
     },
     Preset {
@@ -63,9 +62,9 @@ pub const PRESETS: [Preset; 15] = [
             "GOOSE_MODEL",
             "GOOSE_MODE",
         ],
-        // No keyring in a process nobody looks at: it would wait for a password.
+        // A keyring would wait for a password that nobody enters.
         set_env: &[("GOOSE_DISABLE_KEYRING", "1")],
-        tokens_are: UsageKind::LastCall,
+        token_kind: UsageKind::LastCall,
         error_begins: &["Ran into this error:"],
         ..Preset::GENERIC
     },
@@ -81,7 +80,7 @@ pub const PRESETS: [Preset; 15] = [
         command: &["copilot", "--acp"],
         version: &["copilot", "--version"],
         env: &["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN"],
-        tools_by: ToolsBy::Shim,
+        tool_transport: ToolTransport::Shim,
         ..Preset::GENERIC
     },
     Preset {
@@ -142,7 +141,7 @@ pub const PRESETS: [Preset; 15] = [
         version: &["codex", "--version"],
         env: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"],
         writable_roots: WritableRoots::CodexOptions,
-        tokens_are: UsageKind::PerSession,
+        token_kind: UsageKind::PerSession,
         ..Preset::GENERIC
     },
 ];
@@ -155,8 +154,8 @@ const CLAUDE_ENV: &[&str] = &[
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_OAUTH_TOKEN",
 ];
-/// Ten retries with growing pauses look like a hung agent; Baton holds the account and comes back instead. Tools
-/// behind a search are found too late, or never.
+/// Ten retries with back-off look like a hung agent; Baton holds the account instead. Tool search finds Baton's tools too
+/// late, or never.
 const CLAUDE_SET_ENV: &[(&str, &str)] = &[
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
     ("DISABLE_AUTOUPDATER", "1"),
@@ -165,12 +164,12 @@ const CLAUDE_SET_ENV: &[(&str, &str)] = &[
 ];
 
 impl Preset {
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The habits of whatever this command starts: by the name of its program, else none in particular.
-    pub fn of(kind: AgentKind, command: &[String]) -> Self {
+    /// The preset for a command, by its program's name; generic for an unknown program.
+    pub fn for_command(kind: AgentKind, command: &[String]) -> Self {
         let program = command.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
         let is_it = |preset: &&Self| preset.kind == kind && preset.command.first() == Some(&program);
         PRESETS.iter().find(is_it).copied().unwrap_or(Self { kind, ..Self::GENERIC })
@@ -187,17 +186,17 @@ mod tests {
         let names: BTreeSet<_> = PRESETS.iter().map(|preset| preset.name).collect();
         assert_eq!(names.len(), PRESETS.len());
         for preset in &PRESETS {
-            assert_eq!(Preset::named(preset.name), Some(preset));
+            assert_eq!(Preset::by_name(preset.name), Some(preset));
             let mut command: Vec<String> = preset.command.iter().map(|&word| word.to_owned()).collect();
             command[0] = format!("/opt/agents/bin/{}", command[0]);
-            assert_eq!(&Preset::of(preset.kind, &command), preset);
+            assert_eq!(&Preset::for_command(preset.kind, &command), preset);
         }
     }
 
     #[test]
     fn an_unknown_program_is_driven_by_the_protocol_alone() {
-        let preset = Preset::of(AgentKind::Acp, &["my-agent".to_owned()]);
+        let preset = Preset::for_command(AgentKind::Acp, &["my-agent".to_owned()]);
         assert_eq!(preset, Preset::GENERIC);
-        assert_eq!(Preset::of(AgentKind::Codex, &[]).kind, AgentKind::Codex);
+        assert_eq!(Preset::for_command(AgentKind::Codex, &[]).kind, AgentKind::Codex);
     }
 }

@@ -1,66 +1,65 @@
-//! What is known of each agent: how it is started and what is peculiar to it. Data, not code.
+//! What Baton knows about one agent.
 //!
-//! Everything here was seen on the real program or said in its documentation. An agent without an entry is
-//! driven as [`Preset::GENERIC`], which assumes nothing but the protocol.
+//! Everything here was observed on the real program or comes from its documentation. An agent without an entry runs as
+//! [`Preset::GENERIC`], which assumes nothing but the protocol.
 
 use crate::presets::kind::AgentKind;
 use crate::report::usage::UsageKind;
 
-/// One agent's habits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
     pub name: &'static str,
     pub kind: AgentKind,
     /// The program and its arguments.
     pub command: &'static [&'static str],
-    /// Makes it say its version without a network or an account.
+    /// Command that prints its version without network or account.
     pub version: &'static [&'static str],
-    /// Variables it needs beside the usual ones: its keys, its home, its model.
+    /// Variables passed on in addition to the usual ones: keys, home, model.
     pub env: &'static [&'static str],
-    /// Variables it is started with, unless they are set already.
+    /// Variables to set, unless they are set already.
     pub set_env: &'static [(&'static str, &'static str)],
-    /// The mode its sessions are put into.
+    /// The session mode to select.
     pub mode: Option<&'static str>,
-    /// It ends when its standard input is closed. One that does not is ended at once.
+    /// It exits when its standard input closes. One that does not is ended at once.
     pub ends_on_close: bool,
-    pub tools_by: ToolsBy,
-    /// The name under which it sees the tool that asks the human.
+    pub tool_transport: ToolTransport,
+    /// Name of the tool that asks the human.
     pub ask_tool: &'static str,
-    /// How it is told of folders outside its own that it must be able to write to.
+    /// How to grant write access to folders outside the worktree.
     pub writable_roots: WritableRoots,
-    /// What its token counts mean.
-    pub tokens_are: UsageKind,
-    /// How a line of its last message begins that is an error of its provider, told as if it were its own words.
+    /// What its token counts cover.
+    pub token_kind: UsageKind,
+    /// Prefixes of lines in its last message that are really errors of the provider.
     pub error_begins: &'static [&'static str],
 }
 
 /// How it reaches Baton's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolsBy {
-    /// HTTP where it says that it can, else the shim.
+pub enum ToolTransport {
+    /// HTTP if it announces support, else the shim.
     HttpOrShim,
-    /// The shim, whatever it says.
+    /// Always the shim.
     Shim,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WritableRoots {
-    /// It writes where the system lets it.
+    /// It can write wherever the system permits.
     Unneeded,
-    /// A variable with settings as JSON, which the agent's launcher passes on to Codex. Its sandbox keeps
-    /// `.git` read-only otherwise, and no commit can be made in a linked worktree.
+    /// A variable with JSON settings that the adapter passes to Codex. Its sandbox keeps `.git` read-only otherwise, and
+    /// commits in a linked worktree fail.
     CodexConfig(&'static str),
     /// Options `-c key=value` on the command line.
     CodexOptions,
 }
 
-/// The tool that asks the human, for agents that keep that name.
+/// The usual name of the tool that asks the human.
 pub const ASK_USER: &str = "ask_user";
-/// For agents that drop any tool called `ask_user`.
+/// For agents that drop tools called `ask_user`.
 pub const ASK_HUMAN: &str = "ask_human";
 
 impl Preset {
-    /// An agent nobody has looked at yet.
+    /// An unknown agent.
     pub const GENERIC: Self = Self {
         name: "generic",
         kind: AgentKind::Acp,
@@ -70,10 +69,10 @@ impl Preset {
         set_env: &[],
         mode: None,
         ends_on_close: true,
-        tools_by: ToolsBy::HttpOrShim,
+        tool_transport: ToolTransport::HttpOrShim,
         ask_tool: ASK_USER,
         writable_roots: WritableRoots::Unneeded,
-        tokens_are: UsageKind::PerTurn,
+        token_kind: UsageKind::PerTurn,
         error_begins: &[],
     };
 }

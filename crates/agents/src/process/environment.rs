@@ -1,17 +1,17 @@
-//! The environment an agent is started with: what the allow-list lets through, and what Baton adds.
+//! The environment of an agent: variables on the allow-list, and what Baton adds.
 //!
-//! An agent runs code that nobody has read yet. Whatever secret is in the human's shell stays there unless
-//! its name was put on the list on purpose. This module reads nothing itself: the variables are handed in.
+//! An agent runs code that nobody has reviewed. Secrets in the user's shell do not reach it unless their names are added
+//! to the list. This module does not read the process environment; callers pass the variables in.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Carries the attempt's id into every process of its tree. It is how they are found again.
+/// Carries the attempt id into every process of the tree, by which they are found.
 pub const ATTEMPT_ID: &str = "BATON_ATTEMPT_ID";
 
 /// What a program needs to find its tools, its home, its language and its network.
 ///
-/// `GIT_*` is left out with care: `GIT_DIR` from a hook would turn the agent's git on the human's checkout.
+/// `GIT_*` is left out on purpose: `GIT_DIR` from a hook would point the agent's git at the user's checkout.
 const ALLOWED: [&str; 33] = [
     "PATH",
     "HOME",
@@ -48,22 +48,22 @@ const ALLOWED: [&str; 33] = [
     "GOPATH",
 ];
 
-/// The locale comes as a family: `LC_ALL`, `LC_TIME` and so on.
+/// Locale variables: `LC_ALL`, `LC_TIME` and so on.
 const ALLOWED_PREFIX: &str = "LC_";
 
-/// All variables of one agent, and no others.
+/// All variables of one agent.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Environment(BTreeMap<OsString, OsString>);
+pub struct AgentEnvironment(BTreeMap<OsString, OsString>);
 
-/// Names only: the values hold the attempt's token.
-impl std::fmt::Debug for Environment {
+/// Names only: values include the attempt's token.
+impl std::fmt::Debug for AgentEnvironment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.keys()).finish()
     }
 }
 
-impl Environment {
-    /// What passes of `variables`; `extra` are the names the settings add to the list.
+impl AgentEnvironment {
+    /// Filters `variables` by the allow-list; `extra` are names added by the settings.
     pub fn allowed(variables: impl IntoIterator<Item = (OsString, OsString)>, extra: &[String]) -> Self {
         let passes = |name: &OsStr| {
             name.to_str().is_some_and(|name| {
@@ -75,7 +75,7 @@ impl Environment {
         Self(variables.into_iter().filter(|(name, _)| passes(name)).collect())
     }
 
-    /// Adds a variable of Baton's own, over whatever had its name.
+    /// Sets a variable, replacing any earlier value.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.0.insert(name.into(), value.into());
     }
@@ -100,14 +100,14 @@ mod tests {
     #[test]
     fn only_the_list_and_the_extra_names_pass() {
         let host = host(&["PATH", "LC_ALL", "GIT_DIR", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "PATHS"]);
-        let environment = Environment::allowed(host, &["OPENAI_API_KEY".to_owned()]);
+        let environment = AgentEnvironment::allowed(host, &["OPENAI_API_KEY".to_owned()]);
         let names: Vec<_> = environment.iter().map(|(name, _)| name.to_owned()).collect();
         assert_eq!(names, ["LC_ALL", "OPENAI_API_KEY", "PATH"]);
     }
 
     #[test]
     fn what_baton_sets_wins_and_its_value_is_not_printed() {
-        let mut environment = Environment::allowed(host(&["PATH"]), &[]);
+        let mut environment = AgentEnvironment::allowed(host(&["PATH"]), &[]);
         environment.set("PATH", "/bin");
         environment.set("BATON_TOKEN", "secret");
         assert_eq!(environment.get("PATH"), Some(OsStr::new("/bin")));

@@ -1,4 +1,4 @@
-//! Who a process is, in a form that outlives Baton: written down when it starts, looked for after a restart.
+//! Identifies a process across restarts of Baton.
 
 use std::fs;
 
@@ -6,61 +6,61 @@ use rustix::io::Errno;
 use rustix::process::test_kill_process_group;
 use serde::{Deserialize, Serialize};
 
-use crate::process::table::{Entry, pid_of};
+use crate::process::table::{ProcessEntry, pid_of};
 
-/// A process, told apart from every other that had or will have its pid.
+/// One process, distinct from every other that had or will have its pid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     pub pid: u32,
-    /// Clock ticks since boot; none where the system does not tell.
+    /// Start time in clock ticks since boot; None where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<u64>,
-    /// The boot those ticks count from. After another one, nothing of then is left.
+    /// The boot those ticks count from. After another boot no process of it is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
 }
 
-/// What a look at the system says of an identity.
+/// The state of an identified process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sighting {
-    /// That very process is running.
+pub enum ProcessStatus {
+    /// It is running.
     Alive,
-    /// It has ended, and nobody has asked for its status yet. Its pid is still its own.
+    /// It has ended and is not reaped yet; its pid is still its own.
     Unreaped,
-    /// It is not there; whoever has its pid now is somebody else.
+    /// It is gone; another process may have its pid.
     Gone,
-    /// The system does not tell processes of one pid apart, and there is one.
+    /// A process with its pid exists, and the system does not tell whether it is the same.
     Unknown,
 }
 
 impl ProcessIdentity {
-    /// The process that has `pid` now. Certain only while it cannot have been reaped: for one's own child.
-    pub fn of(pid: u32) -> Self {
-        Self { pid, started: Entry::of(pid).map(|entry| entry.started), boot_id: boot_id() }
+    /// The process that has `pid` now. Reliable only for an own child that is not reaped yet.
+    pub fn from_pid(pid: u32) -> Self {
+        Self { pid, started: ProcessEntry::find(pid).map(|entry| entry.started), boot_id: boot_id() }
     }
 
-    pub fn sighting(&self) -> Sighting {
-        if self.is_of_another_boot() {
-            return Sighting::Gone;
+    pub fn status(&self) -> ProcessStatus {
+        if self.is_from_another_boot() {
+            return ProcessStatus::Gone;
         }
-        match (self.started, Entry::of(self.pid)) {
-            (Some(started), Some(now)) if now.started == started && now.is_zombie => Sighting::Unreaped,
-            (Some(started), Some(now)) if now.started == started => Sighting::Alive,
-            (Some(_), Some(_)) => Sighting::Gone,
-            // With a table to look at, absence says something; without one only an empty group does.
-            (_, None) if Entry::of(std::process::id()).is_some() => Sighting::Gone,
-            (_, None | Some(_)) => self.group_sighting(),
+        match (self.started, ProcessEntry::find(self.pid)) {
+            (Some(started), Some(now)) if now.started == started && now.is_zombie => ProcessStatus::Unreaped,
+            (Some(started), Some(now)) if now.started == started => ProcessStatus::Alive,
+            (Some(_), Some(_)) => ProcessStatus::Gone,
+            // With a process table absence is proof; without one only an empty group is.
+            (_, None) if ProcessEntry::find(std::process::id()).is_some() => ProcessStatus::Gone,
+            (_, None | Some(_)) => self.group_status(),
         }
     }
 
-    fn group_sighting(&self) -> Sighting {
+    fn group_status(&self) -> ProcessStatus {
         match pid_of(self.pid).map(test_kill_process_group) {
-            None | Some(Err(Errno::SRCH)) => Sighting::Gone,
-            Some(Ok(()) | Err(_)) => Sighting::Unknown,
+            None | Some(Err(Errno::SRCH)) => ProcessStatus::Gone,
+            Some(Ok(()) | Err(_)) => ProcessStatus::Unknown,
         }
     }
 
-    pub fn is_of_another_boot(&self) -> bool {
+    pub fn is_from_another_boot(&self) -> bool {
         self.boot_id.is_some() && self.boot_id != boot_id()
     }
 }
@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn a_process_is_known_by_pid_start_and_boot() {
-        let myself = ProcessIdentity::of(std::process::id());
-        assert_eq!(myself.sighting(), Sighting::Alive);
+        let myself = ProcessIdentity::from_pid(std::process::id());
+        assert_eq!(myself.status(), ProcessStatus::Alive);
 
         let reused = ProcessIdentity { started: myself.started.map(|ticks| ticks - 1), ..myself.clone() };
-        assert_eq!(reused.sighting(), Sighting::Gone);
+        assert_eq!(reused.status(), ProcessStatus::Gone);
 
         let before = ProcessIdentity { boot_id: Some("another".to_owned()), ..myself };
-        assert_eq!(before.sighting(), Sighting::Gone);
+        assert_eq!(before.status(), ProcessStatus::Gone);
     }
 
     #[test]

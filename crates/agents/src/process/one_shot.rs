@@ -1,8 +1,7 @@
-//! An errand: one command of the user's, run to its end beside the agents and behind the same walls.
+//! Runs one command of the user to its end, isolated like an agent: checks and notifications.
 //!
-//! It gets a process group of its own, only the variables and the input it was given, and a limit on its time and on
-//! what is kept of its output. However it ends, nothing of its tree is left. It carries the attempt's id like the agent
-//! itself, so a Baton that comes back after a crash finds and ends it too.
+//! It has its own process group, only the given variables and input, a time limit and bounded output. However it ends,
+//! nothing of its tree is left. It carries the attempt id like the agent, so the watchdog and recovery find it too.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,115 +11,114 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::output::excerpt::Excerpt;
-use crate::output::lines::{Line, Lines};
-use crate::process::environment::Environment;
-use crate::process::exit::Exit;
-use crate::process::pipe::{DRAIN_PATIENCE, Pipe};
-use crate::process::spawn::{Pipes, Process, Start, feed};
+use crate::output::excerpt::TextExcerpt;
+use crate::output::lines::{LineSplitter, OutputLine};
+use crate::process::environment::AgentEnvironment;
+use crate::process::exit::ProcessExit;
+use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::spawn::{Process, ProcessPipes, ProcessSpec, feed};
 use crate::process::waiting::cancelled;
 
-/// Between TERM and KILL. What a check leaves running has nothing to say goodbye to.
+/// Between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What to run, and within which limits.
+/// The command to run, and its limits.
 #[derive(Debug, Clone)]
-pub struct Errand {
+pub struct OneShot {
     pub attempt: AttemptId,
-    /// The program and its arguments. Never seen by a shell.
+    /// Program and arguments; no shell is involved.
     pub command: Vec<String>,
     pub folder: PathBuf,
-    pub environment: Environment,
-    /// What it finds on standard input, before the end of it.
+    pub environment: AgentEnvironment,
+    /// Written to standard input, which is then closed.
     pub input: String,
     pub timeout: Duration,
-    /// Of both streams together: the beginning and the end are kept, and how much lay between.
+    /// Limit for both streams together; the beginning and the end are kept.
     pub output_bytes_max: usize,
 }
 
-/// How it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Returned {
-    pub how: ErrandEnd,
-    /// What it wrote on either stream, line by line as it came.
+pub struct OneShotResult {
+    pub end: OneShotEnd,
+    /// Both streams, interleaved line by line.
     pub output: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ErrandEnd {
-    Exited(Exit),
-    /// Its status was never learned: it hangs inside the system.
+pub enum OneShotEnd {
+    Exited(ProcessExit),
+    /// Its exit status is unknown: it hangs in the kernel.
     Unseen,
     TimedOut,
-    /// Somebody asked for a stop.
+    /// The caller stopped it.
     Stopped,
-    /// The sentence says why.
+    /// The reason, as a sentence.
     NotStarted(String),
 }
 
-impl<'a> From<&'a Errand> for Start<'a> {
-    fn from(errand: &'a Errand) -> Self {
+impl<'a> From<&'a OneShot> for ProcessSpec<'a> {
+    fn from(one_shot: &'a OneShot) -> Self {
         Self {
-            attempt: errand.attempt,
-            command: &errand.command,
-            folder: &errand.folder,
-            environment: &errand.environment,
+            attempt: one_shot.attempt,
+            command: &one_shot.command,
+            folder: &one_shot.folder,
+            environment: &one_shot.environment,
         }
     }
 }
 
-/// Runs it to its end. `stop` turning true ends it early; dropping the future kills its tree at once.
-pub async fn run(errand: &Errand, stop: &mut watch::Receiver<bool>) -> Returned {
-    let (mut process, Pipes { stdin, stdout, stderr }) = match Process::start(errand) {
+/// Runs the command to its end. Setting `stop` to true ends it early; dropping the future kills its tree at once.
+pub async fn run(one_shot: &OneShot, stop: &mut watch::Receiver<bool>) -> OneShotResult {
+    let (mut process, ProcessPipes { stdin, stdout, stderr }) = match Process::start(one_shot) {
         Ok(started) => started,
         Err(error) => {
-            return Returned { how: ErrandEnd::NotStarted(error.to_string()), output: String::new() };
+            return OneShotResult { end: OneShotEnd::NotStarted(error.to_string()), output: String::new() };
         }
     };
-    let mut streams = Streams::new(stdout, stderr, errand.output_bytes_max);
+    let mut streams = OneShotOutput::new(stdout, stderr, one_shot.output_bytes_max);
     let cut_short = tokio::select! {
-        () = cancelled(stop) => Some(ErrandEnd::Stopped),
-        () = sleep(errand.timeout) => Some(ErrandEnd::TimedOut),
-        // However it went: the status is asked for again at the end.
+        () = cancelled(stop) => Some(OneShotEnd::Stopped),
+        () = sleep(one_shot.timeout) => Some(OneShotEnd::TimedOut),
+        // Ignored here: `end` returns the status.
         _ = process.wait() => None,
-        _ = async { tokio::join!(feed(stdin, errand.input.clone()), streams.hear_on()) } => None,
+        _ = async { tokio::join!(feed(stdin, one_shot.input.clone()), streams.read_forever()) } => None,
     };
     let ended = tokio::select! {
         ended = process.end(GRACE) => ended,
-        () = streams.hear_on() => (None, Ok(())),
+        () = streams.read_forever() => (None, Ok(())),
     };
-    // Whoever still holds a pipe is a process that cannot be found, and what it writes is not the errand's word.
-    let _ = timeout(DRAIN_PATIENCE, streams.hear_out()).await;
+    // A process that still holds a pipe cannot be found; its output is not the command's.
+    let _ = timeout(DRAIN_PATIENCE, streams.read_to_end()).await;
     let mut output = streams.into_text();
     if let Err(leftover) = ended.1 {
         output.push_str(&leftover.to_string());
     }
-    let exited = ended.0.map_or(ErrandEnd::Unseen, |status| ErrandEnd::Exited(Exit::from(status)));
-    Returned { how: cut_short.unwrap_or(exited), output }
+    let exited = ended.0.map_or(OneShotEnd::Unseen, |status| OneShotEnd::Exited(ProcessExit::from(status)));
+    OneShotResult { end: cut_short.unwrap_or(exited), output }
 }
 
-/// Both streams of an errand, and what is kept of them.
-struct Streams {
-    stdout: Pipe<ChildStdout>,
-    stderr: Pipe<ChildStderr>,
-    from_stdout: Lines,
-    from_stderr: Lines,
-    kept: Excerpt,
+/// Both streams of a command, and the output kept.
+struct OneShotOutput {
+    stdout: OutputPipe<ChildStdout>,
+    stderr: OutputPipe<ChildStderr>,
+    from_stdout: LineSplitter,
+    from_stderr: LineSplitter,
+    kept: TextExcerpt,
 }
 
-impl Streams {
+impl OneShotOutput {
     fn new(stdout: ChildStdout, stderr: ChildStderr, bytes_max: usize) -> Self {
         Self {
-            stdout: Pipe::new(stdout),
-            stderr: Pipe::new(stderr),
-            from_stdout: Lines::default(),
-            from_stderr: Lines::default(),
-            kept: Excerpt::new(bytes_max),
+            stdout: OutputPipe::new(stdout),
+            stderr: OutputPipe::new(stderr),
+            from_stdout: LineSplitter::default(),
+            from_stderr: LineSplitter::default(),
+            kept: TextExcerpt::new(bytes_max),
         }
     }
 
-    /// Hears until both streams have ended.
-    async fn hear_out(&mut self) {
+    /// Reads until both streams end.
+    async fn read_to_end(&mut self) {
         let Self { stdout, stderr, from_stdout, from_stderr, kept } = self;
         while stdout.is_open() || stderr.is_open() {
             tokio::select! {
@@ -130,9 +128,9 @@ impl Streams {
         }
     }
 
-    /// Hears for as long as somebody else decides; never returns by itself.
-    async fn hear_on(&mut self) {
-        self.hear_out().await;
+    /// Reads until dropped.
+    async fn read_forever(&mut self) {
+        self.read_to_end().await;
         std::future::pending::<()>().await;
     }
 
@@ -144,7 +142,7 @@ impl Streams {
     }
 }
 
-fn keep(kept: &mut Excerpt, line: &Line) {
+fn keep(kept: &mut TextExcerpt, line: &OutputLine) {
     kept.push(&line.text);
     if !line.is_piece {
         kept.push("\n");

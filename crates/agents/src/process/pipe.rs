@@ -1,22 +1,21 @@
-//! One of an agent's streams, read without ever waiting for it alone.
+//! Reads one output stream of a process, for use in `select!`.
 
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// What is read at once.
+/// Bytes per read.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// How long a pipe may stay open once nothing of the tree is left to write to it. Whoever holds it then is a
-/// process that cannot be found, and what it writes is not the agent's word.
+/// How long a pipe may stay open once the tree is gone. A process that still holds it cannot be found, and its output is
+/// not the agent's.
 pub const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// One of the agent's streams.
-pub struct Pipe<R> {
+pub struct OutputPipe<R> {
     source: Option<R>,
     chunk: Vec<u8>,
 }
 
-impl<R: AsyncRead + Unpin> Pipe<R> {
+impl<R: AsyncRead + Unpin> OutputPipe<R> {
     pub fn new(source: R) -> Self {
         Self { source: Some(source), chunk: vec![0; CHUNK_BYTES] }
     }
@@ -25,12 +24,12 @@ impl<R: AsyncRead + Unpin> Pipe<R> {
         self.source.is_some()
     }
 
-    /// The next bytes; none at the end of the stream, once; after that it never returns. Safe to drop half-way.
+    /// The next bytes; an empty slice once at the end of the stream, after which it pends forever. Cancel-safe.
     pub async fn next(&mut self) -> &[u8] {
         let Some(source) = &mut self.source else {
             return std::future::pending().await;
         };
-        // A stream that cannot be read has ended as far as anyone can tell.
+        // A read error counts as the end of the stream.
         let bytes = source.read(&mut self.chunk).await.unwrap_or(0);
         if bytes == 0 {
             self.source = None;

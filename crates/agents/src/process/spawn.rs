@@ -1,4 +1,4 @@
-//! One agent process: started in a group of its own, and owned until nothing of it is left.
+//! Starts a process in its own group and owns its tree until nothing of it is left.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use tokio::time::timeout;
 
 use baton_core::id::AttemptId;
 
-use crate::process::environment::{ATTEMPT_ID, Environment};
+use crate::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use crate::process::identity::ProcessIdentity;
-use crate::process::tree::{Leftover, Tree};
+use crate::process::tree::{LeftoverProcesses, ProcessTree};
 use crate::process::watchdog::{self, Watch};
 
-/// How long the status of a process may take once its tree is ended.
+/// How long the exit status may take once the tree is ended.
 const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why an agent did not start: what was tried, and what is wrong with it.
+/// Why a process did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("the command is empty; set `command` in its settings")]
@@ -38,45 +38,45 @@ pub enum StartError {
     System { program: String, source: io::Error },
 }
 
-/// What a process is started with. Its prompt, its limits and its log are its driver's business.
+/// What to start.
 #[derive(Clone, Copy)]
-pub struct Start<'a> {
+pub struct ProcessSpec<'a> {
     pub attempt: AttemptId,
     pub command: &'a [String],
     pub folder: &'a Path,
-    pub environment: &'a Environment,
+    pub environment: &'a AgentEnvironment,
 }
 
-/// A running agent and its whole tree. Dropped before it was ended, it takes the tree with it.
+/// A running process and its tree. Dropping it kills the tree, unless it was ended.
 pub struct Process {
     child: Child,
     identity: ProcessIdentity,
-    tree: Tree,
+    tree: ProcessTree,
     is_ended: bool,
-    /// Released last: the watchdog lets go of the tree only once nothing of it is left.
+    /// Dropped last: the watchdog watches until the tree is gone.
     _watch: Watch,
 }
 
-/// The ends of the agent's pipes that are ours.
-pub struct Pipes {
+/// Baton's ends of the process's standard streams.
+pub struct ProcessPipes {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
 }
 
 impl Process {
-    /// Starts the program in its folder, with the environment it was given and nothing else of ours.
-    pub fn start<'a>(what: impl Into<Start<'a>>) -> Result<(Self, Pipes), StartError> {
+    /// Starts the program in its folder with exactly the given environment.
+    pub fn start<'a>(what: impl Into<ProcessSpec<'a>>) -> Result<(Self, ProcessPipes), StartError> {
         let start = what.into();
         let (program, arguments) = start.command.split_first().ok_or(StartError::NoCommand)?;
-        // Before the start, so that no moment of it is unwatched.
+        // Before the spawn, so that there is no unwatched moment.
         let watch = watchdog::watch(start.attempt);
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(start.folder)
             .env_clear()
             .envs(start.environment.iter())
-            // Last, because the tree is found by it.
+            // Last, so that nothing overrides it: the tree is found by it.
             .env(ATTEMPT_ID, start.attempt.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -86,32 +86,35 @@ impl Process {
             .map_err(|error| explain(error, program, &start))?;
         let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let (Some(pid), Some(((stdin, stdout), stderr))) = (child.id(), pipes) else {
-            // All three were asked for and nobody waited yet, so this is not reached.
+            // Unreachable: all three were requested, and the child is not reaped yet.
             let source = io::Error::other("the system gave no pipes");
             return Err(StartError::System { program: program.clone(), source });
         };
-        // The child is not reaped before somebody waits for it, so its pid is still its own here.
-        let identity = ProcessIdentity::of(pid);
+        // The child is not reaped before `wait`, so the pid is still its own.
+        let identity = ProcessIdentity::from_pid(pid);
         watch.started(&identity);
-        let tree = Tree::new(start.attempt, Some(identity.clone()));
-        Ok((Self { child, identity, tree, is_ended: false, _watch: watch }, Pipes { stdin, stdout, stderr }))
+        let tree = ProcessTree::new(start.attempt, Some(identity.clone()));
+        Ok((
+            Self { child, identity, tree, is_ended: false, _watch: watch },
+            ProcessPipes { stdin, stdout, stderr },
+        ))
     }
 
     pub fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }
 
-    /// Waits for the agent's own process; others of its tree may still run. Safe to drop half-way.
+    /// Waits for the process itself; others of its tree may still run. Cancel-safe.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Ends all of the tree. The status is none when the process hangs inside the system.
-    pub async fn end(&mut self, grace: Duration) -> (Option<ExitStatus>, Result<(), Leftover>) {
+    /// Ends the whole tree. The status is None when the process hangs in the kernel.
+    pub async fn end(&mut self, grace: Duration) -> (Option<ExitStatus>, Result<(), LeftoverProcesses>) {
         let ended = if self.identity.started.is_some() {
             self.tree.end(grace).await
         } else {
-            // Without a process table a group that only waits to be reaped looks like one that runs.
+            // Without a process table an unreaped group looks like a running one.
             tokio::join!(self.tree.end(grace), self.child.wait()).0
         };
         self.is_ended = ended.is_ok();
@@ -123,18 +126,18 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.is_ended {
-            self.tree.kill_at_once();
+            self.tree.kill_now();
         }
     }
 }
 
-/// Writes the prompt, then closes the pipe. An agent that does not want to read it all is free not to.
+/// Writes the prompt and closes the pipe. The agent need not read all of it.
 pub async fn feed(mut stdin: ChildStdin, prompt: String) {
     let _ = stdin.write_all(prompt.as_bytes()).await;
     let _ = stdin.shutdown().await;
 }
 
-fn explain(error: io::Error, program: &str, start: &Start<'_>) -> StartError {
+fn explain(error: io::Error, program: &str, start: &ProcessSpec<'_>) -> StartError {
     let program = program.to_owned();
     match error.kind() {
         _ if !start.folder.is_dir() => StartError::NoWorktree { program, worktree: start.folder.to_owned() },
@@ -148,7 +151,7 @@ fn explain(error: io::Error, program: &str, start: &Start<'_>) -> StartError {
     }
 }
 
-/// A name without a slash is looked for on PATH.
+/// A name without a slash is looked up on PATH.
 fn is_looked_up(program: &str) -> bool {
     Path::new(program).components().count() == 1 && !program.contains('/')
 }

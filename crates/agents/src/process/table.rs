@@ -1,7 +1,7 @@
-//! The processes of this machine as `/proc` shows them, and a signal sent to exactly one of them.
+//! The process table from `/proc`, and signals to exactly one process.
 //!
-//! A pid alone names nobody: it is given to another process as soon as its owner is gone. Here a process is
-//! a pid *and* the moment it started. Where there is no `/proc` the table is absent, and callers say so.
+//! A pid alone is no identity, because it is reused; here a process is a pid *and* its start time. Where there is no
+//! `/proc` there is no table.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,34 +11,33 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
-/// Environments are a few kilobytes. What lies beyond this was not put there by Baton.
+/// Environments are a few kilobytes; Baton put nothing beyond this.
 const ENVIRON_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Looks at an environment that shows nothing, and the pause between two of them.
+/// Retries for an environment that reads as empty, and the pause between them.
 const ENVIRON_LOOKS: u32 = 20;
 const ENVIRON_PAUSE: Duration = Duration::from_micros(100);
-/// On a busy machine there is always somebody new; after this many lists it is somebody else.
+/// Listings per visit: on a busy machine there is always another new process.
 const LISTS_MAX: u32 = 8;
 
-/// One process, as it was when it was looked at.
+/// A snapshot of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct ProcessEntry {
     pub pid: u32,
     pub parent: u32,
     pub group: u32,
-    /// Clock ticks since the machine was booted.
+    /// Start time in clock ticks since boot.
     pub started: u64,
-    /// It has ended and waits to be reaped; no signal reaches it.
+    /// Ended and not reaped; signals have no effect.
     pub is_zombie: bool,
 }
 
-impl Entry {
+impl ProcessEntry {
     /// The process that has this pid now.
-    pub fn of(pid: u32) -> Option<Self> {
+    pub fn find(pid: u32) -> Option<Self> {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `pid (name) state ppid pgrp …`: the name may hold spaces and parentheses, so the fields are counted
-    /// from the last one.
+    /// `pid (name) state ppid pgrp …`: the name may contain spaces and parentheses, so fields are counted from the last `)`.
     fn parse(pid: u32, stat: &[u8]) -> Option<Self> {
         let name_end = stat.iter().rposition(|&byte| byte == b')')?;
         let mut fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace();
@@ -47,26 +46,26 @@ impl Entry {
         let group = fields.next()?.parse().ok()?;
         let threads: u32 = fields.nth(14)?.parse().ok()?;
         let started = fields.nth(1)?.parse().ok()?;
-        // A process whose first thread left early looks like a zombie while its other threads work on.
+        // A process whose main thread has exited looks like a zombie while its other threads run.
         let is_zombie = matches!(state, "Z" | "X") && threads <= 1;
         Some(Self { pid, parent, group, started, is_zombie })
     }
 
-    /// Whether this very process still has its pid.
-    pub fn is_still_there(&self) -> bool {
-        Self::of(self.pid).is_some_and(|now| now.started == self.started)
+    /// Whether the pid still belongs to this process.
+    pub fn is_still_running(&self) -> bool {
+        Self::find(self.pid).is_some_and(|now| now.started == self.started)
     }
 
     /// Whether it was started with one of `variables` (`NAME=value`) in its environment.
     pub fn has_any_variable(&self, variables: &BTreeSet<Vec<u8>>) -> bool {
         for _ in 0..ENVIRON_LOOKS {
             match self.environ() {
-                // A process shows nothing for the instant in which it becomes another program.
-                Some(environ) if environ.is_empty() && !self.is_of_the_kernel() => sleep(ENVIRON_PAUSE),
+                // A process in the middle of `exec` shows an empty environment.
+                Some(environ) if environ.is_empty() && !self.is_kernel_thread() => sleep(ENVIRON_PAUSE),
                 Some(environ) => {
                     return environ.split(|&byte| byte == 0).any(|entry| variables.contains(entry));
                 }
-                // It is gone, or somebody else's; and then it was not started from here.
+                // It is gone, or another user's and thus not started by Baton.
                 None => return false,
             }
         }
@@ -80,43 +79,42 @@ impl Entry {
         Some(environ)
     }
 
-    /// The kernel's own threads have no environment, ever, and no process group.
-    const fn is_of_the_kernel(&self) -> bool {
+    /// Kernel threads have neither environment nor process group.
+    const fn is_kernel_thread(&self) -> bool {
         self.group == 0
     }
 
-    /// Sends `signal` to this process, and to no other that has its pid by now. One that is gone is no error.
+    /// Sends `signal` to this process and never to another with the same pid. Does nothing when it is gone.
     pub fn signal(&self, signal: Signal) {
         let Some(pid) = pid_of(self.pid) else { return };
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
-            // The handle is taken first and looked at second: what is then still there is what the handle means.
+            // Open the pidfd first, check second: if the process is still there, the pidfd refers to it.
             if let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) {
-                if self.is_still_there() {
+                if self.is_still_running() {
                     let _ = pidfd_send_signal(&handle, signal);
                 }
                 return;
             }
         }
-        // A kernel without such handles: the check and the signal are as close together as they can be.
-        if self.is_still_there() {
+        // No pidfd on this kernel: check and signal as close together as possible.
+        if self.is_still_running() {
             let _ = rustix::process::kill_process(pid, signal);
         }
     }
 }
 
-/// Never 0 or negative, which the system takes to mean many processes at once; never 1, which is nobody's child.
+/// Rejects 0 and negative numbers, which address several processes, and 1, which is init.
 pub fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|&pid| pid > 1).and_then(Pid::from_raw)
 }
 
-/// Shows `visit` every process there is. False where there is no `/proc`.
+/// Calls `visit` for every process. False where there is no `/proc`.
 ///
-/// A list is old as soon as it is read, so it is read again until it has nobody new: a process that hands on
-/// to the next one faster than a list can be gone through is met all the same.
-pub fn visit(mut visit: impl FnMut(Entry)) -> bool {
-    if Entry::of(std::process::id()).is_none() {
+/// The listing is repeated until it shows nothing new, so that a chain of processes that fork and exit quickly is seen.
+pub fn visit(mut visit: impl FnMut(ProcessEntry)) -> bool {
+    if ProcessEntry::find(std::process::id()).is_none() {
         return false;
     }
     let mut seen = BTreeSet::new();
@@ -125,7 +123,7 @@ pub fn visit(mut visit: impl FnMut(Entry)) -> bool {
         if unseen.is_empty() {
             break;
         }
-        unseen.into_iter().filter_map(Entry::of).for_each(&mut visit);
+        unseen.into_iter().filter_map(ProcessEntry::find).for_each(&mut visit);
     }
     true
 }
@@ -142,17 +140,17 @@ mod tests {
     #[test]
     fn a_name_with_spaces_and_parentheses_does_not_shift_the_fields() {
         let stat = b"42 (a) b (c) S 7 41 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2 3";
-        let entry = Entry { pid: 42, parent: 7, group: 41, started: 98765, is_zombie: false };
-        assert_eq!(Entry::parse(42, stat), Some(entry));
+        let entry = ProcessEntry { pid: 42, parent: 7, group: 41, started: 98765, is_zombie: false };
+        assert_eq!(ProcessEntry::parse(42, stat), Some(entry));
     }
 
     #[test]
     fn a_zombie_with_threads_at_work_is_alive() {
         let alone = b"42 (x) Z 7 41 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765";
         let busy = b"42 (x) Z 7 41 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 98765";
-        assert!(Entry::parse(42, alone).is_some_and(|entry| entry.is_zombie));
-        assert!(Entry::parse(42, busy).is_some_and(|entry| !entry.is_zombie));
-        assert_eq!(Entry::parse(42, b"42 (x"), None);
+        assert!(ProcessEntry::parse(42, alone).is_some_and(|entry| entry.is_zombie));
+        assert!(ProcessEntry::parse(42, busy).is_some_and(|entry| !entry.is_zombie));
+        assert_eq!(ProcessEntry::parse(42, b"42 (x"), None);
     }
 
     #[test]
@@ -165,11 +163,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn this_process_sees_itself() {
-        let myself = Entry::of(std::process::id()).unwrap();
+        let myself = ProcessEntry::find(std::process::id()).unwrap();
         let mut seen = Vec::new();
         assert!(visit(|entry| seen.push(entry)));
         assert!(seen.contains(&myself));
-        assert!(myself.is_still_there());
-        assert!(!Entry { started: myself.started + 1, ..myself }.is_still_there());
+        assert!(myself.is_still_running());
+        assert!(!ProcessEntry { started: myself.started + 1, ..myself }.is_still_running());
     }
 }

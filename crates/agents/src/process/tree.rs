@@ -1,11 +1,10 @@
-//! The process tree of one attempt, found and ended as a whole.
+//! Finds and ends the process tree of an attempt.
 //!
-//! A process belongs to it when it is in the agent's process group, when it carries the attempt's id in its
-//! environment, or when a process that belongs has started it. So one that left the group (`setsid`, a double
-//! fork) is found too, and it is found by a Baton that did not start it. What cannot be found is a process
-//! that left the group, cleared its environment *and* lost its parent; nothing in the system ties it to us.
+//! A process belongs to the tree if it is in the agent's process group, carries the attempt id in its environment, or is
+//! a child of a member. So a process that left the group (`setsid`, double fork) is found too, also by a Baton that did
+//! not start it. Not found is a process that left the group, cleared its environment *and* lost its parent.
 //!
-//! Nothing is ended on the word of a pid: each process is checked against its start before its signal.
+//! No process is signalled by pid alone; its start time is checked first.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,62 +14,62 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::time::{Instant, sleep};
 
 use crate::process::environment::ATTEMPT_ID;
-use crate::process::identity::{ProcessIdentity, Sighting};
-use crate::process::table::{self, Entry, pid_of};
+use crate::process::identity::{ProcessIdentity, ProcessStatus};
+use crate::process::table::{self, ProcessEntry, pid_of};
 
-/// How long a killed process may take to be gone. One that takes longer hangs inside the system.
+/// How long a killed process may take to disappear. One that takes longer hangs in the kernel.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
-/// Between two looks while processes end by themselves.
+/// Poll interval while processes end by themselves.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Between the look that finds nothing and the one that confirms it, and between two rounds of KILL.
+/// Between finding nothing and confirming it, and between rounds of KILL.
 const CONFIRM_AFTER: Duration = Duration::from_millis(5);
-/// Looks of the last resort, which has no time to wait.
+/// Rounds of KILL in `kill_now`, which cannot wait.
 const ROUNDS_AT_ONCE: u32 = 10;
 
-/// The processes that could not be ended.
+/// Processes that could not be ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} could not be ended: {pids:?}", if pids.len() == 1 { "a process" } else { "some processes" })]
-pub struct Leftover {
+pub struct LeftoverProcesses {
     pub pids: Vec<u32>,
 }
 
 /// The processes of one attempt, or of several that are ended together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
+pub struct ProcessTree {
     attempts: Vec<AttemptId>,
-    /// The processes Baton started, each the leader of its group. One whose start was never recorded is missing.
+    /// The processes Baton started, each a group leader; missing where the start was not recorded.
     leaders: Vec<ProcessIdentity>,
-    /// Whether every attempt's leader is known, so that whatever is older than all of them is a stranger.
+    /// Every attempt's leader is known, so processes older than all of them are not members.
     is_complete: bool,
 }
 
-/// Ends what an attempt left behind, without having started it. `grace` is the time between TERM and KILL.
+/// Ends what an attempt left behind after a crash. `grace` is the time between TERM and KILL.
 ///
-/// An identity that is another process by now is left alone; what carries the attempt's id is ended either way.
+/// A pid that was reused is left alone; whatever carries the attempt id is ended either way.
 pub async fn end_orphans(
     attempt: AttemptId,
     identity: Option<&ProcessIdentity>,
     grace: Duration,
-) -> Result<(), Leftover> {
-    if identity.is_some_and(ProcessIdentity::is_of_another_boot) {
+) -> Result<(), LeftoverProcesses> {
+    if identity.is_some_and(ProcessIdentity::is_from_another_boot) {
         return Ok(());
     }
-    // Without a table nothing confirms whose the group is, and a group is not ended on the word of a number.
+    // Without a process table nothing confirms that the group is still ours.
     match identity {
-        Some(identity) if identity.sighting() == Sighting::Unknown => {
-            Err(Leftover { pids: vec![identity.pid] })
+        Some(identity) if identity.status() == ProcessStatus::Unknown => {
+            Err(LeftoverProcesses { pids: vec![identity.pid] })
         }
-        Some(_) | None => Tree::new(attempt, identity.cloned()).end(grace).await,
+        Some(_) | None => ProcessTree::new(attempt, identity.cloned()).end(grace).await,
     }
 }
 
-impl Tree {
+impl ProcessTree {
     pub fn new(attempt: AttemptId, leader: Option<ProcessIdentity>) -> Self {
-        Self::of_several([(attempt, leader)])
+        Self::of_attempts([(attempt, leader)])
     }
 
     /// Several attempts as one tree: the process table is read once for all of them.
-    pub(crate) fn of_several(
+    pub(crate) fn of_attempts(
         attempts: impl IntoIterator<Item = (AttemptId, Option<ProcessIdentity>)>,
     ) -> Self {
         let (attempts, leaders): (Vec<_>, Vec<_>) = attempts.into_iter().unzip();
@@ -78,13 +77,13 @@ impl Tree {
         Self { attempts, leaders: leaders.into_iter().flatten().collect(), is_complete }
     }
 
-    /// TERM, `grace`, KILL; returns when nothing of the tree is left, or says what is.
-    pub async fn end(&self, grace: Duration) -> Result<(), Leftover> {
+    /// TERM, `grace`, KILL; returns when the tree is gone, or what is left of it.
+    pub async fn end(&self, grace: Duration) -> Result<(), LeftoverProcesses> {
         if self.is_gone().await {
             return Ok(());
         }
         self.signal_all(Signal::TERM).await;
-        // A stopped process acts on TERM only once it goes on.
+        // A stopped process handles TERM only after CONT.
         self.signal_all(Signal::CONT).await;
         let killing_starts = Instant::now() + grace;
         while Instant::now() < killing_starts {
@@ -100,14 +99,14 @@ impl Tree {
                 return Ok(());
             }
             if Instant::now() >= patience_ends {
-                return Err(Leftover { pids: left.iter().map(|entry| entry.pid).collect() });
+                return Err(LeftoverProcesses { pids: left.iter().map(|entry| entry.pid).collect() });
             }
             sleep(CONFIRM_AFTER).await;
         }
     }
 
-    /// KILL without a pause, for when there is nobody left to wait.
-    pub fn kill_at_once(&self) {
+    /// KILL without waiting, for use in `drop`.
+    pub fn kill_now(&self) {
         for _ in 0..ROUNDS_AT_ONCE {
             if self.signal_members(Signal::KILL).is_empty() {
                 return;
@@ -123,41 +122,45 @@ impl Tree {
         self.look().await.is_empty()
     }
 
-    async fn look(&self) -> Vec<Entry> {
-        self.off_the_loop(Self::members).await
+    async fn look(&self) -> Vec<ProcessEntry> {
+        self.run_blocking(Self::members).await
     }
 
-    async fn signal_all(&self, signal: Signal) -> Vec<Entry> {
-        self.off_the_loop(move |tree| tree.signal_members(signal)).await
+    async fn signal_all(&self, signal: Signal) -> Vec<ProcessEntry> {
+        self.run_blocking(move |tree| tree.signal_members(signal)).await
     }
 
-    /// Reading the table takes milliseconds, and the environment of a busy process can take longer.
-    async fn off_the_loop(&self, work: impl Fn(&Self) -> Vec<Entry> + Clone + Send + 'static) -> Vec<Entry> {
+    /// Reading the process table takes milliseconds, too long for the runtime's threads.
+    async fn run_blocking(
+        &self,
+        work: impl Fn(&Self) -> Vec<ProcessEntry> + Clone + Send + 'static,
+    ) -> Vec<ProcessEntry> {
         let tree = self.clone();
         let there = work.clone();
-        // Other threads are not to be had while the runtime goes down. Then it is done here.
+        // While the runtime shuts down there are no blocking threads; run it here.
         tokio::task::spawn_blocking(move || there(&tree)).await.unwrap_or_else(|_| work(self))
     }
 
-    /// Signals every member, and returns the members there were.
-    fn signal_members(&self, signal: Signal) -> Vec<Entry> {
+    /// Signals every member and returns them.
+    fn signal_members(&self, signal: Signal) -> Vec<ProcessEntry> {
         let members = self.members();
-        // A group is signalled as one, because nothing can fork out of it in between.
+        // Signal a group as one, so that nothing can fork out of it in between.
         let groups: Vec<Pid> = self.leaders.iter().filter_map(group_of).collect();
         for &group in &groups {
             let _ = kill_process_group(group, signal);
         }
-        // Not twice: some programs take a second TERM as an order to drop everything.
-        let is_signalled = |entry: &Entry| pid_of(entry.group).is_some_and(|group| groups.contains(&group));
+        // Not twice: some programs abort on a second TERM.
+        let is_signalled =
+            |entry: &ProcessEntry| pid_of(entry.group).is_some_and(|group| groups.contains(&group));
         for member in members.iter().filter(|entry| !is_signalled(entry)) {
             member.signal(signal);
         }
         members
     }
 
-    /// Every living process of the tree.
-    pub fn members(&self) -> Vec<Entry> {
-        // A descendant starts after its ancestor, so whatever is older than every leader is a stranger.
+    /// All living processes of the tree.
+    pub fn members(&self) -> Vec<ProcessEntry> {
+        // A descendant starts after its ancestor, so older processes are not members.
         let oldest = self.leaders.iter().map(|leader| leader.started.unwrap_or(0)).min();
         let born = oldest.filter(|_| self.is_complete).unwrap_or(0);
         let myself = std::process::id();
@@ -182,13 +185,13 @@ impl Tree {
         members.into_values().filter(|entry| !entry.is_zombie).collect()
     }
 
-    fn is_leader(&self, entry: &Entry) -> bool {
+    fn is_leader(&self, entry: &ProcessEntry) -> bool {
         self.leaders.iter().any(|leader| leader.pid == entry.pid && leader.started == Some(entry.started))
     }
 
-    /// A group's number stays taken while anyone is in it. So one member that is ours vouches for the others,
-    /// also when the leader is gone; without one the number may be somebody else's by now.
-    fn add_groups(&self, candidates: &[Entry], members: &mut BTreeMap<u32, Entry>) {
+    /// A group id stays in use while the group has members. So one known member vouches for the others, even if the leader
+    /// is gone; without one the id may have been reused.
+    fn add_groups(&self, candidates: &[ProcessEntry], members: &mut BTreeMap<u32, ProcessEntry>) {
         for leader in &self.leaders {
             if members.values().any(|member| member.group == leader.pid) {
                 let group = candidates.iter().filter(|entry| entry.group == leader.pid);
@@ -198,25 +201,25 @@ impl Tree {
     }
 }
 
-/// The number of a leader's group, while the leader is known to be the process that was started.
+/// The group of a leader, unless its pid may belong to another process.
 fn group_of(leader: &ProcessIdentity) -> Option<Pid> {
-    match leader.sighting() {
-        Sighting::Alive | Sighting::Unreaped | Sighting::Unknown => pid_of(leader.pid),
-        Sighting::Gone => None,
+    match leader.status() {
+        ProcessStatus::Alive | ProcessStatus::Unreaped | ProcessStatus::Unknown => pid_of(leader.pid),
+        ProcessStatus::Gone => None,
     }
 }
 
-/// Without a process table the group is all that can be seen of a tree: one entry stands for it.
-fn group_alone(leader: &ProcessIdentity) -> Option<Entry> {
-    match leader.sighting() {
-        Sighting::Gone | Sighting::Unreaped => None,
-        Sighting::Alive | Sighting::Unknown => {
-            Some(Entry { pid: leader.pid, parent: 0, group: leader.pid, started: 0, is_zombie: false })
+/// Without a process table only the group is visible: one entry stands for it.
+fn group_alone(leader: &ProcessIdentity) -> Option<ProcessEntry> {
+    match leader.status() {
+        ProcessStatus::Gone | ProcessStatus::Unreaped => None,
+        ProcessStatus::Alive | ProcessStatus::Unknown => {
+            Some(ProcessEntry { pid: leader.pid, parent: 0, group: leader.pid, started: 0, is_zombie: false })
         }
     }
 }
 
-fn add_children(candidates: &[Entry], members: &mut BTreeMap<u32, Entry>) {
+fn add_children(candidates: &[ProcessEntry], members: &mut BTreeMap<u32, ProcessEntry>) {
     loop {
         let before = members.len();
         for entry in candidates {

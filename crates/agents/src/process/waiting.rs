@@ -1,11 +1,11 @@
-//! Things that are waited for beside everything else.
+//! Deadlines and cancellation, for use in `select!`.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Until `span` has passed since `moment`; for ever when there is no span.
+/// Waits until `span` after `moment`; forever without a span.
 pub async fn after(moment: Instant, span: Option<Duration>) {
     match span.and_then(|span| moment.checked_add(span)) {
         Some(end) => sleep_until(end).await,
@@ -13,10 +13,10 @@ pub async fn after(moment: Instant, span: Option<Duration>) {
     }
 }
 
-/// Until somebody cancels.
+/// Waits for a cancel.
 pub async fn cancelled(cancel: &mut watch::Receiver<bool>) {
     if cancel.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
-        // Nobody is left who could cancel.
+        // The sender is gone, so no cancel can come.
         std::future::pending::<()>().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of each kind of report. A mistake is named in a sentence that its author can act on.
+//! Parses the fields of each kind of report. Errors are sentences that the author can act on.
 
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 use baton_core::breakdown::PlanDraft;
@@ -12,23 +12,22 @@ use serde_json::{Map, Value};
 use crate::output::excerpt::excerpt;
 use crate::report::{OutcomeReport, ResultReport, Usage, quote};
 
-/// A longer question is a report that nobody will read to its end.
+/// A longer question is cut.
 pub const QUESTION_BYTES_MAX: usize = 16 * 1024;
-/// Answers offered as buttons. More is a form.
+/// Answers offered as buttons; further ones are dropped.
 pub const OPTIONS_MAX: usize = 20;
-/// A reason is a word or a sentence.
 const REASON_BYTES_MAX: usize = 1024;
 
 fn read<T: for<'de> Deserialize<'de>>(object: Map<String, Value>) -> Result<T, String> {
     serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
 }
 
-/// Taken as core takes every plan; what is wrong with its items is named when it is checked.
+/// Core validates the items when it checks the plan.
 pub fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
     read(object)
 }
 
-/// Core reads the rubric: every point is there, with a judgement and a reason.
+/// Core requires a judgement and a reason for every point.
 pub fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
     read(object)
 }
@@ -70,7 +69,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
 }
 
 pub fn micro_usd(usd: f64) -> Result<u64, String> {
-    /// No attempt costs a billion dollars; a number beyond is not a cost.
+    /// Larger numbers are mistakes.
     const USD_MAX: f64 = 1e9;
     if !(0.0..=USD_MAX).contains(&usd) {
         return Err(format!("{usd} is not a cost in dollars"));
@@ -139,7 +138,7 @@ fn block_reason(reason: Option<String>) -> BlockReason {
     }
 }
 
-/// An agent may say that an error is not the task's: what stopped it would have stopped any other task too.
+/// An agent may report that an error is not the task's fault: it would have hit any other task too.
 fn error(reason: Option<String>, output: Option<&str>) -> AttemptResult {
     let cause = match reason.as_deref().map(str::to_ascii_uppercase).as_deref() {
         Some("SYSTEMIC" | "RATE_LIMIT" | "NETWORK") => ErrorCause::Systemic,

@@ -1,8 +1,9 @@
-//! A report: one line of an agent's standard output that is meant for Baton, not for a reader.
+//! What agents report: the report lines of command agents, and the vocabulary all protocols share (usage, tool calls,
+//! stop reasons).
 //!
-//! It is a JSON object with the key `baton`. Everything an agent says of itself comes through here and leaves
-//! as one of few values. A line that wants to be a report and cannot be read is never taken for one: it stays
-//! text, and its [`Fault`] says what is wrong with it.
+//! A report is a line of standard output that is a JSON object with the key `baton`. A line that looks like a report and
+//! cannot be parsed stays text, and its [`ReportError`] says what is wrong. How other protocols phrase the same things
+//! belongs in `protocols`.
 
 mod fields;
 pub mod stop_reason;
@@ -21,88 +22,88 @@ pub(crate) use fields::micro_usd;
 pub use fields::{OPTIONS_MAX, QUESTION_BYTES_MAX};
 pub use usage::Usage;
 
-/// A piece of a line or of a word that is quoted back.
+/// How much of a line or word an error message quotes.
 const QUOTED_BYTES_MAX: usize = 200;
 
-/// What a line of standard output is.
+/// One line of standard output.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Spoken {
-    Report(Report),
+pub enum ParsedLine {
+    Report(AgentReport),
     Text,
-    /// Text that wanted to be a report.
-    Unreadable(Fault),
+    /// Text that looks like a report but is none.
+    Unreadable(ReportError),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Report {
+pub enum AgentReport {
     /// One turn was used.
     Turn,
-    /// Used since the last report of this kind; they are added up.
+    /// Used since the last such report; added up.
     Usage(Usage),
     Ask(Draft),
     Result(ResultReport),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
-    /// How vague the task is, point by point.
+    /// Rating of how vague the task is.
     Vagueness(Box<Rubric>),
-    /// Tasks a review came upon.
+    /// Tasks a review discovered.
     Discovered(Vec<DiscoveredTask>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultReport {
-    /// Never `Asked` or `TurnLimit`: those are not a status an agent gives itself.
+    /// Never `Asked` or `TurnLimit`: no status line means those.
     pub result: AttemptResult,
-    /// None when the text on standard output is the output.
+    /// None when the output is the text on standard output.
     pub output: Option<String>,
 }
 
-/// An outcome as it was said. Whether the step allows it is for [`baton_core::outcome::Outcome::report`].
+/// An outcome as reported. [`baton_core::outcome::Outcome::report`] checks whether the step allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutcomeReport {
     pub name: String,
     pub description: Option<String>,
 }
 
-/// Why a line could not be read.
+/// Why a line could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a report could not be read: {reason}; the line was: {line}")]
-pub struct Fault {
-    /// The value of `baton`, where there was one.
+pub struct ReportError {
+    /// The value of `baton`, if there was one.
     pub kind: Option<String>,
     pub reason: String,
     /// The beginning of the line.
     pub line: String,
 }
 
-/// Reads one line of standard output.
-pub fn read(line: &str) -> Spoken {
+/// Parses one line of standard output.
+pub fn read(line: &str) -> ParsedLine {
     let trimmed = line.trim();
     if !trimmed.starts_with('{') || !trimmed.contains("\"baton\"") {
-        return Spoken::Text;
+        return ParsedLine::Text;
     }
-    let fault = |kind, reason| Spoken::Unreadable(Fault { kind, reason, line: quote(trimmed) });
+    let fault = |kind, reason| ParsedLine::Unreadable(ReportError { kind, reason, line: quote(trimmed) });
     let mut object = match serde_json::from_str::<Value>(trimmed) {
         Ok(Value::Object(object)) if object.contains_key("baton") => object,
-        // The word stands somewhere inside; the object is about something else.
-        Ok(_) => return Spoken::Text,
+        // The key is nested; the object is about something else.
+        Ok(_) => return ParsedLine::Text,
         Err(error) if looks_like_report(trimmed) => return fault(None, format!("it is not JSON: {error}")),
-        Err(_) => return Spoken::Text,
+        Err(_) => return ParsedLine::Text,
     };
     object.values_mut().for_each(clean);
     let Some(Value::String(kind)) = object.remove("baton") else {
         return fault(None, "`baton` must be a text".to_owned());
     };
     match read_kind(&kind, object) {
-        Ok(report) => Spoken::Report(report),
+        Ok(report) => ParsedLine::Report(report),
         Err(reason) => fault(Some(kind), reason),
     }
 }
 
-/// The fault of a line that was too long to be read whole; none when it was ordinary text.
-pub fn too_long(beginning: &str, bytes_max: usize) -> Option<Fault> {
+/// The error for an oversized line; None for ordinary text.
+pub fn too_long(beginning: &str, bytes_max: usize) -> Option<ReportError> {
     let beginning = beginning.trim_start();
-    looks_like_report(beginning).then(|| Fault {
+    looks_like_report(beginning).then(|| ReportError {
         kind: None,
         reason: format!("it is longer than {bytes_max} bytes"),
         line: quote(beginning),
@@ -126,16 +127,16 @@ fn clean(value: &mut Value) {
     }
 }
 
-fn read_kind(kind: &str, object: Map<String, Value>) -> Result<Report, String> {
+fn read_kind(kind: &str, object: Map<String, Value>) -> Result<AgentReport, String> {
     match kind {
-        "turn" => Ok(Report::Turn),
-        "usage" => fields::usage(object).map(Report::Usage),
-        "ask" => fields::question(object).map(Report::Ask),
-        "result" => fields::result(object).map(Report::Result),
-        "outcome" => fields::outcome(object).map(Report::Outcome),
-        "plan" => fields::plan(object).map(Report::Plan),
-        "vagueness" => fields::vagueness(object).map(|rubric| Report::Vagueness(Box::new(rubric))),
-        "discovered" => fields::discovered(object).map(Report::Discovered),
+        "turn" => Ok(AgentReport::Turn),
+        "usage" => fields::usage(object).map(AgentReport::Usage),
+        "ask" => fields::question(object).map(AgentReport::Ask),
+        "result" => fields::result(object).map(AgentReport::Result),
+        "outcome" => fields::outcome(object).map(AgentReport::Outcome),
+        "plan" => fields::plan(object).map(AgentReport::Plan),
+        "vagueness" => fields::vagueness(object).map(|rubric| AgentReport::Vagueness(Box::new(rubric))),
+        "discovered" => fields::discovered(object).map(AgentReport::Discovered),
         unknown => Err(format!(
             "\"{}\" is none of turn, usage, ask, result, outcome, plan, vagueness, discovered",
             quote(unknown)

@@ -1,7 +1,7 @@
-//! Why an agent says its turn ended.
+//! The reason an agent gives for the end of its turn.
 //!
-//! It is read and kept, and decides little: agents say `end_turn` after every tool was refused to them, and
-//! `cancelled` after a single refusal. What really happened is in Baton's own record.
+//! Recorded, but hardly trusted: agents say `end_turn` after every tool call was refused, and `cancelled` after a single
+//! refusal. Baton keeps its own record of what happened.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ pub enum StopReason {
     EndTurn,
     MaxTokens,
     MaxTurns,
-    /// The model would not go on.
+    /// The model refused to continue.
     Refusal,
     Cancelled,
-    /// The turn failed; what was said of it is in the record.
+    /// The turn failed; the record has the error.
     Error,
-    /// A word we do not know.
+    /// An unknown reason.
     Other(String),
 }
 

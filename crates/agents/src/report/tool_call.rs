@@ -1,16 +1,15 @@
-//! A tool call: the unit an agent's work is counted in.
+//! Tool calls, the unit in which turns are counted.
 
-/// A tool the agent set out to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The agent's own name for this call; no other call of the session has it.
+    /// The agent's id for this call.
     pub id: String,
-    /// For a person to read; often the command itself.
+    /// For display; often the command itself.
     pub title: String,
     pub kind: ToolKind,
 }
 
-/// What a tool does, as far as the agent says. Nothing is allowed because of it alone.
+/// What a tool does, according to the agent. Never the only ground for allowing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolKind {
     Read,
@@ -40,9 +39,8 @@ impl ToolKind {
     }
 }
 
-/// How a tool call came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolEnd {
+pub enum ToolOutcome {
     Done,
     Failed,
 }

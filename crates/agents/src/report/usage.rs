@@ -1,8 +1,7 @@
-//! What was used, and what the number means.
+//! Token and cost counts, and what they cover.
 //!
-//! Agents count differently: some say what a turn took, some what the whole session took so far, some only
-//! what the last call took. The number is kept with its meaning, because adding up the wrong ones is worse
-//! than having none.
+//! Agents count differently: per turn, per session, or only the last call. Each count is kept with its kind, because
+//! adding up the wrong ones is worse than having none.
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -14,26 +13,26 @@ pub struct Usage {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UsageKind {
-    /// Everything since the last report of this kind. These add up.
+    /// Since the last report of this kind; added up.
     #[default]
     PerTurn,
-    /// Everything since the agent's session began, earlier attempts included. The last one stands.
+    /// Since the session began, earlier attempts included; the last one counts.
     PerSession,
-    /// The last call to the model alone: at least this much was used.
+    /// The last model call only: a lower bound.
     LastCall,
 }
 
-/// What one attempt used, as far as its agent says.
+/// Usage of one attempt, as reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct UsageTotals {
     pub usage: Usage,
-    pub tokens_are: UsageKind,
-    pub cost_is: UsageKind,
+    pub token_kind: UsageKind,
+    pub cost_kind: UsageKind,
 }
 
-impl Tally {
-    pub fn tokens(&mut self, kind: UsageKind, input: u64, output: u64) {
-        self.tokens_are = kind;
+impl UsageTotals {
+    pub fn add_tokens(&mut self, kind: UsageKind, input: u64, output: u64) {
+        self.token_kind = kind;
         match kind {
             UsageKind::PerTurn | UsageKind::LastCall => {
                 self.usage.input_tokens = self.usage.input_tokens.saturating_add(input);
@@ -46,8 +45,8 @@ impl Tally {
         }
     }
 
-    pub fn cost(&mut self, kind: UsageKind, micro_usd: u64) {
-        self.cost_is = kind;
+    pub fn add_cost(&mut self, kind: UsageKind, micro_usd: u64) {
+        self.cost_kind = kind;
         match kind {
             UsageKind::PerTurn | UsageKind::LastCall => {
                 self.usage.cost_micro_usd = self.usage.cost_micro_usd.saturating_add(micro_usd);
@@ -63,17 +62,17 @@ mod tests {
 
     #[test]
     fn turns_add_up_and_a_sessions_total_replaces_the_last() {
-        let mut tally = Tally::default();
-        tally.tokens(UsageKind::PerTurn, 100, 20);
-        tally.tokens(UsageKind::PerTurn, 50, 5);
-        assert_eq!((tally.usage.input_tokens, tally.usage.output_tokens), (150, 25));
+        let mut totals = UsageTotals::default();
+        totals.add_tokens(UsageKind::PerTurn, 100, 20);
+        totals.add_tokens(UsageKind::PerTurn, 50, 5);
+        assert_eq!((totals.usage.input_tokens, totals.usage.output_tokens), (150, 25));
 
-        let mut tally = Tally::default();
-        tally.tokens(UsageKind::PerSession, 100, 20);
-        tally.tokens(UsageKind::PerSession, 400, 80);
-        tally.cost(UsageKind::PerSession, 7);
-        tally.cost(UsageKind::PerSession, 9);
-        assert_eq!((tally.usage.input_tokens, tally.usage.output_tokens), (400, 80));
-        assert_eq!(tally.usage.cost_micro_usd, 9);
+        let mut totals = UsageTotals::default();
+        totals.add_tokens(UsageKind::PerSession, 100, 20);
+        totals.add_tokens(UsageKind::PerSession, 400, 80);
+        totals.add_cost(UsageKind::PerSession, 7);
+        totals.add_cost(UsageKind::PerSession, 9);
+        assert_eq!((totals.usage.input_tokens, totals.usage.output_tokens), (400, 80));
+        assert_eq!(totals.usage.cost_micro_usd, 9);
     }
 }

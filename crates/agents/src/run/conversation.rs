@@ -1,66 +1,66 @@
-//! One conversation with an agent: what goes out to it, what is made of what comes in, and who is being asked.
+//! The state of a conversation with an agent, independent of the protocol.
 //!
-//! Every tongue speaks into the same conversation, so counting turns, deciding about permissions, asking the
-//! human and keeping the record are done once, here.
+//! Counting turns, deciding about permissions, asking the human and keeping the record happen here, once for all
+//! protocols.
 
 use baton_core::question::Draft;
 
-use crate::asking::asker::Reply;
-use crate::asking::pending::{ASKING_MAX, AskId, Questions};
-use crate::asking::permission::{Decision, PermissionRequest};
-use crate::driver::run_result::How;
-use crate::driver::setup::Setup;
-use crate::driver::{Event, Limits};
-use crate::failure::{Failure, Symptoms};
+use crate::asking::asker::AskReply;
+use crate::asking::pending::{ASKING_MAX, AskId, PendingQuestions};
+use crate::asking::permission::{PermissionDecision, PermissionRequest};
+use crate::driver::run_result::EndReason;
+use crate::driver::setup::AgentSetup;
+use crate::driver::{AgentEvent, RunLimits};
+use crate::failure::{AgentFailure, Symptoms};
 use crate::presets::preset::Preset;
 use crate::report::Usage;
 use crate::report::stop_reason::StopReason;
-use crate::report::tool_call::{ToolCall, ToolEnd};
+use crate::report::tool_call::{ToolCall, ToolOutcome};
 use crate::report::usage::UsageKind;
-use crate::run::output_reader::Hearing;
-use crate::run::record::Record;
+use crate::run::output_reader::OutputReader;
+use crate::run::record::RunRecord;
 
-/// As much of a last message as it takes to know an error.
+/// How much of the last message is checked for errors.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024;
-/// A begun line that is passed on before its end.
+/// A longer line is emitted before it ends.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// What the policy says of a request.
+/// What becomes of a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ruling {
+pub enum PermissionRuling {
     Allow,
     Deny,
-    /// The attempt is being ended; the request is void.
+    /// The attempt is being ended.
     Void,
-    /// A human is asked; the answer comes by this id.
+    /// A human is asked; the answer carries this id.
     Asked(AskId),
 }
 
 pub struct Conversation {
-    pub hearing: Hearing,
-    pub record: Record,
-    setup: Setup,
+    pub output: OutputReader,
+    pub record: RunRecord,
+    setup: AgentSetup,
     turns_max: u32,
     outgoing: Vec<u8>,
-    has_said_all: bool,
-    questions: Questions,
-    /// The line of text the agent is in.
+    is_input_closed: bool,
+    questions: PendingQuestions,
+    /// The unfinished line of the agent's message.
     line: String,
-    /// The beginning of what it has said since its last tool call.
+    /// The beginning of its message since the last tool call.
     message: String,
     is_over: bool,
 }
 
 impl Conversation {
-    pub fn new(hearing: Hearing, setup: Setup, limits: &Limits) -> Self {
+    pub fn new(output: OutputReader, setup: AgentSetup, limits: &RunLimits) -> Self {
         Self {
-            hearing,
-            record: Record::default(),
+            output,
+            record: RunRecord::default(),
             setup,
             turns_max: limits.turns_max.max(1),
             outgoing: Vec::new(),
-            has_said_all: false,
-            questions: Questions::new(limits.answer_wait),
+            is_input_closed: false,
+            questions: PendingQuestions::new(limits.answer_wait),
             line: String::new(),
             message: String::new(),
             is_over: false,
@@ -71,7 +71,7 @@ impl Conversation {
         &self.setup.preset
     }
 
-    // --- Out ---
+    // --- To the agent ---
 
     /// Queues one line for the agent.
     pub fn send(&mut self, line: &str) {
@@ -80,72 +80,72 @@ impl Conversation {
     }
 
     /// Closes the agent's standard input once everything is written.
-    pub fn end_of_words(&mut self) {
-        self.has_said_all = true;
+    pub fn close_input(&mut self) {
+        self.is_input_closed = true;
     }
 
-    pub fn has_said_all(&self) -> bool {
-        self.has_said_all
+    pub fn is_input_closed(&self) -> bool {
+        self.is_input_closed
     }
 
-    /// What is to be written to the agent since the last time this was asked.
+    /// Takes what is queued for the agent.
     pub fn take_outgoing(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
     }
 
-    // --- In ---
+    // --- From the agent ---
 
-    pub fn session(&mut self, id: &str) {
+    pub fn set_session(&mut self, id: &str) {
         if self.record.session.as_deref() != Some(id) {
             self.record.session = Some(id.to_owned());
-            self.hearing.note(&format!("the agent's session is {id}"));
-            self.hearing.outbox.push(Event::Session(id.to_owned()));
+            self.output.log_note(&format!("the agent's session is {id}"));
+            self.output.events.push(AgentEvent::Session(id.to_owned()));
         }
     }
 
-    pub fn prompted(&mut self) {
+    pub fn mark_prompted(&mut self) {
         self.record.is_prompted = true;
     }
 
-    /// A piece of the agent's message.
-    pub fn text(&mut self, text: &str) {
+    /// Adds text to the agent's message.
+    pub fn push_text(&mut self, text: &str) {
         if self.is_ending() {
             return;
         }
-        self.hearing.heard.output.push(text);
+        self.output.transcript.output.push(text);
         let room = MESSAGE_BYTES_MAX.saturating_sub(self.message.len());
         self.message.push_str(&text[..text.floor_char_boundary(room)]);
         for piece in text.split_inclusive('\n') {
             self.line.push_str(piece);
             if self.line.ends_with('\n') || self.line.len() > LINE_BYTES_MAX {
-                self.pass_line_on();
+                self.flush_line();
             }
         }
     }
 
-    /// The end of a message, whether or not it ended its line.
-    pub fn end_of_text(&mut self) {
+    /// Ends the message, and its last line if necessary.
+    pub fn end_message(&mut self) {
         if !self.line.is_empty() {
-            self.hearing.heard.output.push("\n");
-            self.pass_line_on();
+            self.output.transcript.output.push("\n");
+            self.flush_line();
         }
     }
 
-    fn pass_line_on(&mut self) {
+    fn flush_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        self.hearing.said(line.strip_suffix('\n').unwrap_or(&line));
+        self.output.write_message(line.strip_suffix('\n').unwrap_or(&line));
     }
 
-    /// A tool call was announced. One whose id had its end already is another call, or a model that gives all of
-    /// its calls the same id would never come to its limit.
-    pub fn tool_announced(&mut self, call: &ToolCall) {
+    /// Counts an announced tool call. An id that has ended counts as a new call: a model that reuses one id would never reach
+    /// its limit otherwise.
+    pub fn announce_tool(&mut self, call: &ToolCall) {
         if self.record.is_new(&call.id) || self.record.is_ended(&call.id) {
             self.begin_tool(call);
         }
     }
 
-    /// A tool call was heard of, in whatever way; the first time counts as a turn.
-    pub fn tool(&mut self, call: &ToolCall) {
+    /// Counts a tool call when it is mentioned for the first time.
+    pub fn note_tool(&mut self, call: &ToolCall) {
         if self.record.is_new(&call.id) {
             self.begin_tool(call);
         }
@@ -155,74 +155,76 @@ impl Conversation {
         if self.is_ending() {
             return;
         }
-        if self.hearing.heard.turns >= self.turns_max {
-            // This one is a turn too many. It is not counted, because it is not to happen.
-            self.hearing.note(&format!("the limit of {} turns is reached", self.turns_max));
-            self.end_with(How::TurnLimit);
+        if self.output.transcript.turns >= self.turns_max {
+            // One turn too many. Not counted, because it will not happen.
+            self.output.log_note(&format!("the limit of {} turns is reached", self.turns_max));
+            self.end_with(EndReason::TurnLimit);
             return;
         }
-        self.end_of_text();
+        self.end_message();
         self.message.clear();
-        self.record.begun(&call.id);
-        self.hearing.heard.turns += 1;
-        let turn = self.hearing.heard.turns;
-        self.hearing.reported(&format!("tool ({}): {}", call.kind.as_str(), call.title));
-        self.hearing.outbox.push(Event::Turn(turn));
-        self.hearing.outbox.push(Event::ToolStarted(call.clone()));
+        self.record.begin_call(&call.id);
+        self.output.transcript.turns += 1;
+        let turn = self.output.transcript.turns;
+        self.output.log_report(&format!("tool ({}): {}", call.kind.as_str(), call.title));
+        self.output.events.push(AgentEvent::Turn(turn));
+        self.output.events.push(AgentEvent::ToolStarted(call.clone()));
     }
 
-    pub fn tool_ended(&mut self, id: &str, end: ToolEnd) {
-        if self.record.ended(id, end == ToolEnd::Done) {
-            if end == ToolEnd::Failed {
-                self.hearing.reported("the tool failed");
+    pub fn end_tool(&mut self, id: &str, end: ToolOutcome) {
+        if self.record.end_call(id, end == ToolOutcome::Done) {
+            if end == ToolOutcome::Failed {
+                self.output.log_report("the tool failed");
             }
-            self.hearing.outbox.push(Event::ToolEnded(id.to_owned(), end));
+            self.output.events.push(AgentEvent::ToolEnded(id.to_owned(), end));
         }
     }
 
-    /// Decides about a request, or asks somebody who may.
-    pub fn permission(&mut self, request: &PermissionRequest) -> Ruling {
-        self.tool(&request.call);
+    /// Decides about a request, or asks the human.
+    pub fn request_permission(&mut self, request: &PermissionRequest) -> PermissionRuling {
+        self.note_tool(&request.call);
         if self.is_ending() {
-            return Ruling::Void;
+            return PermissionRuling::Void;
         }
         let decision = self.setup.permissions.decide(request);
-        self.hearing.reported(&format!("permission for {}: {decision:?}", request.call.title));
-        self.hearing.outbox.push(Event::PermissionAsked(request.clone(), decision));
+        self.output.log_report(&format!("permission for {}: {decision:?}", request.call.title));
+        self.output.events.push(AgentEvent::PermissionAsked(request.clone(), decision));
         match decision {
-            Decision::Allow => Ruling::Allow,
-            Decision::Deny => {
-                self.record.refused(&request.call.id, &request.call.title);
-                Ruling::Deny
+            PermissionDecision::Allow => PermissionRuling::Allow,
+            PermissionDecision::Deny => {
+                self.record.refuse_call(&request.call.id, &request.call.title);
+                PermissionRuling::Deny
             }
-            Decision::AskHuman => self.ask(request.question()).map_or(Ruling::Void, Ruling::Asked),
+            PermissionDecision::AskHuman => {
+                self.ask(request.question()).map_or(PermissionRuling::Void, PermissionRuling::Asked)
+            }
         }
     }
 
-    /// Asks the human; None when it is too late for that, or too much.
+    /// Asks the human; None when the attempt is ending or too many questions are open.
     pub fn ask(&mut self, question: Draft) -> Option<AskId> {
         if self.is_ending() {
             return None;
         }
         let id = self.questions.ask(self.setup.asker.as_ref(), question.clone());
         if id.is_none() {
-            self.hearing.problem(format!("the agent asks more than {ASKING_MAX} things at once"));
+            self.output.add_problem(format!("the agent asks more than {ASKING_MAX} things at once"));
             return None;
         }
-        self.hearing.note(&format!("asked: {}", question.text));
-        self.hearing.outbox.push(Event::Question(question));
+        self.output.log_note(&format!("asked: {}", question.text));
+        self.output.events.push(AgentEvent::Question(question));
         id
     }
 
-    /// The next answer, or none when an event was passed on. Safe to drop half-way.
-    pub async fn next(&mut self) -> Option<(AskId, Reply)> {
+    /// The next answer, or None when an event was sent. Cancel-safe.
+    pub async fn next(&mut self) -> Option<(AskId, AskReply)> {
         let (id, question, reply) = tokio::select! {
             answered = self.questions.next() => answered,
-            () = self.hearing.outbox.pass_on() => return None,
+            () = self.output.events.send_next() => return None,
         };
         match &reply {
-            Reply::Answer(text) => self.hearing.note(&format!("answered: {text}")),
-            Reply::Released => self.end_with_question(question),
+            AskReply::Answer(text) => self.output.log_note(&format!("answered: {text}")),
+            AskReply::Released => self.end_with_question(question),
         }
         Some((id, reply))
     }
@@ -231,59 +233,59 @@ impl Conversation {
         !self.questions.is_empty()
     }
 
-    pub fn tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
-        self.record.tally.tokens(kind, input_tokens, output_tokens);
-        self.hearing
-            .outbox
-            .push(Event::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
+    pub fn add_tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
+        self.record.totals.add_tokens(kind, input_tokens, output_tokens);
+        self.output
+            .events
+            .push(AgentEvent::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
     }
 
-    pub fn cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {
-        self.record.tally.cost(kind, cost_micro_usd);
-        self.hearing.outbox.push(Event::Usage(kind, Usage { cost_micro_usd, ..Usage::default() }));
+    pub fn add_cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {
+        self.record.totals.add_cost(kind, cost_micro_usd);
+        self.output.events.push(AgentEvent::Usage(kind, Usage { cost_micro_usd, ..Usage::default() }));
     }
 
     // --- The end ---
 
-    /// The agent's turn is over, as it says itself.
-    pub fn stopped(&mut self, mut reason: StopReason) {
-        self.end_of_text();
+    /// The agent says that its turn is over.
+    pub fn end_turn(&mut self, mut reason: StopReason) {
+        self.end_message();
         if reason == StopReason::EndTurn
-            && let Some(error) = self.error_told_as_text()
+            && let Some(error) = self.error_in_message()
         {
             self.record.error = Some(error);
             reason = StopReason::Error;
         }
-        self.hearing.note(&format!("the turn ended ({reason})"));
-        self.hearing.outbox.push(Event::Stopped(reason.clone()));
-        self.record.stop = Some(reason);
+        self.output.log_note(&format!("the turn ended ({reason})"));
+        self.output.events.push(AgentEvent::Stopped(reason.clone()));
+        self.record.stop_reason = Some(reason);
         self.is_over = true;
     }
 
-    /// Some agents tell what their provider answered as if they said it themselves, and end their turn in peace.
-    fn error_told_as_text(&self) -> Option<String> {
+    /// Some agents print an error of their provider as their message and end the turn normally.
+    fn error_in_message(&self) -> Option<String> {
         let begins =
             |line: &str| self.preset().error_begins.iter().any(|beginning| line.starts_with(beginning));
         let lines = self.message.lines().map(str::trim).skip_while(|line| !begins(line));
         let said = lines.collect::<Vec<_>>().join("\n");
         let symptoms = Symptoms { error: &said, was_prompted: true, ..Symptoms::default() };
-        Failure::classify(&symptoms, self.hearing.now()).map(|_| said)
+        AgentFailure::classify(&symptoms, self.output.now()).map(|_| said)
     }
 
-    /// The turn, or what was to become one, failed.
-    pub fn failed(&mut self, error: String) {
-        self.hearing.note(&error);
+    /// The turn failed, or could not begin.
+    pub fn fail(&mut self, error: String) {
+        self.output.log_note(&error);
         self.record.error = Some(error);
         if self.record.is_prompted {
-            self.stopped(StopReason::Error);
+            self.end_turn(StopReason::Error);
         } else {
-            self.record.how.get_or_insert(How::FailedToStart);
+            self.record.reason.get_or_insert(EndReason::FailedToStart);
             self.is_over = true;
         }
     }
 
-    /// Nothing more is to be said; the process is ended.
-    pub fn over(&mut self) {
+    /// Ends the conversation; the process is ended next.
+    pub fn finish(&mut self) {
         self.is_over = true;
     }
 
@@ -291,21 +293,21 @@ impl Conversation {
         self.is_over
     }
 
-    /// Something other than the agent ends the attempt.
-    pub fn end_with(&mut self, how: How) {
-        self.record.how.get_or_insert(how);
+    /// Ends the attempt for a reason other than the agent.
+    pub fn end_with(&mut self, reason: EndReason) {
+        self.record.reason.get_or_insert(reason);
     }
 
     fn end_with_question(&mut self, question: Draft) {
         if self.is_ending() {
             return;
         }
-        self.hearing.outbox.push(Event::Asked(question.clone()));
+        self.output.events.push(AgentEvent::Asked(question.clone()));
         self.record.asked = Some(question);
-        self.end_with(How::Finished);
+        self.end_with(EndReason::Finished);
     }
 
     pub fn is_ending(&self) -> bool {
-        self.record.how.is_some()
+        self.record.reason.is_some()
     }
 }

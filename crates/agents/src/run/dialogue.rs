@@ -1,8 +1,7 @@
-//! The loop around an agent that is talked with: its process, its streams, its limits, its end.
+//! The loop around an agent with a two-way protocol: its process, streams and limits.
 //!
-//! Nothing here waits for one thing only. A cancel, a limit, an answer and the end of the process are each seen
-//! whatever the agent or the receiver of events are doing. An agent is asked to stop, given a while to obey, and
-//! then ended with everything it started.
+//! It never blocks on a single source: it notices a cancel, a limit, an answer or the end of the process whatever the
+//! agent and the receiver of events do. An agent is asked to stop, given a grace period, and then ended with its tree.
 
 use std::process::ExitStatus;
 
@@ -11,128 +10,127 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
-use crate::asking::asker::Reply;
+use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
-use crate::driver::run_result::{Ended, Exit, How};
-use crate::driver::setup::Setup;
-use crate::driver::{Event, Launch, Limits};
-use crate::output::lines::{Line, Lines};
-use crate::process::pipe::{DRAIN_PATIENCE, Pipe};
-use crate::process::spawn::{Pipes, Process};
-use crate::process::tree::Leftover;
+use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
+use crate::driver::setup::AgentSetup;
+use crate::driver::{AgentEvent, Launch, RunLimits};
+use crate::output::lines::{LineSplitter, OutputLine};
+use crate::process::pipe::{DRAIN_PATIENCE, OutputPipe};
+use crate::process::spawn::{Process, ProcessPipes};
+use crate::process::tree::LeftoverProcesses;
 use crate::process::waiting::{after, cancelled};
 use crate::run::conversation::Conversation;
-use crate::run::protocol::Tongue;
-use crate::run::start::{Started, start};
+use crate::run::protocol::Protocol;
+use crate::run::start::{StartedAgent, start};
 use crate::run::summary;
 
-/// A message of a protocol holds whole files at times; what is longer is not read.
+/// Messages may contain whole files; longer ones are dropped.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Runs one agent that is talked with, from its start to its end.
+/// Runs one agent with a two-way protocol to its end.
 pub async fn run(
-    setup: Setup,
+    setup: AgentSetup,
     mut launch: Launch,
-    tongue: Box<dyn Tongue>,
-    events: mpsc::Sender<Event>,
+    protocol: Box<dyn Protocol>,
+    events: mpsc::Sender<AgentEvent>,
     mut cancel: watch::Receiver<bool>,
-) -> Ended {
+) -> RunResult {
     for (name, value) in setup.preset.set_env {
         if launch.environment.get(name).is_none() {
             launch.environment.set(name, *value);
         }
     }
-    let Started { process, pipes, hearing } = match start(&launch, setup.clock.clone(), events, &cancel).await
-    {
-        Ok(started) => started,
-        Err(ended) => return *ended,
-    };
-    let Pipes { stdin, stdout, stderr } = pipes;
+    let StartedAgent { process, pipes, output } =
+        match start(&launch, setup.clock.clone(), events, &cancel).await {
+            Ok(started) => started,
+            Err(ended) => return *ended,
+        };
+    let ProcessPipes { stdin, stdout, stderr } = pipes;
     let ends_on_close = setup.preset.ends_on_close;
-    let mut talk = Talk {
-        conversation: Conversation::new(hearing, setup, &launch.limits),
+    let mut talk = Dialogue {
+        conversation: Conversation::new(output, setup, &launch.limits),
         process,
-        tongue,
+        protocol,
         stdin: Some(stdin),
         outgoing: Vec::new(),
-        stdout: Pipe::new(stdout),
-        lines: Lines::of_at_most(MESSAGE_BYTES_MAX),
-        stderr: Pipe::new(stderr),
+        stdout: OutputPipe::new(stdout),
+        lines: LineSplitter::with_max_line(MESSAGE_BYTES_MAX),
+        stderr: OutputPipe::new(stderr),
         limits: launch.limits,
         ends_on_close,
         has_exited: false,
-        is_asked_to_stop: None,
+        stop_requested_at: None,
     };
-    talk.until_over(&mut cancel).await;
+    talk.run_until_over(&mut cancel).await;
     talk.end().await
 }
 
-struct Talk {
+struct Dialogue {
     conversation: Conversation,
     process: Process,
-    tongue: Box<dyn Tongue>,
+    protocol: Box<dyn Protocol>,
     stdin: Option<ChildStdin>,
-    /// What is still to be written to it.
+    /// Bytes still to be written.
     outgoing: Vec<u8>,
-    stdout: Pipe<ChildStdout>,
-    lines: Lines,
-    stderr: Pipe<ChildStderr>,
-    limits: Limits,
+    stdout: OutputPipe<ChildStdout>,
+    lines: LineSplitter,
+    stderr: OutputPipe<ChildStderr>,
+    limits: RunLimits,
     ends_on_close: bool,
     has_exited: bool,
-    /// Since when.
-    is_asked_to_stop: Option<Instant>,
+    /// When the agent was asked to stop.
+    stop_requested_at: Option<Instant>,
 }
 
-/// What happened next.
-enum Happened {
-    Stop(How),
-    StoppedInVain,
-    TooSlowToStart,
+enum LoopEvent {
+    Stop(EndReason),
+    StopIgnored,
+    StartupTimeout,
     Exited,
     Wrote(usize),
-    Deaf,
-    Heard,
-    Answered(AskId, Reply),
-    PassedOn,
+    InputClosed,
+    Read,
+    Answered(AskId, AskReply),
+    EventSent,
 }
 
-impl Talk {
-    /// Talks until the turn is over, the agent is gone, or it did not obey.
-    async fn until_over(&mut self, cancel: &mut watch::Receiver<bool>) {
+impl Dialogue {
+    /// Runs until the turn is over, the agent is gone, or it ignored the request to stop.
+    async fn run_until_over(&mut self, cancel: &mut watch::Receiver<bool>) {
         let started = Instant::now();
         let mut last_sign = started;
-        self.tongue.begin(&mut self.conversation);
+        self.protocol.begin(&mut self.conversation);
         while !self.conversation.is_over() {
-            if self.conversation.is_ending() && self.is_asked_to_stop.is_none() {
-                self.is_asked_to_stop = Some(Instant::now());
-                self.tongue.cancel(&mut self.conversation);
+            if self.conversation.is_ending() && self.stop_requested_at.is_none() {
+                self.stop_requested_at = Some(Instant::now());
+                self.protocol.cancel(&mut self.conversation);
                 continue;
             }
             match self.next(started, last_sign, cancel).await {
-                Happened::Stop(how) => self.conversation.end_with(how),
-                Happened::StoppedInVain => {
-                    self.conversation.hearing.note("the agent was asked to stop and did not");
+                LoopEvent::Stop(reason) => self.conversation.end_with(reason),
+                LoopEvent::StopIgnored => {
+                    self.conversation.output.log_note("the agent was asked to stop and did not");
                     return;
                 }
-                Happened::TooSlowToStart => {
+                LoopEvent::StartupTimeout => {
                     let waited = self.limits.startup_timeout;
                     let said = format!("the agent was not ready for its prompt within {waited:?}");
-                    self.conversation.failed(said);
+                    self.conversation.fail(said);
                 }
-                Happened::Exited => {
+                LoopEvent::Exited => {
                     self.has_exited = true;
                     return;
                 }
-                Happened::Wrote(bytes) => drop(self.outgoing.drain(..bytes)),
-                Happened::Deaf => self.stdin = None,
-                Happened::Heard => last_sign = Instant::now(),
-                Happened::Answered(ask, reply) => {
-                    // While a human was asked, the agent's silence was not its own.
+                LoopEvent::Wrote(bytes) => drop(self.outgoing.drain(..bytes)),
+                LoopEvent::InputClosed => self.stdin = None,
+                LoopEvent::Read => last_sign = Instant::now(),
+                LoopEvent::Answered(ask, reply) => {
+                    // While a human was asked, the agent was not idle.
                     last_sign = Instant::now();
-                    self.tongue.answered(ask, reply, &mut self.conversation);
+                    self.protocol.deliver_answer(ask, reply, &mut self.conversation);
                 }
-                Happened::PassedOn => {}
+                LoopEvent::EventSent => {}
             }
         }
     }
@@ -142,129 +140,135 @@ impl Talk {
         started: Instant,
         last_sign: Instant,
         cancel: &mut watch::Receiver<bool>,
-    ) -> Happened {
-        let is_ending = self.is_asked_to_stop.is_some();
-        let is_reading = is_ending || !self.conversation.hearing.outbox.is_full();
+    ) -> LoopEvent {
+        let is_ending = self.stop_requested_at.is_some();
+        let is_reading = is_ending || !self.conversation.output.events.is_full();
         let is_idle = is_reading && !is_ending && !self.conversation.is_waiting();
         let is_starting = !self.conversation.record.is_prompted && !is_ending;
-        let stop_asked = self.is_asked_to_stop.unwrap_or(started);
+        let stop_asked = self.stop_requested_at.unwrap_or(started);
         self.outgoing.append(&mut self.conversation.take_outgoing());
-        let Self { process, conversation, stdin, outgoing, stdout, stderr, lines, tongue, limits, .. } = self;
-        if conversation.has_said_all() && outgoing.is_empty() {
+        let Self { process, conversation, stdin, outgoing, stdout, stderr, lines, protocol, limits, .. } =
+            self;
+        if conversation.is_input_closed() && outgoing.is_empty() {
             *stdin = None;
         }
         let has_words = stdin.is_some() && !outgoing.is_empty();
         tokio::select! {
-            () = cancelled(cancel), if !is_ending => Happened::Stop(How::Cancelled),
-            () = after(started, limits.timeout), if !is_ending => Happened::Stop(How::TimedOut),
-            () = after(last_sign, limits.idle_timeout), if is_idle => Happened::Stop(How::Idle),
-            () = after(started, Some(limits.startup_timeout)), if is_starting => Happened::TooSlowToStart,
+            () = cancelled(cancel), if !is_ending => LoopEvent::Stop(EndReason::Cancelled),
+            () = after(started, limits.timeout), if !is_ending => LoopEvent::Stop(EndReason::TimedOut),
+            () = after(last_sign, limits.idle_timeout), if is_idle => LoopEvent::Stop(EndReason::Idle),
+            () = after(started, Some(limits.startup_timeout)), if is_starting => LoopEvent::StartupTimeout,
             () = after(stop_asked, Some(limits.grace)), if is_ending => {
-                Happened::StoppedInVain
+                LoopEvent::StopIgnored
             }
-            _ = process.wait() => Happened::Exited,
+            _ = process.wait() => LoopEvent::Exited,
             written = write(stdin, outgoing), if has_words => match written {
-                Some(bytes) => Happened::Wrote(bytes),
-                None => Happened::Deaf,
+                Some(bytes) => LoopEvent::Wrote(bytes),
+                None => LoopEvent::InputClosed,
             },
             chunk = stdout.next(), if is_reading => {
-                hear(lines, chunk, tongue.as_mut(), conversation);
-                Happened::Heard
+                hear(lines, chunk, protocol.as_mut(), conversation);
+                LoopEvent::Read
             }
             chunk = stderr.next(), if is_reading => {
-                conversation.hearing.stderr(chunk);
-                Happened::Heard
+                conversation.output.read_stderr(chunk);
+                LoopEvent::Read
             }
             event = conversation.next() => match event {
-                Some((ask, reply)) => Happened::Answered(ask, reply),
-                None => Happened::PassedOn,
+                Some((ask, reply)) => LoopEvent::Answered(ask, reply),
+                None => LoopEvent::EventSent,
             },
         }
     }
 
-    /// Ends the whole tree, hears what is still in the pipes, and sums up.
-    async fn end(mut self) -> Ended {
+    /// Ends the whole tree, reads what is left in the pipes, and sums up.
+    async fn end(mut self) -> RunResult {
         self.stdin = None;
-        // One whose turn has not ended would go on with it.
-        if self.ends_on_close && self.conversation.record.stop.is_some() && !self.has_exited {
-            self.let_it_go().await;
+        // An agent in the middle of a turn would continue it.
+        if self.ends_on_close && self.conversation.record.stop_reason.is_some() && !self.has_exited {
+            self.wait_for_exit().await;
         }
         let (status, ended) = self.end_tree().await;
         self.drain().await;
         let Self { mut conversation, .. } = self;
-        conversation.end_of_text();
+        conversation.end_message();
         if let Err(leftover) = ended {
-            conversation.hearing.problem(leftover.to_string());
+            conversation.output.add_problem(leftover.to_string());
         }
-        let exit = status.map(Exit::from);
-        let how = conversation.record.how.unwrap_or(How::Finished);
-        conversation.hearing.note(&match exit {
-            Some(exit) => format!("the agent {exit} ({how:?})"),
-            None => format!("the agent's end was not seen ({how:?})"),
+        let exit = status.map(ProcessExit::from);
+        let reason = conversation.record.reason.unwrap_or(EndReason::Finished);
+        conversation.output.log_note(&match exit {
+            Some(exit) => format!("the agent {exit} ({reason:?})"),
+            None => format!("the agent's end was not seen ({reason:?})"),
         });
-        let now = conversation.hearing.now();
-        let Conversation { record, hearing, .. } = conversation;
-        summary::of_dialogue(record, hearing.finish().await, how, exit, now)
+        let now = conversation.output.now();
+        let Conversation { record, output, .. } = conversation;
+        summary::from_dialogue(record, output.finish().await, reason, exit, now)
     }
 
-    /// An agent that has nothing left to do ends by itself, and writes down its session while it does.
-    async fn let_it_go(&mut self) {
-        let Self { process, conversation, stdout, stderr, lines, tongue, limits, .. } = self;
+    /// Lets an idle agent exit by itself, so that it can save its session.
+    async fn wait_for_exit(&mut self) {
+        let Self { process, conversation, stdout, stderr, lines, protocol, limits, .. } = self;
         let going = async {
             loop {
                 tokio::select! {
                     _ = process.wait() => return,
-                    chunk = stdout.next() => hear(lines, chunk, tongue.as_mut(), conversation),
-                    chunk = stderr.next() => conversation.hearing.stderr(chunk),
-                    () = conversation.hearing.outbox.pass_on() => {}
+                    chunk = stdout.next() => hear(lines, chunk, protocol.as_mut(), conversation),
+                    chunk = stderr.next() => conversation.output.read_stderr(chunk),
+                    () = conversation.output.events.send_next() => {}
                 }
             }
         };
-        // One that stays is ended with the others.
+        // If it stays, it is ended with its tree.
         let _ = timeout(limits.grace, going).await;
     }
 
-    async fn end_tree(&mut self) -> (Option<ExitStatus>, Result<(), Leftover>) {
-        let Self { process, conversation, stdout, stderr, lines, tongue, limits, .. } = self;
+    async fn end_tree(&mut self) -> (Option<ExitStatus>, Result<(), LeftoverProcesses>) {
+        let Self { process, conversation, stdout, stderr, lines, protocol, limits, .. } = self;
         let ending = process.end(limits.grace);
         tokio::pin!(ending);
         loop {
             tokio::select! {
                 ended = &mut ending => return ended,
-                chunk = stdout.next() => hear(lines, chunk, tongue.as_mut(), conversation),
-                chunk = stderr.next() => conversation.hearing.stderr(chunk),
-                () = conversation.hearing.outbox.pass_on() => {}
+                chunk = stdout.next() => hear(lines, chunk, protocol.as_mut(), conversation),
+                chunk = stderr.next() => conversation.output.read_stderr(chunk),
+                () = conversation.output.events.send_next() => {}
             }
         }
     }
 
     async fn drain(&mut self) {
-        let Self { conversation, stdout, stderr, lines, tongue, .. } = self;
+        let Self { conversation, stdout, stderr, lines, protocol, .. } = self;
         let draining = async {
             while stdout.is_open() || stderr.is_open() {
                 tokio::select! {
-                    chunk = stdout.next() => hear(lines, chunk, tongue.as_mut(), conversation),
-                    chunk = stderr.next() => conversation.hearing.stderr(chunk),
+                    chunk = stdout.next() => hear(lines, chunk, protocol.as_mut(), conversation),
+                    chunk = stderr.next() => conversation.output.read_stderr(chunk),
                 }
             }
         };
         if timeout(DRAIN_PATIENCE, draining).await.is_err() {
-            conversation.hearing.stderr(&[]);
+            conversation.output.read_stderr(&[]);
             let said = "a process that could not be found keeps the agent's output open";
-            conversation.hearing.problem(said.to_owned());
+            conversation.output.add_problem(said.to_owned());
         }
     }
 }
 
-/// Passes whole lines on to the tongue; an empty chunk is the end of the stream.
-fn hear(lines: &mut Lines, chunk: &[u8], tongue: &mut dyn Tongue, conversation: &mut Conversation) {
-    let mut take = |line: Line| {
+/// Passes whole lines to the protocol; an empty chunk is the end of the stream.
+fn hear(
+    lines: &mut LineSplitter,
+    chunk: &[u8],
+    protocol: &mut dyn Protocol,
+    conversation: &mut Conversation,
+) {
+    let mut take = |line: OutputLine| {
         if conversation.is_over() {
-            // It has said its last; what still comes is not part of the turn.
+            // Not part of the turn any more.
         } else if line.is_piece {
-            tongue.too_long(&line.text, conversation);
+            protocol.handle_oversized_line(&line.text, conversation);
         } else if !line.text.trim().is_empty() {
-            tongue.line(&line.text, conversation);
+            protocol.handle_line(&line.text, conversation);
         }
     };
     if chunk.is_empty() {
@@ -274,7 +278,7 @@ fn hear(lines: &mut Lines, chunk: &[u8], tongue: &mut dyn Tongue, conversation: 
     }
 }
 
-/// How many bytes went out; None when the agent does not listen any more. Safe to drop half-way.
+/// Bytes written; None when the agent has closed its input. Cancel-safe.
 async fn write(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> Option<usize> {
     let written = stdin.as_mut()?.write(bytes).await.ok()?;
     (written > 0).then_some(written)

@@ -1,8 +1,8 @@
-//! Events on their way to a receiver that may be slow, may have gone away, or may never look.
+//! A bounded queue of events for a receiver that may be slow or gone.
 //!
-//! While the outbox is full the agent is not read from: it waits in its own write, and nothing grows. A
-//! receiver that takes nothing for [`PATIENCE`] is no longer waited for: events are dropped and counted until
-//! it takes one again. So an agent is slowed down, but never stopped, by whoever watches it.
+//! While the queue is full, Baton does not read from the agent, which blocks in its write. When the receiver takes nothing
+//! for [`PATIENCE`], events are dropped and counted until it takes one again. So a receiver can slow an agent down, but
+//! never stop it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::driver::Event;
+use crate::driver::AgentEvent;
 
-/// Events that wait here. The channel behind has its own length.
+/// Queued events, in addition to the channel's capacity.
 const WAITING_MAX: usize = 64;
-/// The same while an agent is being ended, when its streams are read whoever watches.
+/// The same while an agent is being ended and its streams are read regardless.
 const WAITING_MAX_AT_END: usize = 4096;
-/// How long an agent waits for whoever watches it.
+/// How long an agent waits for the receiver.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub struct Outbox {
-    receiver: mpsc::Sender<Event>,
-    waiting: VecDeque<Event>,
+pub struct EventQueue {
+    receiver: mpsc::Sender<AgentEvent>,
+    waiting: VecDeque<AgentEvent>,
     skipped: u64,
     patience_ends: Option<Instant>,
-    /// The receiver was waited for in vain.
+    /// The receiver took nothing for [`PATIENCE`].
     is_given_up: bool,
 }
 
-impl Outbox {
-    pub fn new(receiver: mpsc::Sender<Event>) -> Self {
+impl EventQueue {
+    pub fn new(receiver: mpsc::Sender<AgentEvent>) -> Self {
         Self { receiver, waiting: VecDeque::new(), skipped: 0, patience_ends: None, is_given_up: false }
     }
 
-    pub fn push(&mut self, event: Event) {
+    pub fn push(&mut self, event: AgentEvent) {
         if self.receiver.is_closed() {
             return;
         }
@@ -43,7 +43,7 @@ impl Outbox {
             return;
         }
         if self.skipped > 0 {
-            self.waiting.push_back(Event::Skipped(std::mem::take(&mut self.skipped)));
+            self.waiting.push_back(AgentEvent::Skipped(std::mem::take(&mut self.skipped)));
         }
         self.waiting.push_back(event);
         if self.waiting.len() >= WAITING_MAX && self.patience_ends.is_none() {
@@ -51,13 +51,13 @@ impl Outbox {
         }
     }
 
-    /// Whether reading should stop until something was passed on.
+    /// Whether reading should pause until an event is sent.
     pub fn is_full(&self) -> bool {
         !self.is_given_up && self.waiting.len() >= WAITING_MAX
     }
 
-    /// Passes one event on; never returns while there is none. Safe to drop half-way.
-    pub async fn pass_on(&mut self) {
+    /// Sends one event; pends while there is none. Cancel-safe.
+    pub async fn send_next(&mut self) {
         if self.waiting.is_empty() {
             return std::future::pending().await;
         }
@@ -78,18 +78,18 @@ impl Outbox {
         }
     }
 
-    /// Passes on what waits, as far as the receiver takes it.
+    /// Sends the remaining events, as far as the receiver takes them.
     pub async fn finish(mut self) {
         if self.skipped > 0 {
-            self.waiting.push_back(Event::Skipped(self.skipped));
+            self.waiting.push_back(AgentEvent::Skipped(self.skipped));
         }
         let patience = if self.is_given_up { Duration::ZERO } else { PATIENCE };
         let all = async {
             while !self.waiting.is_empty() {
-                self.pass_on().await;
+                self.send_next().await;
             }
         };
-        // What is not taken by now is in the log and in the end that follows.
+        // The rest is in the log and in the result.
         let _ = timeout(patience, all).await;
     }
 }

@@ -1,34 +1,41 @@
-//! An agent's two streams on their way to where they belong: the log, the events, and what was heard.
+//! Reads an agent's two streams into the log, the events and the transcript.
 
 use baton_core::time::Timestamp;
 
-use crate::driver::{Clock, Event};
-use crate::output::lines::{LINE_BYTES_MAX, Line, Lines};
-use crate::output::log::{AttemptLog, Voice};
+use crate::driver::{AgentEvent, RunClock};
+use crate::output::lines::{LINE_BYTES_MAX, LineSplitter, OutputLine};
+use crate::output::log::{AttemptLogWriter, LineSource};
 use crate::report::usage::UsageKind;
-use crate::report::{self, Report, Spoken};
-use crate::run::event_queue::Outbox;
-use crate::run::transcript::Heard;
+use crate::report::{self, AgentReport, ParsedLine};
+use crate::run::event_queue::EventQueue;
+use crate::run::transcript::Transcript;
 
-/// Text in one event. A long line comes in several.
+/// Text per event; a longer line is split.
 pub const EVENT_TEXT_BYTES_MAX: usize = 8 * 1024;
 
-pub struct Hearing {
-    pub heard: Heard,
-    pub outbox: Outbox,
-    log: AttemptLog,
-    clock: Clock,
-    stdout: Lines,
-    stderr: Lines,
+pub struct OutputReader {
+    pub transcript: Transcript,
+    pub events: EventQueue,
+    log: AttemptLogWriter,
+    clock: RunClock,
+    stdout: LineSplitter,
+    stderr: LineSplitter,
 }
 
-impl Hearing {
-    pub fn new(heard: Heard, outbox: Outbox, log: AttemptLog, clock: Clock) -> Self {
-        Self { heard, outbox, log, clock, stdout: Lines::default(), stderr: Lines::default() }
+impl OutputReader {
+    pub fn new(transcript: Transcript, events: EventQueue, log: AttemptLogWriter, clock: RunClock) -> Self {
+        Self {
+            transcript,
+            events,
+            log,
+            clock,
+            stdout: LineSplitter::default(),
+            stderr: LineSplitter::default(),
+        }
     }
 
-    /// Takes a piece of standard output; an empty one is its end.
-    pub fn stdout(&mut self, chunk: &[u8]) {
+    /// Takes a chunk of standard output; an empty one is its end.
+    pub fn read_stdout(&mut self, chunk: &[u8]) {
         let mut lines = std::mem::take(&mut self.stdout);
         let now = (self.clock)();
         let mut text = String::new();
@@ -38,18 +45,18 @@ impl Hearing {
             lines.push(chunk, |line| self.stdout_line(now, &line, &mut text));
         }
         self.stdout = lines;
-        self.send_text(&mut text, Event::Text);
+        self.send_text(&mut text, AgentEvent::Text);
         self.log.flush();
     }
 
-    /// Takes a piece of standard error; an empty one is its end.
-    pub fn stderr(&mut self, chunk: &[u8]) {
+    /// Takes a chunk of standard error; an empty one is its end.
+    pub fn read_stderr(&mut self, chunk: &[u8]) {
         let mut lines = std::mem::take(&mut self.stderr);
         let now = (self.clock)();
         let mut text = String::new();
-        let mut take = |line: Line| {
-            self.log.line(now, Voice::Err, &line.text);
-            self.heard.stderr(&line.text);
+        let mut take = |line: OutputLine| {
+            self.log.line(now, LineSource::Err, &line.text);
+            self.transcript.push_stderr(&line.text);
             text.push_str(&line.text);
             text.push('\n');
         };
@@ -59,20 +66,20 @@ impl Hearing {
             lines.push(chunk, &mut take);
         }
         self.stderr = lines;
-        self.send_text(&mut text, Event::Stderr);
+        self.send_text(&mut text, AgentEvent::Stderr);
         self.log.flush();
     }
 
-    /// A line of the message of an agent whose standard output is a protocol.
-    pub fn said(&mut self, line: &str) {
-        self.log.line((self.clock)(), Voice::Out, line);
+    /// Takes a line of the message of an agent whose standard output is a protocol.
+    pub fn write_message(&mut self, line: &str) {
+        self.log.line((self.clock)(), LineSource::Out, line);
         self.log.flush();
-        self.send_text(&mut format!("{line}\n"), Event::Text);
+        self.send_text(&mut format!("{line}\n"), AgentEvent::Text);
     }
 
-    /// Something such an agent reported of what it does.
-    pub fn reported(&mut self, line: &str) {
-        self.log.line((self.clock)(), Voice::Report, line);
+    /// Logs what such an agent reports.
+    pub fn log_report(&mut self, line: &str) {
+        self.log.line((self.clock)(), LineSource::Report, line);
         self.log.flush();
     }
 
@@ -80,86 +87,86 @@ impl Hearing {
         (self.clock)()
     }
 
-    /// Something Baton has to say about the attempt.
-    pub fn note(&mut self, text: &str) {
-        self.log.line((self.clock)(), Voice::Baton, text);
+    /// Logs a remark by Baton.
+    pub fn log_note(&mut self, text: &str) {
+        self.log.line((self.clock)(), LineSource::Baton, text);
         self.log.flush();
     }
 
-    /// Something that is not as it should be.
-    pub fn problem(&mut self, text: String) {
-        self.note(&text);
-        self.outbox.push(Event::Problem(text.clone()));
-        self.heard.problem(text);
+    /// Logs a problem, emits it as an event, and keeps it for the result.
+    pub fn add_problem(&mut self, text: String) {
+        self.log_note(&text);
+        self.events.push(AgentEvent::Problem(text.clone()));
+        self.transcript.add_problem(text);
     }
 
-    /// Closes the log and passes the last events on.
-    pub async fn finish(mut self) -> Heard {
+    /// Closes the log and sends the last events.
+    pub async fn finish(mut self) -> Transcript {
         if let Err(error) = self.log.finish() {
             let problem = format!("the log could not be written: {error}");
-            self.outbox.push(Event::Problem(problem.clone()));
-            self.heard.problem(problem);
+            self.events.push(AgentEvent::Problem(problem.clone()));
+            self.transcript.add_problem(problem);
         }
-        self.outbox.finish().await;
-        self.heard
+        self.events.finish().await;
+        self.transcript
     }
 
-    fn stdout_line(&mut self, now: Timestamp, line: &Line, text: &mut String) {
-        if self.heard.over.is_some() {
-            // It has said its last; what still comes while it is being ended is for the log alone.
-            self.log.line(now, Voice::Out, &line.text);
+    fn stdout_line(&mut self, now: Timestamp, line: &OutputLine, text: &mut String) {
+        if self.transcript.over.is_some() {
+            // The agent is being ended; further output goes to the log only.
+            self.log.line(now, LineSource::Out, &line.text);
             return;
         }
         let spoken = if line.is_piece {
-            report::too_long(&line.text, LINE_BYTES_MAX).map_or(Spoken::Text, Spoken::Unreadable)
+            report::too_long(&line.text, LINE_BYTES_MAX).map_or(ParsedLine::Text, ParsedLine::Unreadable)
         } else {
             report::read(&line.text)
         };
         match spoken {
-            Spoken::Report(report) => {
-                self.log.line(now, Voice::Report, &line.text);
-                self.send_text(text, Event::Text);
-                self.heard.report(&report);
+            ParsedLine::Report(report) => {
+                self.log.line(now, LineSource::Report, &line.text);
+                self.send_text(text, AgentEvent::Text);
+                self.transcript.add_report(&report);
                 self.send_report(report);
             }
-            Spoken::Text => self.text_line(now, &line.text, text),
-            Spoken::Unreadable(fault) => {
+            ParsedLine::Text => self.text_line(now, &line.text, text),
+            ParsedLine::Unreadable(fault) => {
                 self.text_line(now, &line.text, text);
-                self.send_text(text, Event::Text);
-                self.log.line(now, Voice::Baton, &fault.to_string());
-                self.outbox.push(Event::Problem(fault.to_string()));
-                self.heard.fault(&fault);
+                self.send_text(text, AgentEvent::Text);
+                self.log.line(now, LineSource::Baton, &fault.to_string());
+                self.events.push(AgentEvent::Problem(fault.to_string()));
+                self.transcript.add_report_error(&fault);
             }
         }
     }
 
     fn text_line(&mut self, now: Timestamp, line: &str, text: &mut String) {
-        self.log.line(now, Voice::Out, line);
-        self.heard.text(line);
+        self.log.line(now, LineSource::Out, line);
+        self.transcript.push_text(line);
         text.push_str(line);
         text.push('\n');
     }
 
-    fn send_report(&mut self, report: Report) {
+    fn send_report(&mut self, report: AgentReport) {
         let event = match report {
-            Report::Turn => Event::Turn(self.heard.turns),
-            Report::Usage(usage) => Event::Usage(UsageKind::PerTurn, usage),
-            Report::Ask(draft) => Event::Asked(draft),
-            Report::Outcome(outcome) => Event::Outcome(outcome),
-            Report::Plan(plan) => Event::Plan(plan),
-            // A result is only what the agent says of the end; the end itself follows.
-            Report::Result(_) => return,
-            // These are looked at when the agent has ended.
-            Report::Vagueness(_) | Report::Discovered(_) => return,
+            AgentReport::Turn => AgentEvent::Turn(self.transcript.turns),
+            AgentReport::Usage(usage) => AgentEvent::Usage(UsageKind::PerTurn, usage),
+            AgentReport::Ask(draft) => AgentEvent::Asked(draft),
+            AgentReport::Outcome(outcome) => AgentEvent::Outcome(outcome),
+            AgentReport::Plan(plan) => AgentEvent::Plan(plan),
+            // Part of the result that follows.
+            AgentReport::Result(_) => return,
+            // Used after the run.
+            AgentReport::Vagueness(_) | AgentReport::Discovered(_) => return,
         };
-        self.outbox.push(event);
+        self.events.push(event);
     }
 
-    fn send_text(&mut self, text: &mut String, event: fn(String) -> Event) {
+    fn send_text(&mut self, text: &mut String, event: fn(String) -> AgentEvent) {
         let mut rest = text.as_str();
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(rest.floor_char_boundary(EVENT_TEXT_BYTES_MAX));
-            self.outbox.push(event(piece.to_owned()));
+            self.events.push(event(piece.to_owned()));
             rest = later;
         }
         text.clear();

@@ -1,22 +1,22 @@
-//! How one kind of agent speaks: its lines in, ours out. No tongue touches a process, a pipe or a clock.
+//! The protocol of one kind of agent: its lines in, Baton's lines out. No protocol touches a process, a pipe or a clock.
 
-use crate::asking::asker::Reply;
+use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
 use crate::run::conversation::Conversation;
 
-pub trait Tongue: Send {
-    /// Our first words.
-    fn begin(&mut self, talk: &mut Conversation);
+pub trait Protocol: Send {
+    /// Sends the first message.
+    fn begin(&mut self, conversation: &mut Conversation);
 
-    /// One whole line of the agent's.
-    fn line(&mut self, line: &str, talk: &mut Conversation);
+    /// Handles one line of the agent.
+    fn handle_line(&mut self, line: &str, conversation: &mut Conversation);
 
-    /// A line that is too long to be kept.
-    fn too_long(&mut self, beginning: &str, talk: &mut Conversation);
+    /// Handles the beginning of a line that is too long.
+    fn handle_oversized_line(&mut self, beginning: &str, conversation: &mut Conversation);
 
-    /// What came of a question that this tongue had asked.
-    fn answered(&mut self, ask: AskId, reply: Reply, talk: &mut Conversation);
+    /// Delivers the answer to a question that this protocol asked.
+    fn deliver_answer(&mut self, ask: AskId, reply: AskReply, conversation: &mut Conversation);
 
-    /// Asks the agent to end its turn. Where there is no way to, the turn is declared over.
-    fn cancel(&mut self, talk: &mut Conversation);
+    /// Asks the agent to end its turn; finishes the conversation if it cannot be asked.
+    fn cancel(&mut self, conversation: &mut Conversation);
 }

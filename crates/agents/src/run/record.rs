@@ -1,7 +1,7 @@
-//! Baton's own record of an attempt at which an agent is talked with.
+//! Baton's own record of a conversation with an agent.
 //!
-//! Agents say `end_turn` after everything was refused to them, and `cancelled` after one refusal. So limits,
-//! refusals and calls are counted here, and what the agent says of its end is only one line among them.
+//! Agents say `end_turn` after every tool call was refused, and `cancelled` after one refusal. So Baton counts calls and
+//! refusals itself; the agent's stop reason is only one input to the result.
 
 use std::collections::BTreeMap;
 
@@ -9,111 +9,118 @@ use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 use baton_core::question::Draft;
 use baton_core::time::Timestamp;
 
-use crate::driver::run_result::{Exit, How};
-use crate::failure::{Failure, Symptoms};
+use crate::driver::run_result::{EndReason, ProcessExit};
+use crate::failure::{AgentFailure, Symptoms};
 use crate::report::stop_reason::StopReason;
-use crate::report::usage::Tally;
+use crate::report::usage::UsageTotals;
 
-/// Refusals worth naming; the rest is counted by them.
+/// Refusals kept by title.
 const REFUSALS_NAMED_MAX: usize = 10;
 
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct RunRecord {
     /// The agent's session, once it has one.
     pub session: Option<String>,
-    /// It was given its prompt; before that nothing of the task can be at fault.
+    /// The prompt was sent; before that a failure cannot be the task's fault.
     pub is_prompted: bool,
-    calls: BTreeMap<String, Call>,
-    /// What was refused, as the agent named it.
+    calls: BTreeMap<String, CallState>,
+    /// Titles of refused calls.
     pub refusals: Vec<String>,
-    pub tally: Tally,
-    pub stop: Option<StopReason>,
-    /// What the agent's protocol said of an error.
+    pub totals: UsageTotals,
+    pub stop_reason: Option<StopReason>,
+    /// The error from the agent's protocol.
     pub error: Option<String>,
     /// The question the attempt ends with.
     pub asked: Option<Draft>,
-    /// What ends the attempt, when it is not the agent.
-    pub how: Option<How>,
+    /// What ended the attempt, if not the agent.
+    pub reason: Option<EndReason>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
+enum CallState {
     Open,
     Done,
     Failed,
     Refused,
 }
 
-impl Record {
-    /// Whether this call is new. Gemini, for one, first names a call when it asks for permission.
+impl RunRecord {
+    /// Whether this call is new. Gemini, for example, first mentions a call when it asks for permission.
     pub fn is_new(&self, id: &str) -> bool {
         !self.calls.contains_key(id)
     }
 
-    /// A call of this id has ended. Models were seen to use an id again.
+    /// Whether a call with this id has ended. Some models reuse ids.
     pub fn is_ended(&self, id: &str) -> bool {
-        matches!(self.calls.get(id), Some(Call::Done | Call::Failed))
+        matches!(self.calls.get(id), Some(CallState::Done | CallState::Failed))
     }
 
-    pub fn begun(&mut self, id: &str) {
-        self.calls.insert(id.to_owned(), Call::Open);
+    pub fn begin_call(&mut self, id: &str) {
+        self.calls.insert(id.to_owned(), CallState::Open);
     }
 
-    /// True when the call was known and still open.
-    pub fn ended(&mut self, id: &str, is_done: bool) -> bool {
+    /// True when the call was open.
+    pub fn end_call(&mut self, id: &str, is_done: bool) -> bool {
         match self.calls.get_mut(id) {
-            Some(call @ Call::Open) => {
-                *call = if is_done { Call::Done } else { Call::Failed };
+            Some(call @ CallState::Open) => {
+                *call = if is_done { CallState::Done } else { CallState::Failed };
                 true
             }
-            // The agent says of a refused call that it failed; we know better why.
-            Some(Call::Done | Call::Failed | Call::Refused) | None => false,
+            // Agents report a refused call as failed; keep the refusal.
+            Some(CallState::Done | CallState::Failed | CallState::Refused) | None => false,
         }
     }
 
-    pub fn refused(&mut self, id: &str, title: &str) {
-        self.calls.insert(id.to_owned(), Call::Refused);
+    pub fn refuse_call(&mut self, id: &str, title: &str) {
+        self.calls.insert(id.to_owned(), CallState::Refused);
         if self.refusals.len() < REFUSALS_NAMED_MAX {
             self.refusals.push(title.to_owned());
         }
     }
 
-    /// Everything it tried to do was refused to it.
-    fn did_nothing_but_ask(&self) -> bool {
-        !self.refusals.is_empty() && self.calls.values().all(|call| *call == Call::Refused)
+    /// Every call was refused.
+    fn was_refused_everything(&self) -> bool {
+        !self.refusals.is_empty() && self.calls.values().all(|call| *call == CallState::Refused)
     }
 
-    /// How it went, in our few words, and the failure that is not the task's, if it was one.
+    /// The result in core's terms, and the failure if it is not the task's fault.
     pub fn result(
         &self,
-        how: How,
-        exit: Option<Exit>,
+        reason: EndReason,
+        exit: Option<ProcessExit>,
         stderr: &str,
         now: Timestamp,
-    ) -> (AttemptResult, Option<Failure>) {
+    ) -> (AttemptResult, Option<AgentFailure>) {
         let plain = |result| (result, None);
         if let Some(question) = &self.asked {
             return plain(AttemptResult::Asked { question: question.clone() });
         }
-        match how {
-            How::TurnLimit => plain(AttemptResult::TurnLimit),
-            How::TimedOut | How::Idle => plain(AttemptResult::Blocked { reason: BlockReason::Timeout }),
-            How::Cancelled => plain(systemic("the attempt was cancelled".to_owned())),
-            How::FailedToStart => self.broken("the agent did not start", exit, stderr, now),
-            How::Finished => match &self.stop {
+        match reason {
+            EndReason::TurnLimit => plain(AttemptResult::TurnLimit),
+            EndReason::TimedOut | EndReason::Idle => {
+                plain(AttemptResult::Blocked { reason: BlockReason::Timeout })
+            }
+            EndReason::Cancelled => plain(systemic("the attempt was cancelled".to_owned())),
+            EndReason::FailedToStart => self.broken_result("the agent did not start", exit, stderr, now),
+            EndReason::Finished => match &self.stop_reason {
                 None if self.is_prompted => {
-                    self.broken("the agent ended in the middle of its turn", exit, stderr, now)
+                    self.broken_result("the agent ended in the middle of its turn", exit, stderr, now)
                 }
-                None => self.broken("the agent ended before it could be given its prompt", exit, stderr, now),
-                Some(StopReason::Error) => self.broken("the agent's turn failed", None, stderr, now),
-                Some(_) if self.did_nothing_but_ask() => plain(blocked(format!(
+                None => self.broken_result(
+                    "the agent ended before it could be given its prompt",
+                    exit,
+                    stderr,
+                    now,
+                ),
+                Some(StopReason::Error) => self.broken_result("the agent's turn failed", None, stderr, now),
+                Some(_) if self.was_refused_everything() => plain(blocked(format!(
                     "every tool the agent wanted to use was refused: {}",
                     self.refusals.join(", ")
                 ))),
                 Some(StopReason::EndTurn | StopReason::Other(_)) => plain(AttemptResult::Complete),
                 Some(StopReason::MaxTokens | StopReason::MaxTurns) => plain(AttemptResult::Incomplete),
                 Some(StopReason::Refusal) => plain(blocked("the model refused to go on".to_owned())),
-                // Not our doing: some agents end their turn so when something was refused to them.
+                // Not Baton's cancel: some agents end their turn this way after a refusal.
                 Some(StopReason::Cancelled) if !self.refusals.is_empty() => plain(blocked(format!(
                     "the agent stopped when this was refused: {}",
                     self.refusals.join(", ")
@@ -123,17 +130,17 @@ impl Record {
         }
     }
 
-    /// An agent that broke down. The task is not to blame: it has no way to make an agent's program end.
-    fn broken(
+    /// The result of an agent that failed. The task is not to blame.
+    fn broken_result(
         &self,
         what: &str,
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
         stderr: &str,
         now: Timestamp,
-    ) -> (AttemptResult, Option<Failure>) {
+    ) -> (AttemptResult, Option<AgentFailure>) {
         let error = self.error.as_deref().unwrap_or_default();
         let symptoms = Symptoms { error, stderr, was_prompted: self.is_prompted };
-        let failure = Failure::classify(&symptoms, now);
+        let failure = AgentFailure::classify(&symptoms, now);
         let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
         let advice = failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default();
         let mut message = format!("{what}{exit}{advice}");

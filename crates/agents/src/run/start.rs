@@ -1,53 +1,54 @@
-//! The beginning of every agent, however it is driven: its log, whoever hears it, its process.
+//! Starts an agent: its log, its output reader and its process.
 
 use tokio::sync::{mpsc, watch};
 
-use crate::driver::run_result::{Ended, How};
-use crate::driver::{Clock, Event, Launch};
-use crate::output::log::AttemptLog;
-use crate::process::spawn::{Pipes, Process};
-use crate::run::event_queue::Outbox;
-use crate::run::output_reader::Hearing;
+use crate::driver::run_result::{EndReason, RunResult};
+use crate::driver::{AgentEvent, Launch, RunClock};
+use crate::output::log::AttemptLogWriter;
+use crate::process::spawn::{Process, ProcessPipes};
+use crate::run::event_queue::EventQueue;
+use crate::run::output_reader::OutputReader;
 use crate::run::summary;
-use crate::run::transcript::Heard;
+use crate::run::transcript::Transcript;
 
-/// An agent that runs, and is heard.
-pub struct Started {
+/// A running agent and its output reader.
+pub struct StartedAgent {
     pub process: Process,
-    pub pipes: Pipes,
-    pub hearing: Hearing,
+    pub pipes: ProcessPipes,
+    pub output: OutputReader,
 }
 
-/// Starts it, or says how that ended: it was cancelled before, or it cannot be started.
+/// Starts the agent. The error is the result of a run that was cancelled before or could not start.
 pub async fn start(
     launch: &Launch,
-    clock: Clock,
-    events: mpsc::Sender<Event>,
+    clock: RunClock,
+    events: mpsc::Sender<AgentEvent>,
     cancel: &watch::Receiver<bool>,
-) -> Result<Started, Box<Ended>> {
-    let log = match AttemptLog::create(&launch.log_path, launch.limits.log_bytes_max) {
+) -> Result<StartedAgent, Box<RunResult>> {
+    let log = match AttemptLogWriter::create(&launch.log_path, launch.limits.log_bytes_max) {
         Ok(log) => log,
         Err(error) => {
             let path = launch.log_path.display();
-            return Err(Box::new(Ended::failed_to_start(format!("cannot make the log {path}: {error}"))));
+            return Err(Box::new(RunResult::failed_to_start(format!("cannot make the log {path}: {error}"))));
         }
     };
-    let mut hearing = Hearing::new(Heard::new(launch.limits.turns_max), Outbox::new(events), log, clock);
+    let mut output =
+        OutputReader::new(Transcript::new(launch.limits.turns_max), EventQueue::new(events), log, clock);
     if *cancel.borrow() {
-        hearing.note("cancelled before it started");
-        return Err(Box::new(summary::of_reports(hearing.finish().await, How::Cancelled, None)));
+        output.log_note("cancelled before it started");
+        return Err(Box::new(summary::from_reports(output.finish().await, EndReason::Cancelled, None)));
     }
     match Process::start(launch) {
         Ok((process, pipes)) => {
             let pid = process.identity().pid;
-            hearing.note(&format!("started {} as process {pid}", launch.command.join(" ")));
-            hearing.outbox.push(Event::Started(process.identity().clone()));
-            Ok(Started { process, pipes, hearing })
+            output.log_note(&format!("started {} as process {pid}", launch.command.join(" ")));
+            output.events.push(AgentEvent::Started(process.identity().clone()));
+            Ok(StartedAgent { process, pipes, output })
         }
         Err(error) => {
-            hearing.note(&error.to_string());
-            hearing.finish().await;
-            Err(Box::new(Ended::failed_to_start(error.to_string())))
+            output.log_note(&error.to_string());
+            output.finish().await;
+            Err(Box::new(RunResult::failed_to_start(error.to_string())))
         }
     }
 }

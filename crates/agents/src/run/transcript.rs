@@ -1,63 +1,63 @@
-//! What was heard from an agent so far: counted, kept within bounds, and closed when it has said its last.
+//! What an agent has said so far, within bounds.
 
 use baton_core::breakdown::PlanDraft;
 use baton_core::discovered::DiscoveredTask;
 use baton_core::question::Draft;
 use baton_core::vagueness::Rubric;
 
-use crate::driver::run_result::How;
-use crate::output::excerpt::Excerpt;
-use crate::report::{Fault, OutcomeReport, Report, ResultReport, Usage};
+use crate::driver::run_result::EndReason;
+use crate::output::excerpt::TextExcerpt;
+use crate::report::{AgentReport, OutcomeReport, ReportError, ResultReport, Usage};
 
-/// The output of an attempt. It goes into prompts and pages; the log has more.
+/// Output kept for prompts and pages; the log has more.
 pub const OUTPUT_BYTES_MAX: usize = 256 * 1024;
-/// The end of standard error that goes into an error's message.
+/// Tail of standard error kept for error messages.
 pub const STDERR_TAIL_BYTES_MAX: usize = 4 * 1024;
-/// Problems worth keeping. The first ones say what is wrong; the rest is the same again.
+/// Problems kept; later ones tend to repeat the first.
 pub const PROBLEMS_MAX: usize = 20;
 
-/// Why nothing more is heard.
+/// Why the agent is ended by what it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum StopCause {
     Asked,
     TurnLimit,
 }
 
-/// A report that would have settled the result, had it been readable.
+/// A report that would have determined the result, but could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unreadable {
-    Question(Fault),
-    Result(Fault),
+pub enum UnreadableReport {
+    Question(ReportError),
+    Result(ReportError),
 }
 
 #[derive(Debug)]
-pub struct Heard {
+pub struct Transcript {
     turns_max: u32,
     pub turns: u32,
     pub usage: Usage,
-    pub output: Excerpt,
-    pub stderr: Excerpt,
+    pub output: TextExcerpt,
+    pub stderr: TextExcerpt,
     pub asked: Option<Draft>,
-    /// The last one said.
+    /// The last one reported.
     pub result: Option<ResultReport>,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
     pub rubric: Option<Rubric>,
     pub discovered: Option<Vec<DiscoveredTask>>,
-    /// None again as soon as a result can be read.
-    pub unreadable: Option<Unreadable>,
+    /// Cleared by a result that can be parsed.
+    pub unreadable: Option<UnreadableReport>,
     pub problems: Vec<String>,
-    pub over: Option<Over>,
+    pub over: Option<StopCause>,
 }
 
-impl Heard {
+impl Transcript {
     pub fn new(turns_max: u32) -> Self {
         Self {
             turns_max: turns_max.max(1),
             turns: 0,
             usage: Usage::default(),
-            output: Excerpt::new(OUTPUT_BYTES_MAX),
-            stderr: Excerpt::of_end(STDERR_TAIL_BYTES_MAX),
+            output: TextExcerpt::new(OUTPUT_BYTES_MAX),
+            stderr: TextExcerpt::tail(STDERR_TAIL_BYTES_MAX),
             asked: None,
             result: None,
             outcome: None,
@@ -70,56 +70,56 @@ impl Heard {
         }
     }
 
-    pub fn report(&mut self, report: &Report) {
+    pub fn add_report(&mut self, report: &AgentReport) {
         match report {
-            Report::Turn => {
+            AgentReport::Turn => {
                 self.turns += 1;
                 if self.turns >= self.turns_max {
-                    self.over = Some(Over::TurnLimit);
+                    self.over = Some(StopCause::TurnLimit);
                 }
             }
-            Report::Usage(usage) => {
+            AgentReport::Usage(usage) => {
                 self.usage = Usage {
                     input_tokens: self.usage.input_tokens.saturating_add(usage.input_tokens),
                     output_tokens: self.usage.output_tokens.saturating_add(usage.output_tokens),
                     cost_micro_usd: self.usage.cost_micro_usd.saturating_add(usage.cost_micro_usd),
                 };
             }
-            Report::Ask(draft) => {
+            AgentReport::Ask(draft) => {
                 self.asked = Some(draft.clone());
-                self.over = Some(Over::Asked);
+                self.over = Some(StopCause::Asked);
             }
-            Report::Result(result) => {
+            AgentReport::Result(result) => {
                 self.result = Some(result.clone());
                 self.unreadable = None;
             }
-            Report::Outcome(outcome) => self.outcome = Some(outcome.clone()),
-            Report::Plan(plan) => self.plan = Some(plan.clone()),
-            Report::Vagueness(rubric) => self.rubric = Some((**rubric).clone()),
-            Report::Discovered(tasks) => self.discovered = Some(tasks.clone()),
+            AgentReport::Outcome(outcome) => self.outcome = Some(outcome.clone()),
+            AgentReport::Plan(plan) => self.plan = Some(plan.clone()),
+            AgentReport::Vagueness(rubric) => self.rubric = Some((**rubric).clone()),
+            AgentReport::Discovered(tasks) => self.discovered = Some(tasks.clone()),
         }
     }
 
-    /// What brought the end about, when `how` is what it looked like from outside.
-    pub fn how(&self, how: How) -> How {
+    /// What ended the run; `seen` is what it looked like from outside.
+    pub fn end_reason(&self, seen: EndReason) -> EndReason {
         match self.over {
-            Some(Over::Asked) => How::Finished,
-            Some(Over::TurnLimit) => How::TurnLimit,
-            None => how,
+            Some(StopCause::Asked) => EndReason::Finished,
+            Some(StopCause::TurnLimit) => EndReason::TurnLimit,
+            None => seen,
         }
     }
 
-    /// A line that wanted to be a report. It was text too, so nothing of it is lost.
-    pub fn fault(&mut self, fault: &Fault) {
+    /// Adds a line that looked like a report. Its text was added too, so nothing is lost.
+    pub fn add_report_error(&mut self, fault: &ReportError) {
         match fault.kind.as_deref() {
-            Some("ask") => self.unreadable = Some(Unreadable::Question(fault.clone())),
-            Some("result") => self.unreadable = Some(Unreadable::Result(fault.clone())),
+            Some("ask") => self.unreadable = Some(UnreadableReport::Question(fault.clone())),
+            Some("result") => self.unreadable = Some(UnreadableReport::Result(fault.clone())),
             Some(_) | None => {}
         }
-        self.problem(fault.to_string());
+        self.add_problem(fault.to_string());
     }
 
-    pub fn problem(&mut self, problem: String) {
+    pub fn add_problem(&mut self, problem: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(problem);
         } else if self.problems.len() == PROBLEMS_MAX {
@@ -127,12 +127,12 @@ impl Heard {
         }
     }
 
-    pub fn text(&mut self, line: &str) {
+    pub fn push_text(&mut self, line: &str) {
         self.output.push(line);
         self.output.push("\n");
     }
 
-    pub fn stderr(&mut self, line: &str) {
+    pub fn push_stderr(&mut self, line: &str) {
         self.stderr.push(line);
         self.stderr.push("\n");
     }

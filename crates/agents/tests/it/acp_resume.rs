@@ -3,8 +3,8 @@
 use std::fs;
 
 use baton_agents::driver::tool_server::ToolServer;
-use baton_agents::driver::{Event, Resume};
-use baton_agents::presets::preset::{Preset, ToolsBy};
+use baton_agents::driver::{AgentEvent, SessionResume};
+use baton_agents::presets::preset::{Preset, ToolTransport};
 use baton_core::attempt::AttemptResult;
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ fn session_file(bench: &Bench, session: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn resume(session: &str) -> Resume {
-    Resume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() }
+fn resume(session: &str) -> SessionResume {
+    SessionResume { agent_session: session.to_owned(), prompt_without: "everything so far".to_owned() }
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_session_is_loaded_into_a_new_process_and_its_replay_counts_for_nothin
     assert_eq!(again.ended.agent_session.as_deref(), Some(session.as_str()));
     assert_eq!(again.ended.reported.output, "hello");
     assert_eq!(again.ended.turns, 1, "the calls of the replay are not counted");
-    let started = again.events.iter().filter(|event| matches!(event, Event::ToolStarted(_))).count();
+    let started = again.events.iter().filter(|event| matches!(event, AgentEvent::ToolStarted(_))).count();
     assert_eq!(started, 1);
     let prompts: Vec<Value> = session_file(&bench, &session)
         .into_iter()
@@ -72,7 +72,7 @@ async fn tools_come_by_http_where_the_agent_can_and_by_the_shim_elsewhere() {
         token: "s3cret".to_owned(),
         shim: vec!["/opt/baton".to_owned(), "mcp".to_owned()],
     };
-    let shim_only = Preset { tools_by: ToolsBy::Shim, ..Preset::GENERIC };
+    let shim_only = Preset { tool_transport: ToolTransport::Shim, ..Preset::GENERIC };
     for (script, preset, is_http) in [
         (r#"{"http": true}"#, Preset::GENERIC, true),
         (r#"{"http": false}"#, Preset::GENERIC, false),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_agents::driver::run_result::Ended;
-use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits, SessionSetup};
-use baton_agents::process::environment::Environment;
-use baton_agents::process::tree::Tree;
+use baton_agents::driver::run_result::RunResult;
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch, RunClock, RunLimits, SessionSetup};
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::process::tree::ProcessTree;
 use baton_agents::protocols::command::CommandAgent;
 use baton_core::id::AttemptId;
 use baton_core::time::Timestamp;
@@ -26,8 +26,8 @@ pub struct Bench {
 }
 
 pub struct Ran {
-    pub ended: Ended,
-    pub events: Vec<Event>,
+    pub ended: RunResult,
+    pub events: Vec<AgentEvent>,
 }
 
 impl Bench {
@@ -54,8 +54,8 @@ impl Bench {
             command: command.iter().map(|&word| word.to_owned()).collect(),
             worktree: self.worktree(),
             prompt: "the prompt".to_owned(),
-            environment: Environment::allowed(std::env::vars_os(), &[]),
-            limits: Limits { grace: Duration::from_millis(200), ..Limits::default() },
+            environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+            limits: RunLimits { grace: Duration::from_millis(200), ..RunLimits::default() },
             session: SessionSetup::default(),
             log_path: self.path("attempt.log"),
         }
@@ -121,11 +121,11 @@ impl Bench {
 impl Drop for Bench {
     /// A test that failed leaves nothing behind either.
     fn drop(&mut self) {
-        Tree::new(self.attempt, None).kill_at_once();
+        ProcessTree::new(self.attempt, None).kill_now();
     }
 }
 
-pub fn clock() -> Clock {
+pub fn clock() -> RunClock {
     Arc::new(|| Timestamp::from_ms(0))
 }
 
@@ -135,12 +135,12 @@ pub async fn run(launch: Launch) -> Ran {
 }
 
 /// Runs an agent, and cancels it as soon as an event is the one that was waited for.
-pub async fn run_until(launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+pub async fn run_until(launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
     drive(&CommandAgent::new(clock()), launch, is_awaited).await
 }
 
 /// The same with any driver.
-pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&Event) -> bool) -> Ran {
+pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
     drive_within(DEADLINE, agent, launch, is_awaited).await
 }
 
@@ -148,7 +148,7 @@ pub async fn drive_within(
     deadline: Duration,
     agent: &dyn Driver,
     launch: Launch,
-    is_awaited: impl Fn(&Event) -> bool,
+    is_awaited: impl Fn(&AgentEvent) -> bool,
 ) -> Ran {
     let (sender, mut receiver) = mpsc::channel(EVENTS_MAX);
     let (cancel, cancelled) = watch::channel(false);
@@ -167,8 +167,8 @@ pub async fn drive_within(
     Ran { ended, events }
 }
 
-pub fn says(event: &Event, text: &str) -> bool {
-    matches!(event, Event::Text(said) if said.contains(text))
+pub fn says(event: &AgentEvent, text: &str) -> bool {
+    matches!(event, AgentEvent::Text(said) if said.contains(text))
 }
 
 /// Looks until it is so.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use baton_agents::driver::{Driver, Event, Launch, Limits, SessionSetup};
-use baton_agents::process::environment::Environment;
+use baton_agents::driver::{AgentEvent, Driver, Launch, RunLimits, SessionSetup};
+use baton_agents::process::environment::AgentEnvironment;
 use baton_agents::process::identity::ProcessIdentity;
-use baton_agents::process::one_shot::{self, Errand};
+use baton_agents::process::one_shot::{self, OneShot};
 use baton_agents::process::watchdog;
 use baton_agents::protocols::command::CommandAgent;
 use baton_core::id::AttemptId;
@@ -55,8 +55,8 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
         command: scripted_agent(&script),
         worktree: folder.join("worktree"),
         prompt: String::new(),
-        environment: Environment::allowed(std::env::vars_os(), &[]),
-        limits: Limits::default(),
+        environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
+        limits: RunLimits::default(),
         session: SessionSetup::default(),
         log_path: folder.join("attempt.log"),
     };
@@ -66,7 +66,7 @@ async fn drive_agent(folder: &Path, attempt: AttemptId) {
     let watching = async {
         while let Some(event) = receiver.recv().await {
             match event {
-                Event::Started(identity) => {
+                AgentEvent::Started(identity) => {
                     fs::write(folder.join("identity"), serde_json::to_string(&identity).unwrap()).unwrap();
                 }
                 event if says(&event, "ready") => fs::write(folder.join("ready"), "").unwrap(),
@@ -86,11 +86,11 @@ async fn run_one_shot(folder: &Path, attempt: AttemptId) {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let one_shot = Errand {
+    let one_shot = OneShot {
         attempt,
         command: scripted_agent(&script),
         folder: folder.join("worktree"),
-        environment: Environment::allowed(std::env::vars_os(), &[]),
+        environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
         input: String::new(),
         timeout: Duration::from_hours(1),
         output_bytes_max: 1000,
@@ -201,7 +201,7 @@ impl Innocent {
     }
 
     pub fn identity(&self) -> ProcessIdentity {
-        ProcessIdentity::of(self.0.id())
+        ProcessIdentity::from_pid(self.0.id())
     }
 
     pub fn is_untouched(&mut self) -> bool {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use baton_agents::process::identity::{ProcessIdentity, Sighting};
+use baton_agents::process::identity::{ProcessIdentity, ProcessStatus};
 use baton_agents::process::tree::end_orphans;
 
 use crate::bench::{Bench, wait_until};
@@ -17,13 +17,13 @@ async fn orphans_of_a_killed_driver_are_found_and_ended() {
     let bench = Bench::new();
     let identity =
         kill_a_driver(&bench, &format!(r#"["ignore_term", {FAMILY}, {{"say": "ready"}}, "hang"]"#));
-    assert_eq!(identity.sighting(), Sighting::Alive);
+    assert_eq!(identity.status(), ProcessStatus::Alive);
     wait_until("the agent and its five grandchildren are seen", || bench.alive().len() == 6);
 
     let mut innocent = Innocent::new();
     end_orphans(bench.attempt, Some(&identity), GRACE).await.unwrap();
     assert_eq!(bench.alive(), NOBODY);
-    assert_ne!(identity.sighting(), Sighting::Alive);
+    assert_ne!(identity.status(), ProcessStatus::Alive);
     assert!(innocent.is_untouched());
 }
 
@@ -32,7 +32,7 @@ async fn grandchildren_are_found_when_the_agent_is_gone() {
     let bench = Bench::new();
     let identity = kill_a_driver(&bench, &format!(r#"[{FAMILY}, {{"say": "ready"}}, "hang"]"#));
     assert!(Command::new("kill").args(["-9", &identity.pid.to_string()]).status().unwrap().success());
-    wait_until("the agent is gone", || identity.sighting() != Sighting::Alive);
+    wait_until("the agent is gone", || identity.status() != ProcessStatus::Alive);
     wait_until("its five grandchildren are seen", || bench.alive().len() == 5);
     end_orphans(bench.attempt, Some(&identity), GRACE).await.unwrap();
     assert_eq!(bench.alive(), NOBODY);
@@ -65,7 +65,7 @@ async fn another_attempt_is_not_touched() {
     let other = Bench::new();
     let identity = kill_a_driver(&bench, r#"[{"say": "ready"}, "hang"]"#);
     end_orphans(other.attempt, None, GRACE).await.unwrap();
-    assert_eq!(identity.sighting(), Sighting::Alive);
+    assert_eq!(identity.status(), ProcessStatus::Alive);
     end_orphans(bench.attempt, Some(&identity), GRACE).await.unwrap();
-    assert_ne!(identity.sighting(), Sighting::Alive);
+    assert_ne!(identity.status(), ProcessStatus::Alive);
 }

@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
-use crate::process::tree::Tree;
+use crate::process::tree::ProcessTree;
 use crate::process::watchdog::message::{WatchMessage, WatchedTree, WatchedTrees};
 
 /// Between TERM and KILL. All of it is over within a second.
@@ -53,13 +53,13 @@ fn read_until_baton_is_gone(input: impl BufRead) -> WatchedTrees {
 /// False when something could not be ended.
 async fn end_all(trees: Vec<WatchedTree>) -> bool {
     let is_starting = trees.iter().any(|tree| tree.leader.is_none());
-    let tree = Tree::of_several(trees.into_iter().map(|tree| (tree.attempt, tree.leader)));
+    let tree = ProcessTree::of_attempts(trees.into_iter().map(|tree| (tree.attempt, tree.leader)));
     let ended = tree.end(GRACE).await.is_ok();
     if is_starting {
         // A process between fork and exec still shows Baton's environment and not the attempt's.
         let window_ends = Instant::now() + START_WINDOW;
         while Instant::now() < window_ends {
-            tree.kill_at_once();
+            tree.kill_now();
             sleep(LOOK_EVERY).await;
         }
     }

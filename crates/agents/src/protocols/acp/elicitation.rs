@@ -1,7 +1,7 @@
-//! An agent's own question to its user, made one of ours.
+//! Elicitation: turns an agent's question to its user into a Baton question.
 //!
-//! The protocol asks for a form. A form of one field is a question like any other; one of several is answered
-//! with a JSON object, which the question says.
+//! The protocol sends a form. One field makes an ordinary question; several fields are answered with a JSON object, and
+//! the question says so.
 
 use baton_core::fallback::Fallback;
 use baton_core::question::{Draft, QuestionKind};
@@ -11,16 +11,15 @@ use serde_json::{Map, Value, json};
 use crate::output::excerpt::excerpt;
 use crate::report::{OPTIONS_MAX, QUESTION_BYTES_MAX};
 
-/// A form that waits for its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Form {
+pub struct ElicitationForm {
     message: String,
-    /// By name, in the order of the form.
+    /// Name and schema, in the order of the form.
     fields: Vec<(String, Value)>,
 }
 
-impl Form {
-    /// None when it is not a form; links, for one, need a person at a browser.
+impl ElicitationForm {
+    /// None when it is not a form; a link, for example, needs a person at a browser.
     pub fn read(params: &Value) -> Option<Self> {
         if !matches!(params["mode"].as_str(), None | Some("form")) {
             return None;
@@ -67,7 +66,7 @@ impl Form {
         draft
     }
 
-    /// The answer in the form's own shape; None when it does not fit.
+    /// The answer in the form's shape; None when it does not fit.
     pub fn answer(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let content = match self.fields.as_slice() {
@@ -117,10 +116,10 @@ fn value(text: &str, schema: &Value) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn form(properties: &Value) -> Form {
+    fn form(properties: &Value) -> ElicitationForm {
         let params =
             json!({"mode": "form", "message": "Which?", "requestedSchema": {"properties": properties}});
-        Form::read(&params).unwrap()
+        ElicitationForm::read(&params).unwrap()
     }
 
     #[test]
@@ -158,6 +157,6 @@ mod tests {
         assert!(form.question().text.as_str().contains("JSON object"));
         assert_eq!(form.answer("red"), None);
         assert_eq!(form.answer(r#"{"a":"1"}"#).unwrap()["content"], json!({"a": "1"}));
-        assert_eq!(Form::read(&json!({"mode": "url", "message": "x"})), None);
+        assert_eq!(ElicitationForm::read(&json!({"mode": "url", "message": "x"})), None);
     }
 }

@@ -1,15 +1,14 @@
-//! The messages of the Agent Client Protocol, version 1, as far as Baton says or hears them.
+//! Messages of the Agent Client Protocol, version 1, as far as Baton uses them.
 //!
-//! Written down here and not taken from the protocol's own crate: that one switches `serde_json` to another order of
-//! keys for every crate of the program, and changes its types with most releases. What an agent adds is left out;
-//! what it leaves out has a default.
+//! Defined here instead of taken from the protocol's crate: that one changes `serde_json`'s key order for the whole
+//! program, and its types with most releases. Unknown fields are ignored; missing ones have defaults.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version that is stable. Agents answer with the one they speak.
+/// The stable version. Agents answer with the version they support.
 pub const VERSION: u16 = 1;
 
 // --- Opening ---
@@ -28,10 +27,10 @@ pub struct ClientInfo {
     pub version: &'static str,
 }
 
-/// An agent's greeting.
+/// The response to `initialize`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Agent {
+pub struct InitializeResult {
     pub protocol_version: u16,
     #[serde(default, rename = "agentCapabilities")]
     pub can: Capabilities,
@@ -67,7 +66,7 @@ pub struct AuthMethod {
     pub name: String,
 }
 
-/// `session/new`, and `session/load` with the id of the session.
+/// `session/new`, or `session/load` when there is a session id.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenSession {
@@ -77,7 +76,7 @@ pub struct OpenSession {
     pub mcp_servers: Vec<McpServer>,
 }
 
-/// A server reached by HTTP says so; one that is started has no `type`.
+/// An HTTP server has a `type`; one that the agent starts has none.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum McpServer {
@@ -86,19 +85,19 @@ pub enum McpServer {
         kind: &'static str,
         name: String,
         url: String,
-        headers: Vec<Variable>,
+        headers: Vec<NameValue>,
     },
     Started {
         name: String,
         command: String,
         args: Vec<String>,
-        env: Vec<Variable>,
+        env: Vec<NameValue>,
     },
 }
 
-/// A header, or a variable of an environment.
+/// A header or an environment variable.
 #[derive(Debug, Serialize)]
-pub struct Variable {
+pub struct NameValue {
     pub name: String,
     pub value: String,
 }
@@ -107,7 +106,7 @@ pub struct Variable {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Usage {
+pub struct AcpUsage {
     #[serde(rename = "inputTokens")]
     pub input: u64,
     #[serde(rename = "outputTokens")]
@@ -116,42 +115,42 @@ pub struct Usage {
     pub cached_write_tokens: Option<u64>,
 }
 
-/// What a `session/update` tells.
+/// The content of a `session/update`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "sessionUpdate", rename_all = "snake_case")]
-pub enum Update {
+pub enum SessionUpdate {
     AgentMessageChunk {
-        content: Content,
+        content: AcpContent,
     },
-    ToolCall(ToolCall),
+    ToolCall(AcpToolCall),
     #[serde(rename = "tool_call_update")]
-    ToolChange(ToolCall),
+    ToolChange(AcpToolCall),
     #[serde(rename = "usage_update")]
     Usage {
-        cost: Option<Cost>,
+        cost: Option<AcpCost>,
     },
-    /// Thoughts, plans, modes and lists of commands, and whatever else: it decides nothing.
+    /// Thoughts, plans, modes, lists of commands and unknown kinds: all ignored.
     #[serde(other)]
     Other,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Content {
-    /// None for pictures and the like.
+pub struct AcpContent {
+    /// None for images and the like.
     #[serde(default)]
     pub text: Option<String>,
 }
 
-/// Announced or updated; an update says only what is new.
+/// A new call or an update, which has only what changed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolCall {
+pub struct AcpToolCall {
     #[serde(rename = "toolCallId")]
     pub id: String,
     #[serde(default)]
     pub title: Option<String>,
     #[serde(default)]
-    pub kind: Option<ToolKind>,
+    pub kind: Option<AcpToolKind>,
     #[serde(default)]
     pub status: Option<ToolStatus>,
     #[serde(default)]
@@ -160,7 +159,7 @@ pub struct ToolCall {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ToolKind {
+pub enum AcpToolKind {
     Read,
     Edit,
     Delete,
@@ -178,13 +177,13 @@ pub enum ToolKind {
 pub enum ToolStatus {
     Completed,
     Failed,
-    /// Pending, in progress, and words of tomorrow.
+    /// Pending, in progress, and future values.
     #[serde(other)]
     Open,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Cost {
+pub struct AcpCost {
     pub amount: f64,
     pub currency: String,
 }
@@ -194,7 +193,7 @@ pub struct Cost {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionParams {
-    pub tool_call: ToolCall,
+    pub tool_call: AcpToolCall,
     #[serde(default)]
     pub options: Vec<PermissionOption>,
 }

@@ -1,7 +1,7 @@
 //! Any program that speaks the Agent Client Protocol, version 1.
 //!
-//! The protocol's own words stay inside this folder: they change, and nothing else may notice. A new
-//! process serves one attempt; a session of an earlier attempt is loaded into it.
+//! The protocol's types stay in this folder, because they change often. Each attempt gets a new process; a session of an
+//! earlier attempt is loaded into it.
 
 mod elicitation;
 mod messages;
@@ -14,22 +14,22 @@ mod wire;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
-use crate::driver::setup::Setup;
-use crate::driver::{Driver, Event, Launch, Running};
+use crate::driver::setup::AgentSetup;
+use crate::driver::{AgentEvent, Driver, Launch, RunFuture};
 use crate::presets::preset::WritableRoots;
 use crate::run::dialogue;
 
-use messages::Agent;
+use messages::InitializeResult;
 use opening::{Opening, greeting};
-use session::AcpTongue;
-use wire::Incoming;
+use session::AcpProtocol;
+use wire::RpcMessage;
 
 pub struct AcpAgent {
-    setup: Setup,
+    setup: AgentSetup,
 }
 
 impl AcpAgent {
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: AgentSetup) -> Self {
         Self { setup }
     }
 }
@@ -38,17 +38,17 @@ impl Driver for AcpAgent {
     fn run(
         &self,
         mut launch: Launch,
-        events: mpsc::Sender<Event>,
+        events: mpsc::Sender<AgentEvent>,
         cancel: watch::Receiver<bool>,
-    ) -> Running<'_> {
+    ) -> RunFuture<'_> {
         let setup = self.setup.clone();
         open_git_folders(&mut launch, setup.preset.writable_roots);
-        let tongue = AcpTongue::new(Opening::of(&launch, &setup.preset));
-        Box::pin(dialogue::run(setup, launch, Box::new(tongue), events, cancel))
+        let protocol = AcpProtocol::new(Opening::new(&launch, &setup.preset));
+        Box::pin(dialogue::run(setup, launch, Box::new(protocol), events, cancel))
     }
 }
 
-/// Lets the agent commit, where its sandbox would not.
+/// Lets the agent commit despite its sandbox.
 fn open_git_folders(launch: &mut Launch, roots: WritableRoots) {
     let WritableRoots::CodexConfig(variable) = roots else { return };
     if launch.session.git_folders.is_empty() || launch.environment.get(variable).is_some() {
@@ -58,23 +58,23 @@ fn open_git_folders(launch: &mut Launch, roots: WritableRoots) {
     launch.environment.set(variable, settings.to_string());
 }
 
-/// The first line for an agent that is only to show that it is there.
+/// The `initialize` line for a probe.
 pub(crate) fn greeting_line() -> String {
     format!("{}\n", wire::request(1, "initialize", &greeting()))
 }
 
-/// What an agent says of itself when it is greeted.
+/// What an agent says about itself in response.
 pub(crate) struct Greeting {
     pub(crate) agent: String,
     pub(crate) can_load: bool,
     pub(crate) can_http: bool,
 }
 
-/// What an agent's line says to that; None when it is about something else.
-pub(crate) fn greeted(line: &str) -> Option<Result<Greeting, String>> {
-    let Incoming::Answer { id: 1, result } = wire::read(line)? else { return None };
+/// Parses the response to [`greeting_line`]; None for any other message.
+pub(crate) fn parse_greeting(line: &str) -> Option<Result<Greeting, String>> {
+    let RpcMessage::Answer { id: 1, result } = wire::read(line)? else { return None };
     Some(result.map_err(|error| error.to_string()).and_then(|agent| {
-        let agent: Agent = serde_json::from_value(agent).map_err(|error| error.to_string())?;
+        let agent: InitializeResult = serde_json::from_value(agent).map_err(|error| error.to_string())?;
         let capabilities = &agent.can;
         Ok(Greeting {
             can_load: capabilities.load_session,

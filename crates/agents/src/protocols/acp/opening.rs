@@ -1,18 +1,18 @@
-//! What an agent is told before its first prompt: who we are, where it works, and where its tools are.
+//! What an agent is told before its first prompt: the client, its folder and its tools.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::driver::tool_server::ToolServer;
-use crate::driver::{Launch, Resume};
-use crate::presets::preset::{Preset, ToolsBy};
+use crate::driver::{Launch, SessionResume};
+use crate::presets::preset::{Preset, ToolTransport};
 use crate::protocols::acp::messages::{
-    Agent, ClientInfo, Initialize, McpServer, OpenSession, VERSION, Variable,
+    ClientInfo, Initialize, InitializeResult, McpServer, NameValue, OpenSession, VERSION,
 };
 
-/// The first message of every conversation. Files and terminals are the agent's own business: it works in its
-/// worktree with its own tools, so that what it does is the same as without us.
+/// The `initialize` parameters. Baton offers neither file access nor terminals: the agent works in its worktree with its
+/// own tools, as it would without Baton.
 pub fn greeting() -> Initialize {
     Initialize {
         protocol_version: VERSION,
@@ -25,21 +25,21 @@ pub fn greeting() -> Initialize {
     }
 }
 
-/// Everything of a launch that goes into a session.
+/// The part of a launch that a session needs.
 #[derive(Debug, Clone)]
 pub struct Opening {
     worktree: PathBuf,
     pub prompt: String,
-    pub resume: Option<Resume>,
+    pub resume: Option<SessionResume>,
     pub mode: Option<&'static str>,
     pub model: Option<String>,
     tools: Option<ToolServer>,
-    tools_by: ToolsBy,
+    tool_transport: ToolTransport,
     shim_environment: Vec<(String, String)>,
 }
 
 impl Opening {
-    pub fn of(launch: &Launch, preset: &Preset) -> Self {
+    pub fn new(launch: &Launch, preset: &Preset) -> Self {
         let session = &launch.session;
         let attempt = launch.attempt.to_string();
         let environment = |tools: &ToolServer| tools.shim_environment(&launch.environment, &attempt);
@@ -51,12 +51,12 @@ impl Opening {
             model: session.model.clone(),
             shim_environment: session.tools.as_ref().map(environment).unwrap_or_default(),
             tools: session.tools.clone(),
-            tools_by: preset.tools_by,
+            tool_transport: preset.tool_transport,
         }
     }
 
-    /// A new session, or an earlier one by its id.
-    pub fn session(&self, id: Option<&str>, agent: &Agent) -> OpenSession {
+    /// Parameters for a new session, or for an earlier one by its id.
+    pub fn session(&self, id: Option<&str>, agent: &InitializeResult) -> OpenSession {
         OpenSession {
             session_id: id.map(str::to_owned),
             cwd: self.worktree.clone(),
@@ -64,19 +64,19 @@ impl Opening {
         }
     }
 
-    fn servers(&self, agent: &Agent) -> Vec<McpServer> {
+    fn servers(&self, agent: &InitializeResult) -> Vec<McpServer> {
         let Some(tools) = &self.tools else { return Vec::new() };
-        let can_http = self.tools_by == ToolsBy::HttpOrShim && agent.can.mcp_capabilities.http;
+        let can_http = self.tool_transport == ToolTransport::HttpOrShim && agent.can.mcp_capabilities.http;
         let name = tools.name.clone();
         match (&tools.url, tools.shim()) {
             (Some(url), _) if can_http => {
                 let token =
-                    Variable { name: "Authorization".to_owned(), value: format!("Bearer {}", tools.token) };
+                    NameValue { name: "Authorization".to_owned(), value: format!("Bearer {}", tools.token) };
                 vec![McpServer::Http { kind: "http", name, url: url.clone(), headers: vec![token] }]
             }
             (_, Some((program, arguments))) => {
                 let variables = self.shim_environment.iter().cloned();
-                let env = variables.map(|(name, value)| Variable { name, value }).collect();
+                let env = variables.map(|(name, value)| NameValue { name, value }).collect();
                 vec![McpServer::Started { name, command: program.clone(), args: arguments.to_vec(), env }]
             }
             (_, None) => Vec::new(),

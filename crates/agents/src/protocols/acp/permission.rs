@@ -1,4 +1,4 @@
-//! Requests for permission, as this protocol asks and answers them.
+//! Permission requests in this protocol.
 
 use serde_json::{Value, json};
 
@@ -6,17 +6,17 @@ use crate::asking::permission::{Consent, PermissionRequest};
 use crate::protocols::acp::messages::{OptionKind, PermissionOption, PermissionParams};
 use crate::protocols::acp::updates;
 
-/// A request that waits for an answer.
 #[derive(Debug, Clone)]
-pub struct Pending {
+pub struct PendingPermission {
     pub call_id: String,
     pub title: String,
     options: Vec<PermissionOption>,
 }
 
-pub fn read(request: PermissionParams) -> (PermissionRequest, Pending) {
+pub fn read(request: PermissionParams) -> (PermissionRequest, PendingPermission) {
     let call = updates::call_of(&request.tool_call);
-    let pending = Pending { call_id: call.id.clone(), title: call.title.clone(), options: request.options };
+    let pending =
+        PendingPermission { call_id: call.id.clone(), title: call.title.clone(), options: request.options };
     let asked = PermissionRequest {
         input: updates::input_text(request.tool_call.raw_input.as_ref()),
         can_be_remembered: pending.option(OptionKind::AllowAlways).is_some(),
@@ -25,12 +25,12 @@ pub fn read(request: PermissionParams) -> (PermissionRequest, Pending) {
     (asked, pending)
 }
 
-impl Pending {
+impl PendingPermission {
     fn option(&self, kind: OptionKind) -> Option<&PermissionOption> {
         self.options.iter().find(|option| option.kind == kind)
     }
 
-    /// What is meant, in the options the agent offers; cancelled when it offers none that means it.
+    /// Maps the consent to one of the agent's options; cancelled when none fits.
     pub fn answer(&self, consent: &Consent) -> Value {
         use OptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let wanted = match consent {
@@ -45,7 +45,7 @@ impl Pending {
     }
 }
 
-/// The turn is being ended; no answer is given.
+/// The response when the turn is being ended.
 pub fn cancelled() -> Value {
     json!({"outcome": {"outcome": "cancelled"}})
 }

@@ -1,4 +1,4 @@
-//! What the agent asks of us while it works: whether it may, and what its user says.
+//! Requests of the agent to Baton: permissions and elicitations.
 
 use std::collections::BTreeMap;
 
@@ -6,108 +6,122 @@ use serde_json::Value;
 
 use crate::asking::pending::AskId;
 use crate::asking::permission::Consent;
-use crate::protocols::acp::elicitation::{self, Form};
+use crate::protocols::acp::elicitation::{self, ElicitationForm};
 use crate::protocols::acp::messages::PermissionParams;
-use crate::protocols::acp::permission::{self, Pending};
+use crate::protocols::acp::permission::{self, PendingPermission};
 use crate::protocols::acp::wire::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::run::conversation::{Conversation, Ruling};
+use crate::run::conversation::{Conversation, PermissionRuling};
 
 #[derive(Default)]
-pub struct Requests {
-    /// Those that wait for a human.
-    pending: BTreeMap<AskId, Asked>,
-    /// What the human said instead of a plain no; the agent is told when its turn ends.
+pub struct AgentRequests {
+    /// Waiting for a human.
+    pending: BTreeMap<AskId, PendingRequest>,
+    /// Reasons humans gave for refusals; sent to the agent when its turn ends.
     words: Vec<String>,
 }
 
-/// A request and the id it is answered by.
-enum Asked {
-    Permission(Value, Pending),
-    Form(Value, Form),
+/// A request with its JSON-RPC id.
+enum PendingRequest {
+    Permission(Value, PendingPermission),
+    Form(Value, ElicitationForm),
 }
 
-impl Requests {
-    pub fn take(&mut self, id: Value, method: &str, params: Value, talk: &mut Conversation) {
+impl AgentRequests {
+    pub fn take(&mut self, id: Value, method: &str, params: Value, conversation: &mut Conversation) {
         match method {
-            "session/request_permission" => self.permission(id, params, talk),
-            "elicitation/create" => self.elicitation(id, &params, talk),
-            _ => talk.send(&wire::error(&id, METHOD_NOT_FOUND, &format!("Baton has no {method}"))),
+            "session/request_permission" => self.permission(id, params, conversation),
+            "elicitation/create" => self.elicitation(id, &params, conversation),
+            _ => conversation.send(&wire::error(&id, METHOD_NOT_FOUND, &format!("Baton has no {method}"))),
         }
     }
 
-    /// What is still to be told to the agent; none when that is nothing.
-    pub fn take_words(&mut self) -> Option<String> {
+    /// What is still to be sent to the agent, if anything.
+    pub fn take_remarks(&mut self) -> Option<String> {
         let words = std::mem::take(&mut self.words).join("\n");
         (!words.is_empty()).then_some(words)
     }
 
-    pub fn answered(&mut self, ask: AskId, text: &str, talk: &mut Conversation) {
+    pub fn deliver_answer(&mut self, ask: AskId, text: &str, conversation: &mut Conversation) {
         match self.pending.remove(&ask) {
-            Some(Asked::Permission(id, pending)) => self.consented(&id, &pending, text, talk),
-            Some(Asked::Form(id, form)) => {
+            Some(PendingRequest::Permission(id, pending)) => {
+                self.consented(&id, &pending, text, conversation)
+            }
+            Some(PendingRequest::Form(id, form)) => {
                 let answer = form.answer(text).unwrap_or_else(|| {
-                    talk.hearing
-                        .problem("the answer does not fit the agent's form; it was declined".to_owned());
+                    conversation
+                        .output
+                        .add_problem("the answer does not fit the agent's form; it was declined".to_owned());
                     self.words.push(text.to_owned());
                     elicitation::declined()
                 });
-                talk.send(&wire::result(&id, &answer));
+                conversation.send(&wire::result(&id, &answer));
             }
             None => {}
         }
     }
 
-    /// Answers all that wait, when the turn is being ended.
-    pub fn cancel(&mut self, talk: &mut Conversation) {
+    /// Cancels all waiting requests when the turn is being ended.
+    pub fn cancel(&mut self, conversation: &mut Conversation) {
         for (_, asked) in std::mem::take(&mut self.pending) {
             match asked {
-                Asked::Permission(id, _) => talk.send(&wire::result(&id, &permission::cancelled())),
-                Asked::Form(id, _) => talk.send(&wire::result(&id, &elicitation::cancelled())),
+                PendingRequest::Permission(id, _) => {
+                    conversation.send(&wire::result(&id, &permission::cancelled()))
+                }
+                PendingRequest::Form(id, _) => {
+                    conversation.send(&wire::result(&id, &elicitation::cancelled()))
+                }
             }
         }
     }
 
-    fn permission(&mut self, id: Value, params: Value, talk: &mut Conversation) {
+    fn permission(&mut self, id: Value, params: Value, conversation: &mut Conversation) {
         let request: PermissionParams = match serde_json::from_value(params) {
             Ok(request) => request,
             Err(error) => {
-                talk.hearing.problem(format!("a request for permission cannot be read: {error}"));
-                return talk.send(&wire::error(&id, INVALID_PARAMS, &error.to_string()));
+                conversation.output.add_problem(format!("a request for permission cannot be read: {error}"));
+                return conversation.send(&wire::error(&id, INVALID_PARAMS, &error.to_string()));
             }
         };
         let (asked, pending) = permission::read(request);
-        let answer = match talk.permission(&asked) {
-            Ruling::Allow => pending.answer(&Consent::Once),
-            Ruling::Deny => pending.answer(&Consent::Refused(None)),
-            Ruling::Void => permission::cancelled(),
-            Ruling::Asked(ask) => {
-                self.pending.insert(ask, Asked::Permission(id, pending));
+        let answer = match conversation.request_permission(&asked) {
+            PermissionRuling::Allow => pending.answer(&Consent::Once),
+            PermissionRuling::Deny => pending.answer(&Consent::Refused(None)),
+            PermissionRuling::Void => permission::cancelled(),
+            PermissionRuling::Asked(ask) => {
+                self.pending.insert(ask, PendingRequest::Permission(id, pending));
                 return;
             }
         };
-        talk.send(&wire::result(&id, &answer));
+        conversation.send(&wire::result(&id, &answer));
     }
 
-    fn elicitation(&mut self, id: Value, params: &Value, talk: &mut Conversation) {
-        let Some(form) = Form::read(params) else {
-            talk.hearing
-                .problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
-            return talk.send(&wire::result(&id, &elicitation::declined()));
+    fn elicitation(&mut self, id: Value, params: &Value, conversation: &mut Conversation) {
+        let Some(form) = ElicitationForm::read(params) else {
+            conversation
+                .output
+                .add_problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
+            return conversation.send(&wire::result(&id, &elicitation::declined()));
         };
-        match talk.ask(form.question()) {
-            Some(ask) => drop(self.pending.insert(ask, Asked::Form(id, form))),
-            None => talk.send(&wire::result(&id, &elicitation::cancelled())),
+        match conversation.ask(form.question()) {
+            Some(ask) => drop(self.pending.insert(ask, PendingRequest::Form(id, form))),
+            None => conversation.send(&wire::result(&id, &elicitation::cancelled())),
         }
     }
 
-    fn consented(&mut self, id: &Value, pending: &Pending, text: &str, talk: &mut Conversation) {
+    fn consented(
+        &mut self,
+        id: &Value,
+        pending: &PendingPermission,
+        text: &str,
+        conversation: &mut Conversation,
+    ) {
         let consent = Consent::read(text);
         if let Consent::Refused(words) = &consent {
-            talk.record.refused(&pending.call_id, &pending.title);
+            conversation.record.refuse_call(&pending.call_id, &pending.title);
             if let Some(words) = words {
                 self.words.push(format!("About \"{}\", which was not allowed: {words}", pending.title));
             }
         }
-        talk.send(&wire::result(id, &pending.answer(&consent)));
+        conversation.send(&wire::result(id, &pending.answer(&consent)));
     }
 }

@@ -1,43 +1,44 @@
-//! What an agent tells while it works, brought into our words. What we do not know is left out, not guessed.
+//! Translates session updates. Unknown content is ignored, not guessed.
 
 use serde_json::Value;
 
 use crate::output::excerpt::excerpt;
-use crate::protocols::acp::messages::{self, Cost, ToolStatus, Update, Usage};
+use crate::protocols::acp::messages::{self, AcpCost, AcpUsage, SessionUpdate, ToolStatus};
 use crate::report::stop_reason::StopReason;
-use crate::report::tool_call::{ToolCall, ToolEnd, ToolKind};
+use crate::report::tool_call::{ToolCall, ToolKind, ToolOutcome};
 use crate::report::usage::UsageKind;
 use crate::run::conversation::Conversation;
 
-/// A title is a line in a list.
 const TITLE_BYTES_MAX: usize = 500;
 
-pub fn take(update: Update, talk: &mut Conversation) {
+pub fn take(update: SessionUpdate, conversation: &mut Conversation) {
     match update {
-        Update::AgentMessageChunk { content } => talk.text(content.text.as_deref().unwrap_or_default()),
-        Update::ToolCall(call) => {
-            talk.tool_announced(&call_of(&call));
-            end(&call, talk);
+        SessionUpdate::AgentMessageChunk { content } => {
+            conversation.push_text(content.text.as_deref().unwrap_or_default())
+        }
+        SessionUpdate::ToolCall(call) => {
+            conversation.announce_tool(&call_of(&call));
+            end(&call, conversation);
         }
         // Some agents never announce a call and only update it.
-        Update::ToolChange(call) => {
-            talk.tool(&call_of(&call));
-            end(&call, talk);
+        SessionUpdate::ToolChange(call) => {
+            conversation.note_tool(&call_of(&call));
+            end(&call, conversation);
         }
-        Update::Usage { cost: Some(spent) } => cost(&spent, talk),
-        Update::Usage { cost: None } | Update::Other => {}
+        SessionUpdate::Usage { cost: Some(spent) } => cost(&spent, conversation),
+        SessionUpdate::Usage { cost: None } | SessionUpdate::Other => {}
     }
 }
 
-fn end(call: &messages::ToolCall, talk: &mut Conversation) {
+fn end(call: &messages::AcpToolCall, conversation: &mut Conversation) {
     match call.status {
-        Some(ToolStatus::Completed) => talk.tool_ended(&call.id, ToolEnd::Done),
-        Some(ToolStatus::Failed) => talk.tool_ended(&call.id, ToolEnd::Failed),
+        Some(ToolStatus::Completed) => conversation.end_tool(&call.id, ToolOutcome::Done),
+        Some(ToolStatus::Failed) => conversation.end_tool(&call.id, ToolOutcome::Failed),
         Some(ToolStatus::Open) | None => {}
     }
 }
 
-pub fn call_of(call: &messages::ToolCall) -> ToolCall {
+pub fn call_of(call: &messages::AcpToolCall) -> ToolCall {
     ToolCall {
         id: call.id.clone(),
         title: title(call.title.as_deref().unwrap_or("a tool without a name")),
@@ -49,21 +50,21 @@ fn title(text: &str) -> String {
     excerpt(text.trim(), TITLE_BYTES_MAX)
 }
 
-fn kind(kind: messages::ToolKind) -> ToolKind {
+fn kind(kind: messages::AcpToolKind) -> ToolKind {
     match kind {
-        messages::ToolKind::Read => ToolKind::Read,
-        messages::ToolKind::Edit => ToolKind::Edit,
-        messages::ToolKind::Delete => ToolKind::Delete,
-        messages::ToolKind::Move => ToolKind::Move,
-        messages::ToolKind::Search => ToolKind::Search,
-        messages::ToolKind::Execute => ToolKind::Execute,
-        messages::ToolKind::Think => ToolKind::Think,
-        messages::ToolKind::Fetch => ToolKind::Fetch,
-        messages::ToolKind::Other => ToolKind::Other,
+        messages::AcpToolKind::Read => ToolKind::Read,
+        messages::AcpToolKind::Edit => ToolKind::Edit,
+        messages::AcpToolKind::Delete => ToolKind::Delete,
+        messages::AcpToolKind::Move => ToolKind::Move,
+        messages::AcpToolKind::Search => ToolKind::Search,
+        messages::AcpToolKind::Execute => ToolKind::Execute,
+        messages::AcpToolKind::Think => ToolKind::Think,
+        messages::AcpToolKind::Fetch => ToolKind::Fetch,
+        messages::AcpToolKind::Other => ToolKind::Other,
     }
 }
 
-/// What goes into a tool, for a person: the command where there is one, else all of it.
+/// A tool's input for display: the command if there is one, else all of it.
 pub fn input_text(input: Option<&Value>) -> String {
     let Some(input) = input else { return String::new() };
     match &input["command"] {
@@ -77,21 +78,21 @@ pub fn input_text(input: Option<&Value>) -> String {
     }
 }
 
-/// The protocol says that this cost is the session's so far.
-fn cost(spent: &Cost, talk: &mut Conversation) {
+/// Per the protocol, the cost covers the session so far.
+fn cost(spent: &AcpCost, conversation: &mut Conversation) {
     if !spent.currency.eq_ignore_ascii_case("usd") {
         return;
     }
     if let Some(micro_usd) = crate::report::micro_usd(spent.amount).ok().filter(|&cost| cost > 0) {
-        talk.cost(UsageKind::PerSession, micro_usd);
+        conversation.add_cost(UsageKind::PerSession, micro_usd);
     }
 }
 
-pub fn tokens(usage: &Usage, talk: &mut Conversation) {
-    // What was read from a cache was read by the model too.
+pub fn tokens(usage: &AcpUsage, conversation: &mut Conversation) {
+    // Cached tokens are input too.
     let cached = usage.cached_read_tokens.unwrap_or(0).saturating_add(usage.cached_write_tokens.unwrap_or(0));
-    let kind = talk.preset().tokens_are;
-    talk.tokens(kind, usage.input.saturating_add(cached), usage.output);
+    let kind = conversation.preset().token_kind;
+    conversation.add_tokens(kind, usage.input.saturating_add(cached), usage.output);
 }
 
 pub fn stop_reason(reason: &Value) -> StopReason {

@@ -1,15 +1,14 @@
-//! JSON-RPC 2.0, one message to a line.
+//! JSON-RPC 2.0, one message per line.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Codes of JSON-RPC and of the protocol that we answer with or act on.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 
-/// A message of the agent's.
+/// A message from the agent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Incoming {
+pub enum RpcMessage {
     Request {
         id: Value,
         method: String,
@@ -19,7 +18,7 @@ pub enum Incoming {
         method: String,
         params: Value,
     },
-    /// An answer to the request of this number of ours.
+    /// The response to Baton's request with this id.
     Answer {
         id: u64,
         result: Result<Value, RpcError>,
@@ -38,8 +37,8 @@ impl std::fmt::Display for RpcError {
     }
 }
 
-/// Reads one line; None when it is no message.
-pub fn read(line: &str) -> Option<Incoming> {
+/// Parses one line; None when it is no message.
+pub fn read(line: &str) -> Option<RpcMessage> {
     let Ok(Value::Object(mut message)) = serde_json::from_str(line) else { return None };
     let id = message.remove("id").filter(|id| !id.is_null());
     let method = match message.remove("method") {
@@ -49,14 +48,14 @@ pub fn read(line: &str) -> Option<Incoming> {
     };
     let params = message.remove("params").unwrap_or(Value::Null);
     match (method, id) {
-        (Some(method), Some(id)) => Some(Incoming::Request { id, method, params }),
-        (Some(method), None) => Some(Incoming::Notification { method, params }),
-        (None, Some(id)) => Some(Incoming::Answer { id: number(&id)?, result: answer(message)? }),
+        (Some(method), Some(id)) => Some(RpcMessage::Request { id, method, params }),
+        (Some(method), None) => Some(RpcMessage::Notification { method, params }),
+        (None, Some(id)) => Some(RpcMessage::Answer { id: number(&id)?, result: answer(message)? }),
         (None, None) => None,
     }
 }
 
-/// Our requests are numbered; some agents give the number back as a text.
+/// Baton's ids are numbers; some agents return them as strings.
 fn number(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
@@ -68,7 +67,7 @@ fn answer(mut message: Map<String, Value>) -> Option<Result<Value, RpcError>> {
     }
 }
 
-/// With its data, because that is where agents put what their provider said.
+/// Includes `data`, where agents put their provider's message.
 fn rpc_error(error: &Value) -> RpcError {
     let mut message = error["message"].as_str().unwrap_or("no message").to_owned();
     let said = match &error["data"] {
@@ -111,22 +110,25 @@ mod tests {
         let request = read(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":1}}"#);
         assert_eq!(
             request,
-            Some(Incoming::Request { id: json!("a"), method: "m".to_owned(), params: json!({"x": 1}) })
+            Some(RpcMessage::Request { id: json!("a"), method: "m".to_owned(), params: json!({"x": 1}) })
         );
         let notification = read(r#"{"method":"m"}"#);
         assert_eq!(
             notification,
-            Some(Incoming::Notification { method: "m".to_owned(), params: Value::Null })
+            Some(RpcMessage::Notification { method: "m".to_owned(), params: Value::Null })
         );
         assert_eq!(
             read(r#"{"id":7,"result":null}"#),
-            Some(Incoming::Answer { id: 7, result: Ok(Value::Null) })
+            Some(RpcMessage::Answer { id: 7, result: Ok(Value::Null) })
         );
-        assert_eq!(read(r#"{"id":"7","result":1}"#), Some(Incoming::Answer { id: 7, result: Ok(json!(1)) }));
+        assert_eq!(
+            read(r#"{"id":"7","result":1}"#),
+            Some(RpcMessage::Answer { id: 7, result: Ok(json!(1)) })
+        );
         let error =
             read(r#"{"id":7,"error":{"code":-32603,"message":"Internal error","data":{"details":"429"}}}"#);
         let said = RpcError { code: -32603, message: "Internal error: 429".to_owned() };
-        assert_eq!(error, Some(Incoming::Answer { id: 7, result: Err(said) }));
+        assert_eq!(error, Some(RpcMessage::Answer { id: 7, result: Err(said) }));
     }
 
     #[test]

@@ -1,30 +1,30 @@
-//! Codex by its own stream (`codex exec --json`).
+//! Codex's native stream (`codex exec --json`).
 //!
-//! It has no limit of turns and asks for no permission: what it may do is its sandbox, which is opened for the
-//! worktree and the git folders behind it. It cannot be asked to stop, so it is ended.
+//! It has no turn limit and asks no permission; its sandbox, opened for the worktree and its git folders, limits it. It
+//! cannot be asked to stop, so it is ended.
 
 use serde_json::{Value, json};
 
-use crate::asking::asker::Reply;
+use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
 use crate::driver::Launch;
 use crate::driver::tool_server::{TOKEN, ToolServer};
 use crate::protocols::native::{read, text_of, too_long};
 use crate::report::stop_reason::StopReason;
-use crate::report::tool_call::{ToolCall, ToolEnd, ToolKind};
+use crate::report::tool_call::{ToolCall, ToolKind, ToolOutcome};
 use crate::report::usage::UsageKind;
 use crate::run::conversation::Conversation;
-use crate::run::protocol::Tongue;
+use crate::run::protocol::Protocol;
 
-/// A question to the human may take as long as it takes; the server decides when to give up.
+/// A question to a human may take long; the server decides when to give up.
 const TOOL_TIMEOUT_S: u32 = 24 * 60 * 60;
 
-pub fn tongue(launch: &Launch) -> Box<dyn Tongue> {
+pub fn protocol(launch: &Launch) -> Box<dyn Protocol> {
     let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
-    Box::new(CodexTongue { prompt: launch.prompt.clone(), resumed, error: None })
+    Box::new(CodexProtocol { prompt: launch.prompt.clone(), resumed, error: None })
 }
 
-/// Everything that makes it a stream, behind whatever the settings say. The prompt comes on standard input.
+/// Arguments that select the stream, appended to the configured command. The prompt comes on standard input.
 pub fn arguments(launch: &Launch) -> Vec<String> {
     let mut words = vec!["exec".to_owned()];
     let mut set = |key: &str, value: &Value| {
@@ -55,7 +55,7 @@ pub fn arguments(launch: &Launch) -> Vec<String> {
     words
 }
 
-/// Without `required` the first turn begins before the tools are there.
+/// Without `required` the first turn begins before the tools are ready.
 fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> {
     let mut settings = vec![
         ("required".to_owned(), json!(true)),
@@ -70,7 +70,7 @@ fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> 
         (None, Some((program, arguments))) => {
             settings.push(("command".to_owned(), json!(program)));
             settings.push(("args".to_owned(), json!(arguments)));
-            // By name, so that the values stay in the environment: a command line is everyone's.
+            // By name: every user can read a command line.
             let ours = tools.shim_environment(&launch.environment, "").into_iter();
             let names: Vec<String> = ours.map(|(name, _)| name).collect();
             settings.push(("env_vars".to_owned(), json!(names)));
@@ -80,45 +80,50 @@ fn server_settings(tools: &ToolServer, launch: &Launch) -> Vec<(String, Value)> 
     settings
 }
 
-struct CodexTongue {
+struct CodexProtocol {
     prompt: String,
-    /// The session it is to go on with.
+    /// The session to resume.
     resumed: Option<String>,
-    /// The last thing it complained of; a failed turn may say less.
+    /// The last error event; a failed turn may say less.
     error: Option<String>,
 }
 
-impl CodexTongue {
-    /// It begins a new thread when it does not know the one it was told to go on with, and says nothing of it.
-    fn thread(&self, id: &str, talk: &mut Conversation) {
+impl CodexProtocol {
+    /// When it does not know the session to resume, it silently starts a new one.
+    fn thread(&self, id: &str, conversation: &mut Conversation) {
         match &self.resumed {
-            Some(resumed) if resumed != id => talk.failed(format!("there is no session {resumed}")),
-            Some(_) | None => talk.session(id),
+            Some(resumed) if resumed != id => conversation.fail(format!("there is no session {resumed}")),
+            Some(_) | None => conversation.set_session(id),
         }
     }
 
-    fn item(kind: &str, item: &Value, talk: &mut Conversation) {
+    fn item(kind: &str, item: &Value, conversation: &mut Conversation) {
         let id = text_of(item, "id");
         match text_of(item, "type") {
             "agent_message" if kind == "item.completed" => {
-                talk.text(text_of(item, "text"));
-                talk.end_of_text();
+                conversation.push_text(text_of(item, "text"));
+                conversation.end_message();
             }
-            "error" => talk.hearing.note(&format!("the agent says: {}", text_of(item, "message"))),
+            "error" => conversation.output.log_note(&format!("the agent says: {}", text_of(item, "message"))),
             "agent_message" | "reasoning" | "todo_list" => {}
             other => {
-                talk.tool(&ToolCall { id: id.to_owned(), title: title(other, item), kind: tool_kind(other) });
+                conversation.note_tool(&ToolCall {
+                    id: id.to_owned(),
+                    title: title(other, item),
+                    kind: tool_kind(other),
+                });
                 if kind == "item.completed" {
-                    talk.tool_ended(id, if has_failed(item) { ToolEnd::Failed } else { ToolEnd::Done });
+                    conversation
+                        .end_tool(id, if has_failed(item) { ToolOutcome::Failed } else { ToolOutcome::Done });
                 }
             }
         }
     }
 
-    fn failed(&mut self, line: &Value, talk: &mut Conversation) {
+    fn failed(&mut self, line: &Value, conversation: &mut Conversation) {
         let said = line["error"]["message"].as_str().map(str::to_owned);
         let said = said.or_else(|| self.error.take()).unwrap_or_else(|| "the turn failed".to_owned());
-        talk.failed(said);
+        conversation.fail(said);
     }
 }
 
@@ -145,44 +150,44 @@ fn tool_kind(kind: &str) -> ToolKind {
     }
 }
 
-impl Tongue for CodexTongue {
-    fn begin(&mut self, talk: &mut Conversation) {
-        talk.send(&std::mem::take(&mut self.prompt));
-        talk.end_of_words();
+impl Protocol for CodexProtocol {
+    fn begin(&mut self, conversation: &mut Conversation) {
+        conversation.send(&std::mem::take(&mut self.prompt));
+        conversation.close_input();
     }
 
-    fn line(&mut self, line: &str, talk: &mut Conversation) {
-        let Some(line) = read(line, talk) else { return };
+    fn handle_line(&mut self, line: &str, conversation: &mut Conversation) {
+        let Some(line) = read(line, conversation) else { return };
         match text_of(&line, "type") {
-            "thread.started" => self.thread(text_of(&line, "thread_id"), talk),
-            "turn.started" => talk.prompted(),
+            "thread.started" => self.thread(text_of(&line, "thread_id"), conversation),
+            "turn.started" => conversation.mark_prompted(),
             kind @ ("item.started" | "item.updated" | "item.completed") => {
-                Self::item(kind, &line["item"], talk);
+                Self::item(kind, &line["item"], conversation);
             }
             "error" => {
                 let said = text_of(&line, "message").to_owned();
-                talk.hearing.note(&format!("the agent says: {said}"));
+                conversation.output.log_note(&format!("the agent says: {said}"));
                 self.error = Some(said);
             }
             "turn.completed" => {
                 let count = |key: &str| line["usage"][key].as_u64().unwrap_or(0);
-                // Cached input is part of the input here.
-                talk.tokens(UsageKind::PerSession, count("input_tokens"), count("output_tokens"));
-                talk.stopped(StopReason::EndTurn);
+                // Includes cached input.
+                conversation.add_tokens(UsageKind::PerSession, count("input_tokens"), count("output_tokens"));
+                conversation.end_turn(StopReason::EndTurn);
             }
-            "turn.failed" => self.failed(&line, talk),
+            "turn.failed" => self.failed(&line, conversation),
             _ => {}
         }
     }
 
-    fn too_long(&mut self, beginning: &str, talk: &mut Conversation) {
-        too_long(beginning, talk);
+    fn handle_oversized_line(&mut self, beginning: &str, conversation: &mut Conversation) {
+        too_long(beginning, conversation);
     }
 
     /// It never asks.
-    fn answered(&mut self, _: AskId, _: Reply, _: &mut Conversation) {}
+    fn deliver_answer(&mut self, _: AskId, _: AskReply, _: &mut Conversation) {}
 
-    fn cancel(&mut self, talk: &mut Conversation) {
-        talk.over();
+    fn cancel(&mut self, conversation: &mut Conversation) {
+        conversation.finish();
     }
 }

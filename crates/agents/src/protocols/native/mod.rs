@@ -1,100 +1,104 @@
-//! The streams of two agents as they are, for people who do not want an adapter between.
+//! The native streams of Claude Code and Codex, for use without an adapter.
 //!
-//! Both write one JSON object to a line. A line of a kind we do not know is left out: they add kinds often.
+//! Both write one JSON object per line. Unknown kinds of lines are ignored; new ones appear often.
 
 mod claude;
 mod codex;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use crate::driver::run_result::Ended;
-use crate::driver::setup::Setup;
+use crate::driver::run_result::RunResult;
+use crate::driver::setup::AgentSetup;
 use crate::driver::tool_server::TOKEN;
-use crate::driver::{Driver, Event, Launch, Running};
+use crate::driver::{AgentEvent, Driver, Launch, RunFuture};
 use crate::run::conversation::Conversation;
 use crate::run::dialogue;
-use crate::run::protocol::Tongue;
+use crate::run::protocol::Protocol;
 
-/// The beginning of a line that is quoted back.
+/// How much of an oversized line the problem quotes.
 const QUOTED_BYTES_MAX: usize = 200;
 
-/// One line as an object; what is none is kept in the log.
-fn read(line: &str, talk: &mut Conversation) -> Option<Value> {
+/// Parses a line as an object; anything else goes to the log.
+fn read(line: &str, conversation: &mut Conversation) -> Option<Value> {
     let object = serde_json::from_str(line).ok().filter(Value::is_object);
     if object.is_none() {
-        talk.hearing.reported(&format!("not a message: {line}"));
+        conversation.output.log_report(&format!("not a message: {line}"));
     }
     object
 }
 
-fn too_long(beginning: &str, talk: &mut Conversation) {
+fn too_long(beginning: &str, conversation: &mut Conversation) {
     let beginning = &beginning[..beginning.floor_char_boundary(QUOTED_BYTES_MAX)];
-    talk.hearing.problem(format!("a message of the agent is too long to be read: {beginning}"));
+    conversation.output.add_problem(format!("a message of the agent is too long to be read: {beginning}"));
 }
 
 fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// One of them, and what a launch means to it.
 pub struct NativeAgent {
-    setup: Setup,
-    dialect: Dialect,
+    setup: AgentSetup,
+    stream: NativeStream,
 }
 
 #[derive(Clone, Copy)]
-struct Dialect {
-    /// Everything that makes it a stream, behind whatever the settings say.
+struct NativeStream {
+    /// Arguments that select the stream, appended to the configured command.
     arguments: fn(&Launch) -> Vec<String>,
-    tongue: fn(&Launch) -> Box<dyn Tongue>,
+    protocol: fn(&Launch) -> Box<dyn Protocol>,
 }
 
 impl NativeAgent {
-    pub fn claude(setup: Setup) -> Self {
-        Self { setup, dialect: Dialect { arguments: claude::arguments, tongue: claude::tongue } }
+    pub fn claude(setup: AgentSetup) -> Self {
+        Self { setup, stream: NativeStream { arguments: claude::arguments, protocol: claude::protocol } }
     }
 
-    pub fn codex(setup: Setup) -> Self {
-        Self { setup, dialect: Dialect { arguments: codex::arguments, tongue: codex::tongue } }
+    pub fn codex(setup: AgentSetup) -> Self {
+        Self { setup, stream: NativeStream { arguments: codex::arguments, protocol: codex::protocol } }
     }
 }
 
 impl Driver for NativeAgent {
-    fn run(&self, launch: Launch, events: mpsc::Sender<Event>, cancel: watch::Receiver<bool>) -> Running<'_> {
-        Box::pin(run(self.setup.clone(), launch, self.dialect, events, cancel))
+    fn run(
+        &self,
+        launch: Launch,
+        events: mpsc::Sender<AgentEvent>,
+        cancel: watch::Receiver<bool>,
+    ) -> RunFuture<'_> {
+        Box::pin(run(self.setup.clone(), launch, self.stream, events, cancel))
     }
 }
 
-impl Dialect {
-    fn prepare(self, launch: &mut Launch) -> Box<dyn Tongue> {
+impl NativeStream {
+    fn prepare(self, launch: &mut Launch) -> Box<dyn Protocol> {
         let arguments = (self.arguments)(launch);
         launch.command.extend(arguments);
         if let Some(tools) = &launch.session.tools {
             launch.environment.set(TOKEN, &tools.token);
         }
-        (self.tongue)(launch)
+        (self.protocol)(launch)
     }
 }
 
-/// Runs it; when an earlier session is gone, once more in a new one that is told what the old one knew.
+/// Runs the agent. If the session to resume is gone, runs it again in a new session with the conversation so far.
 async fn run(
-    setup: Setup,
+    setup: AgentSetup,
     launch: Launch,
-    dialect: Dialect,
-    events: mpsc::Sender<Event>,
+    stream: NativeStream,
+    events: mpsc::Sender<AgentEvent>,
     cancel: watch::Receiver<bool>,
-) -> Ended {
+) -> RunResult {
     let mut first = launch.clone();
-    let tongue = dialect.prepare(&mut first);
-    let ended = dialogue::run(setup.clone(), first, tongue, events.clone(), cancel.clone()).await;
+    let protocol = stream.prepare(&mut first);
+    let ended = dialogue::run(setup.clone(), first, protocol, events.clone(), cancel.clone()).await;
     let mut again = launch;
     match again.session.resume.take() {
-        // It ended before it took up the session: that is how both say that there is none.
+        // Both signal a missing session by ending before they resume it.
         Some(resume) if ended.agent_session.is_none() && ended.failure.is_some() && !*cancel.borrow() => {
-            let said = ended.failure.map(|failure| failure.said).unwrap_or_default();
+            let said = ended.failure.map(|failure| failure.message).unwrap_or_default();
             again.prompt = resume.prompt_without;
-            let tongue = dialect.prepare(&mut again);
-            let mut ended = dialogue::run(setup, again, tongue, events, cancel).await;
+            let protocol = stream.prepare(&mut again);
+            let mut ended = dialogue::run(setup, again, protocol, events, cancel).await;
             ended.problems.insert(0, format!("the agent cannot go on with its earlier session: {said}"));
             ended
         }
