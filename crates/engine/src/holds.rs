@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_agents::failure::{Failure, FailureKind, Remedy};
+use baton_agents::failure::{AgentFailure, FailureKind, Remedy};
 use baton_core::actor::Actor;
 use baton_core::change::Stored;
 use baton_core::hold::{Hold, HoldReason};
@@ -93,7 +93,7 @@ impl<S: Store> Desk<S> {
 }
 
 /// The hold that a failure calls for; none where it is about one conversation, or where one failure says nothing yet.
-pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<Hold> {
+pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Option<Hold> {
     let why = match failure.kind {
         FailureKind::RateLimit => HoldReason::RateLimit,
         FailureKind::Quota => HoldReason::Quota,
@@ -108,6 +108,6 @@ pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<
         Remedy::HoldForHuman => None,
         Remedy::NewSession => return None,
     };
-    let said = format!("{failure}\n{}", baton_core::redact::redact(&failure.said));
+    let said = format!("{failure}\n{}", baton_core::redact::redact(&failure.message));
     Some(Hold::new(agent.clone(), why, &said, now, until))
 }

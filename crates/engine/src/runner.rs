@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use baton_agents::driver::run_result::{Ended, How};
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::command::Command;
@@ -225,7 +225,7 @@ impl<S: Store> Runner<S> {
         };
         let worked = shift.work(stop.clone()).await?;
         spent.add(&worked);
-        if worked.ended.how == How::Cancelled {
+        if worked.ended.reason == EndReason::Cancelled {
             return Ok(Executed::Stopped);
         }
         let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
@@ -234,8 +234,13 @@ impl<S: Store> Runner<S> {
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
     }
 
-    async fn planned(&self, task: &Task, attempt: AttemptId, ended: Ended) -> Result<Reported, EngineError> {
-        let Ended { mut reported, plan, .. } = ended;
+    async fn planned(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        ended: RunResult,
+    ) -> Result<Reported, EngineError> {
+        let RunResult { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
             match self.shop.desk.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {

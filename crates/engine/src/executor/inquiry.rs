@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asking::asker::{Asker, Asking, Reply};
+use baton_agents::asking::asker::{AskFuture, AskReply, Asker};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use baton_store::Store;
@@ -40,15 +40,15 @@ impl<S: Store> Inquiry<S> {
 }
 
 impl<S: Store> Asker for Inquiry<S> {
-    fn ask(&self, question: Draft) -> Asking {
+    fn ask(&self, question: Draft) -> AskFuture {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
-        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(Reply::Released) })
+        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(AskReply::Released) })
     }
 }
 
 impl<S: Store> Inner<S> {
-    async fn ask(&self, draft: Draft) -> Result<Reply, EngineError> {
+    async fn ask(&self, draft: Draft) -> Result<AskReply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {
             Asked::Pending { question: self.door.ask_anew(&self.secret, draft.clone()).await? }
@@ -60,7 +60,7 @@ impl<S: Store> Inner<S> {
                 if draft.kind == QuestionKind::Permission {
                     used.insert(draft.text);
                 }
-                return Ok(Reply::Answer(answer.to_string()));
+                return Ok(AskReply::Answer(answer.to_string()));
             }
             Asked::Pending { question } => question,
         };
@@ -69,9 +69,9 @@ impl<S: Store> Inner<S> {
         match self.door.answer_within(question, PATIENCE).await? {
             Waited::Answered { answer, .. } => {
                 self.mailbox.put_left_at(self.secret.attempt(), None);
-                Ok(Reply::Answer(answer.to_string()))
+                Ok(AskReply::Answer(answer.to_string()))
             }
-            Waited::Withdrawn { .. } | Waited::Later => Ok(Reply::Released),
+            Waited::Withdrawn { .. } | Waited::Later => Ok(AskReply::Released),
         }
     }
 }

@@ -16,7 +16,7 @@ mod settlement;
 pub mod shift;
 mod unusable;
 
-use baton_agents::driver::run_result::{Ended, How};
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::exit_reason::ExitReason;
 use baton_core::id::AttemptId;
@@ -109,7 +109,7 @@ impl<S: Store> Executor<'_, S> {
             return self.end(book, spent, ending, None).await;
         };
         let ended = self.dispatch(book, &step, spent, is_first).await?;
-        if ended.how == How::Cancelled {
+        if ended.reason == EndReason::Cancelled {
             // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
             let is_leaving = book.reload().await? && matches!(book.run.resume(), Resume::Settle { .. });
             return Ok(if is_leaving { Then::GoOn } else { Then::End(Executed::Stopped) });
@@ -150,7 +150,7 @@ impl<S: Store> Executor<'_, S> {
         step: &Step,
         spent: &mut Spent,
         is_first: bool,
-    ) -> Result<Ended, EngineError> {
+    ) -> Result<RunResult, EngineError> {
         let desk = &self.shop.desk;
         let run = book.run.clone().prompted(desk.store.now().await?);
         let (_, messages) = book.unheard().await?;

@@ -1,6 +1,6 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
-use baton_agents::driver::run_result::Ended;
+use baton_agents::driver::run_result::RunResult;
 use baton_core::attempt::{AttemptResult, Reported};
 use baton_core::outcome::Outcome;
 use baton_core::outcome_parser;
@@ -32,7 +32,7 @@ pub(super) struct Said {
 
 /// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
 /// what it still gets wrong after a reminder: the evidence decides then.
-pub(super) fn said(step: &Step, run: &Run, ended: &Ended) -> Said {
+pub(super) fn said(step: &Step, run: &Run, ended: &RunResult) -> Said {
     let allowed = step.outcomes();
     let heard = match &ended.outcome {
         Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),
