@@ -131,8 +131,8 @@ async fn handshake(launch: Launch) -> Result<Greeting, String> {
     let said = excerpt(String::from_utf8_lossy(&said).trim(), VERSION_BYTES_MAX * 10);
     match answer {
         Ok(Some(Ok(answered))) => Ok(answered),
-        Ok(Some(Err(error))) => Err(format!("it refused to greet: {error}\n{said}").trim().to_owned()),
-        Ok(None) => Err(format!("it ended without a greeting\n{said}").trim().to_owned()),
-        Err(_) => Err(format!("it did not greet within {GREETING_PATIENCE:?}\n{said}").trim().to_owned()),
+        Ok(Some(Err(error))) => Err(format!("it rejected the handshake: {error}\n{said}").trim().to_owned()),
+        Ok(None) => Err(format!("it exited without a handshake\n{said}").trim().to_owned()),
+        Err(_) => Err(format!("no handshake within {GREETING_PATIENCE:?}\n{said}").trim().to_owned()),
     }
 }

@@ -88,18 +88,18 @@ impl PermissionRequest {
     pub fn question(&self) -> Draft {
         let title = excerpt(self.call.title.trim(), INPUT_BYTES_MAX);
         let kind = self.call.kind.as_str();
-        let mut text = format!("May the agent do this? It wants to use a tool ({kind}): {title}");
+        let mut text = format!("Allow the agent to use a tool ({kind})? {title}");
         let input = self.input.trim();
         if !input.is_empty() && !self.call.title.contains(input) {
             text.push_str("\n\n");
             text.push_str(&excerpt(input, INPUT_BYTES_MAX));
         }
-        text.push_str("\n\nAllow: it does so this once, and goes on.");
+        text.push_str("\n\nAllow: the agent does this once and continues.");
         if self.can_be_remembered {
-            text.push_str(" Always allow: it does so, and you are not asked about the same again.");
+            text.push_str(" Always allow: the agent does this and does not ask again.");
         }
         text.push_str(
-            " Deny: it is told no, and goes on without; anything else you write is told to it as the reason.",
+            " Deny: the agent continues without it. Any other answer also denies it and is passed on as the reason.",
         );
         let fallback = Fallback::Interactive.question().text;
         let mut draft = Draft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
@@ -176,7 +176,7 @@ mod tests {
         let draft = again.question();
         assert_eq!(draft.kind, QuestionKind::Permission);
         let text = draft.text.as_str();
-        assert!(text.contains("(execute): shell\n\ngit push\n\nAllow: it does so this once"), "{text}");
+        assert!(text.contains("(execute)? shell\n\ngit push\n\nAllow: the agent does this once"), "{text}");
         assert_eq!(draft.options.len(), 2);
     }
 

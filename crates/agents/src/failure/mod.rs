@@ -112,19 +112,19 @@ impl FailureKind {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::RateLimit => {
-                "the provider's rate limit is reached; work on this agent goes on when it is over"
+                "the provider's rate limit is reached; work with this agent resumes when it ends"
             }
             Self::Quota => "the account has no credit or quota left; add some, then release the hold",
             Self::Authentication => {
-                "the agent is not logged in or its key is refused; log in, then release the hold"
+                "the agent is not logged in or its key is rejected; log in, then release the hold"
             }
-            Self::Overload => "the provider is overloaded or has an error; it is tried again in a while",
+            Self::Overload => "the provider is overloaded or has an error; Baton retries shortly",
             Self::ContextOverflow => {
-                "the conversation is too long for the model; it goes on in a new session"
+                "the conversation is too long for the model; it continues in a new session"
             }
-            Self::Network => "the provider cannot be reached; it is tried again in a while",
+            Self::Network => "the provider cannot be reached; Baton retries shortly",
             Self::CrashAtStart => {
-                "the agent ended before it could work; run `baton doctor` to see whether it is installed"
+                "the agent exited before it could work; run `baton doctor` to check whether it is installed"
             }
         }
     }

@@ -24,13 +24,11 @@ const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 pub enum StartError {
     #[error("the command is empty; set `command` in its settings")]
     NoCommand,
-    #[error("cannot start `{program}` in {}: there is no such folder", worktree.display())]
+    #[error("cannot start `{program}` in {}: no such folder", worktree.display())]
     NoWorktree { program: String, worktree: PathBuf },
-    #[error("cannot start `{program}`: there is no such program on PATH ({path})")]
+    #[error("cannot start `{program}`: no such program on PATH ({path})")]
     NotOnPath { program: String, path: String },
-    #[error(
-        "cannot start `{program}`: there is no such file, or the interpreter in its first line is missing"
-    )]
+    #[error("cannot start `{program}`: no such file, or the interpreter in its first line is missing")]
     NotFound { program: String },
     #[error("cannot start `{program}`: it is not an executable file")]
     NotExecutable { program: String },

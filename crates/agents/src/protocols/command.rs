@@ -123,7 +123,7 @@ impl CommandRun {
         let exit = status.map(ProcessExit::from);
         self.output.log_note(&match exit {
             Some(exit) => format!("the agent {exit} ({reason:?})"),
-            None => format!("the agent's end was not seen ({reason:?})"),
+            None => format!("the agent's exit status is unknown ({reason:?})"),
         });
         summary::from_reports(self.output.finish().await, reason, exit)
     }
@@ -157,7 +157,7 @@ impl CommandRun {
             // Flush an unfinished last line.
             output.read_stdout(&[]);
             output.read_stderr(&[]);
-            output.add_problem("a process that could not be found keeps the agent's output open".to_owned());
+            output.add_problem("a process outside the tree still holds the agent's output open".to_owned());
         }
     }
 }

@@ -39,10 +39,7 @@ pub fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, Str
     }
     let Fields { tasks } = read(object)?;
     if tasks.len() > DISCOVERED_MAX {
-        return Err(format!(
-            "{} tasks are more than the {DISCOVERED_MAX} that can be asked about",
-            tasks.len()
-        ));
+        return Err(format!("{} tasks exceed the limit of {DISCOVERED_MAX}", tasks.len()));
     }
     Ok(tasks)
 }

@@ -67,7 +67,7 @@ pub struct OutcomeReport {
 
 /// Why a line could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a report could not be read: {reason}; the line was: {line}")]
+#[error("invalid report: {reason}; the line was: {line}")]
 pub struct ReportError {
     /// The value of `baton`, if there was one.
     pub kind: Option<String>,
@@ -92,7 +92,7 @@ pub fn read(line: &str) -> ParsedLine {
     };
     object.values_mut().for_each(clean);
     let Some(Value::String(kind)) = object.remove("baton") else {
-        return fault(None, "`baton` must be a text".to_owned());
+        return fault(None, "`baton` must be a string".to_owned());
     };
     match read_kind(&kind, object) {
         Ok(report) => ParsedLine::Report(report),

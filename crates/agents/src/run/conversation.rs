@@ -157,7 +157,7 @@ impl Conversation {
         }
         if self.output.transcript.turns >= self.turns_max {
             // One turn too many. Not counted, because it will not happen.
-            self.output.log_note(&format!("the limit of {} turns is reached", self.turns_max));
+            self.output.log_note(&format!("the turn limit of {} is reached", self.turns_max));
             self.end_with(EndReason::TurnLimit);
             return;
         }
@@ -208,7 +208,7 @@ impl Conversation {
         }
         let id = self.questions.ask(self.setup.asker.as_ref(), question.clone());
         if id.is_none() {
-            self.output.add_problem(format!("the agent asks more than {ASKING_MAX} things at once"));
+            self.output.add_problem(format!("the agent has more than {ASKING_MAX} open questions"));
             return None;
         }
         self.output.log_note(&format!("asked: {}", question.text));

@@ -110,12 +110,12 @@ impl Dialogue {
             match self.next(started, last_sign, cancel).await {
                 LoopEvent::Stop(reason) => self.conversation.end_with(reason),
                 LoopEvent::StopIgnored => {
-                    self.conversation.output.log_note("the agent was asked to stop and did not");
+                    self.conversation.output.log_note("the agent ignored the request to stop");
                     return;
                 }
                 LoopEvent::StartupTimeout => {
                     let waited = self.limits.startup_timeout;
-                    let said = format!("the agent was not ready for its prompt within {waited:?}");
+                    let said = format!("the agent was not ready within {waited:?}");
                     self.conversation.fail(said);
                 }
                 LoopEvent::Exited => {
@@ -199,7 +199,7 @@ impl Dialogue {
         let reason = conversation.record.reason.unwrap_or(EndReason::Finished);
         conversation.output.log_note(&match exit {
             Some(exit) => format!("the agent {exit} ({reason:?})"),
-            None => format!("the agent's end was not seen ({reason:?})"),
+            None => format!("the agent's exit status is unknown ({reason:?})"),
         });
         let now = conversation.output.now();
         let Conversation { record, output, .. } = conversation;
@@ -249,7 +249,7 @@ impl Dialogue {
         };
         if timeout(DRAIN_PATIENCE, draining).await.is_err() {
             conversation.output.read_stderr(&[]);
-            let said = "a process that could not be found keeps the agent's output open";
+            let said = "a process outside the tree still holds the agent's output open";
             conversation.output.add_problem(said.to_owned());
         }
     }

@@ -103,7 +103,7 @@ impl OutputReader {
     /// Closes the log and sends the last events.
     pub async fn finish(mut self) -> Transcript {
         if let Err(error) = self.log.finish() {
-            let problem = format!("the log could not be written: {error}");
+            let problem = format!("cannot write the log: {error}");
             self.events.push(AgentEvent::Problem(problem.clone()));
             self.transcript.add_problem(problem);
         }

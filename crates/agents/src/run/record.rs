@@ -104,25 +104,22 @@ impl RunRecord {
             EndReason::FailedToStart => self.broken_result("the agent did not start", exit, stderr, now),
             EndReason::Finished => match &self.stop_reason {
                 None if self.is_prompted => {
-                    self.broken_result("the agent ended in the middle of its turn", exit, stderr, now)
+                    self.broken_result("the agent exited in the middle of its turn", exit, stderr, now)
                 }
-                None => self.broken_result(
-                    "the agent ended before it could be given its prompt",
-                    exit,
-                    stderr,
-                    now,
-                ),
+                None => {
+                    self.broken_result("the agent exited before it received its prompt", exit, stderr, now)
+                }
                 Some(StopReason::Error) => self.broken_result("the agent's turn failed", None, stderr, now),
                 Some(_) if self.was_refused_everything() => plain(blocked(format!(
-                    "every tool the agent wanted to use was refused: {}",
+                    "every tool call of the agent was refused: {}",
                     self.refusals.join(", ")
                 ))),
                 Some(StopReason::EndTurn | StopReason::Other(_)) => plain(AttemptResult::Complete),
                 Some(StopReason::MaxTokens | StopReason::MaxTurns) => plain(AttemptResult::Incomplete),
-                Some(StopReason::Refusal) => plain(blocked("the model refused to go on".to_owned())),
+                Some(StopReason::Refusal) => plain(blocked("the model refused to continue".to_owned())),
                 // Not Baton's cancel: some agents end their turn this way after a refusal.
                 Some(StopReason::Cancelled) if !self.refusals.is_empty() => plain(blocked(format!(
-                    "the agent stopped when this was refused: {}",
+                    "the agent stopped after this was refused: {}",
                     self.refusals.join(", ")
                 ))),
                 Some(StopReason::Cancelled) => plain(AttemptResult::Incomplete),

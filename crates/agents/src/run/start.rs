@@ -29,7 +29,9 @@ pub async fn start(
         Ok(log) => log,
         Err(error) => {
             let path = launch.log_path.display();
-            return Err(Box::new(RunResult::failed_to_start(format!("cannot make the log {path}: {error}"))));
+            return Err(Box::new(RunResult::failed_to_start(format!(
+                "cannot create the log {path}: {error}"
+            ))));
         }
     };
     let mut output =

@@ -127,7 +127,7 @@ impl FinalReports {
             return AttemptResult::Asked { question };
         }
         match (self.result.map(|report| report.result), exit) {
-            (_, None) => systemic("the agent ended, but the system does not say how"),
+            (_, None) => systemic("the agent ended, but its exit status is unknown"),
             // These already report a failure; the exit code adds nothing.
             (
                 Some(

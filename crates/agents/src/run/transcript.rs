@@ -123,7 +123,7 @@ impl Transcript {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(problem);
         } else if self.problems.len() == PROBLEMS_MAX {
-            self.problems.push("there were more problems; the log has them".to_owned());
+            self.problems.push("further problems are in the log".to_owned());
         }
     }
 

@@ -177,7 +177,7 @@ impl<'a> ScriptPlayer<'a> {
         let behind = self.prompt.rfind(mark).map(|at| &self.prompt[at + mark.len()..]);
         match behind.and_then(find_answer) {
             Some(answer) => self.answer = Some(answer),
-            None => return Err(io::Error::other(format!("the prompt has no answer behind \"{mark}\""))),
+            None => return Err(io::Error::other(format!("the prompt has no answer after \"{mark}\""))),
         }
         Ok(())
     }

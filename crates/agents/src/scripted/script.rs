@@ -126,9 +126,9 @@ pub struct SpawnChildren {
 /// What is wrong with a script, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
-    #[error("the script cannot be read: {0}")]
+    #[error("invalid script: {0}")]
     Json(String),
-    #[error("the script cannot be followed: {place}: {reason}")]
+    #[error("invalid script: {place}: {reason}")]
     Step { place: String, reason: String },
 }
 

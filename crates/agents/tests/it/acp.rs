@@ -143,7 +143,7 @@ async fn what_a_stop_reason_says_is_weighed() {
         ("cancelled", incomplete),
         (
             "refusal",
-            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to go on".to_owned()) },
+            AttemptResult::Blocked { reason: BlockReason::Other("the model refused to continue".to_owned()) },
         ),
         ("a_word_of_tomorrow", AttemptResult::Complete),
     ] {
@@ -157,7 +157,7 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     let bench = Bench::new();
     let ran = run(bench.acp(r#"{"stderr": "Cannot find module 'left-pad'", "exit": 7}"#)).await;
     let said = systemic(&ran);
-    assert!(said.contains("before it could be given its prompt (exited with code 7)"), "{said}");
+    assert!(said.contains("before it received its prompt (exited with code 7)"), "{said}");
     assert!(said.contains("Cannot find module 'left-pad'"), "{said}");
     assert_eq!(ran.ended.failure.as_ref().unwrap().kind, FailureKind::CrashAtStart);
 
@@ -169,12 +169,12 @@ async fn an_agent_that_does_not_start_says_why_in_its_own_words() {
     assert_eq!(ran.ended.reason, EndReason::FailedToStart);
 
     let ran = run(bench.acp(r#"{"protocol": 2}"#)).await;
-    assert!(systemic(&ran).contains("speaks version 2"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("protocol version 2"), "{}", systemic(&ran));
 
     let mut launch = bench.acp(r#"{"mute": true, "stderr": "downloading itself"}"#);
     launch.limits.startup_timeout = Duration::from_secs(2);
     let ran = run(launch).await;
-    assert!(systemic(&ran).contains("was not ready for its prompt within 2s"), "{}", systemic(&ran));
+    assert!(systemic(&ran).contains("was not ready within 2s"), "{}", systemic(&ran));
     assert!(systemic(&ran).contains("downloading itself"));
     assert_eq!(bench.alive(), [] as [&str; 0]);
 
@@ -247,6 +247,6 @@ async fn mode_and_model_are_set_where_the_agent_has_them() {
     assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
     assert_eq!(
         ran.ended.problems,
-        ["the agent has no mode \"agent\"", "the agent cannot be told to use the model large"]
+        ["the agent has no mode \"agent\"", "the agent has no setting for the model large"]
     );
 }

@@ -110,10 +110,7 @@ async fn what_a_human_says_instead_of_no_reaches_the_agent() {
     assert!(ran.ended.reported.output.ends_with("on a branch"), "{}", ran.ended.reported.output);
     let session = bench.path("acp.sessions").join(ran.ended.agent_session.unwrap());
     let told = std::fs::read_to_string(session).unwrap();
-    assert!(
-        told.contains(r#"About \"git push\", which was not allowed: not to main; use a branch"#),
-        "{told}"
-    );
+    assert!(told.contains(r#"About \"git push\", which was refused: not to main; use a branch"#), "{told}");
 }
 
 #[tokio::test]
@@ -158,6 +155,6 @@ async fn a_form_goes_through_the_same_door() {
     let ran = run(launch, PermissionDecision::Allow, Human(None)).await;
     let AttemptResult::Asked { question } = &ran.ended.reported.result else { panic!("{:?}", ran.ended) };
     assert_eq!(question.kind, QuestionKind::Clarification);
-    assert!(question.text.as_str().starts_with("Which colour?\n\nThe agent asks"), "{}", question.text);
+    assert!(question.text.as_str().starts_with("Which colour?\n\nThe agent waits"), "{}", question.text);
     assert_eq!(question.options.len(), 2);
 }

@@ -57,7 +57,7 @@ async fn a_session_that_cannot_be_loaded_gives_way_to_one_that_is_told() {
         let ran = drive(agent(Preset::GENERIC).as_ref(), launch, |_| false).await;
         assert_eq!(ran.ended.reported.result, AttemptResult::Complete);
         assert_eq!(ran.ended.problems.len(), 1, "{:?}", ran.ended.problems);
-        assert!(ran.ended.problems[0].ends_with("a new session is told the conversation so far"));
+        assert!(ran.ended.problems[0].ends_with("starting a new session with the conversation so far"));
         let session = session_file(&bench, &ran.ended.agent_session.unwrap());
         assert_eq!(session[1]["prompt"], "everything so far");
     }

@@ -123,7 +123,7 @@ async fn a_log_that_cannot_be_made_is_no_start() {
     let mut launch = bench.shell("true");
     launch.log_path = bench.path("no/such/folder/attempt.log");
     let ended = run(launch).await.ended;
-    assert!(ended.problems[0].contains("cannot make the log"), "{:?}", ended.problems);
+    assert!(ended.problems[0].contains("cannot create the log"), "{:?}", ended.problems);
 }
 
 proptest! {

@@ -205,7 +205,7 @@ async fn a_program_that_cannot_start_is_nobodys_fault_and_names_what_was_tried()
     let ran = run(bench.launch(&["no-such-agent", "--flag"])).await;
     assert_eq!((ran.ended.reason, ran.ended.exit), (EndReason::FailedToStart, None));
     let said = systemic_message(&ran);
-    assert!(said.starts_with("cannot start `no-such-agent`: there is no such program on PATH (/"), "{said}");
+    assert!(said.starts_with("cannot start `no-such-agent`: no such program on PATH (/"), "{said}");
     assert!(bench.log().contains("no-such-agent"));
 
     let file = bench.path("agent.sh");
@@ -220,7 +220,7 @@ async fn a_program_that_cannot_start_is_nobodys_fault_and_names_what_was_tried()
     let mut launch = bench.shell("true");
     launch.worktree = bench.path("nowhere");
     let said = systemic_message(&run(launch).await);
-    assert!(said.ends_with("there is no such folder"), "{said}");
+    assert!(said.ends_with("no such folder"), "{said}");
 
     assert!(systemic_message(&run(bench.launch(&[])).await).contains("command is empty"));
 }

@@ -26,7 +26,10 @@ async fn one_that_breaks_says_why_and_one_that_is_missing_is_not_tried() {
     let environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
     let command = bench.acp(r#"{"stderr": "no licence", "exit": 1}"#).command;
     let broken = probe(&Preset::GENERIC, &command, &environment, bench.attempt).await;
-    assert_eq!(broken.handshake, AcpHandshake::Failed("it ended without a greeting\nno licence".to_owned()));
+    assert_eq!(
+        broken.handshake,
+        AcpHandshake::Failed("it exited without a handshake\nno licence".to_owned())
+    );
 
     let missing = ["no-such-agent".to_owned()];
     let missing = probe(&Preset::GENERIC, &missing, &environment, bench.attempt).await;

@@ -131,7 +131,7 @@ fn what_is_not_for_baton_is_text() {
 fn a_bad_report_is_a_fault_that_names_the_mistake() {
     for (line, mistake) in [
         (r#"{"baton":"trun"}"#, "\"trun\" is none of turn, usage, ask, result, outcome, plan"),
-        (r#"{"baton":3}"#, "`baton` must be a text"),
+        (r#"{"baton":3}"#, "`baton` must be a string"),
         (r#"{"baton":"turn""#, "it is not JSON"),
         (r#"{"baton":"usage"}"#, "it names none of input_tokens, output_tokens, cost_usd"),
         (r#"{"baton":"usage","input_tokens":-1}"#, "expected u64"),

@@ -134,7 +134,7 @@ fn an_answer_is_put_into_texts_and_reports() {
     let (out, _, _) = play(&script.replace("Answer:", "Answer"), fenced, 1, true);
     assert!(out.starts_with("<a\n```\nb>\n"), "{out}");
     let (_, err, exit) = play(script, "no such thing", 1, true);
-    assert_eq!(err, "scripted agent: otherwise[0]: the prompt has no answer behind \"Answer:\"\n");
+    assert_eq!(err, "scripted agent: otherwise[0]: the prompt has no answer after \"Answer:\"\n");
     assert_eq!(exit, 1);
 }
 

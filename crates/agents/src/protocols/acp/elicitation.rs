@@ -36,18 +36,18 @@ impl ElicitationForm {
             [] => {
                 options = vec!["YES".to_owned(), "NO".to_owned()];
                 text.push_str(
-                    "\n\nThe agent asks this itself, and waits. YES: it is told so, and goes on with it. NO: it is told \
-                     no, and goes on without.",
+                    "\n\nThe agent waits for the answer. YES: the agent accepts and continues. NO: the agent declines and \
+                     continues.",
                 );
             }
             [(_, schema)] => {
                 options = choices(schema);
-                text.push_str(
-                    "\n\nThe agent asks this itself, and waits. Your answer is given to it as it is",
-                );
+                text.push_str("\n\nThe agent waits for the answer and receives it as you write it");
                 text.push_str(match schema["type"].as_str() {
-                    Some("boolean") => ". YES: it is told yes, and goes on. NO: it is told no, and goes on.",
-                    Some(_) | None => ", and it goes on with it.",
+                    Some("boolean") => {
+                        ". YES: the agent is told yes and continues. NO: the agent is told no and continues."
+                    }
+                    Some(_) | None => ".",
                 });
             }
             several => {
@@ -126,13 +126,17 @@ mod tests {
     fn one_field_is_a_question_with_its_choices() {
         let form = form(&json!({"colour": {"type": "string", "enum": ["red", "blue"]}}));
         let draft = form.question();
-        assert!(draft.text.as_str().starts_with("Which?\n\nThe agent asks this itself"), "{}", draft.text);
+        assert!(
+            draft.text.as_str().starts_with("Which?\n\nThe agent waits for the answer"),
+            "{}",
+            draft.text
+        );
         assert_eq!(draft.options.len(), 2);
         assert_eq!(form.answer("red"), Some(json!({"action": "accept", "content": {"colour": "red"}})));
     }
 
     #[test]
-    fn where_baton_offers_the_words_it_says_what_they_lead_to() {
+    fn offered_answers_are_explained() {
         for properties in [json!({}), json!({"sure": {"type": "boolean"}})] {
             let draft = form(&properties).question();
             assert_eq!(draft.lacks(), [], "{}", draft.text);

@@ -31,7 +31,11 @@ impl AgentRequests {
         match method {
             "session/request_permission" => self.permission(id, params, conversation),
             "elicitation/create" => self.elicitation(id, &params, conversation),
-            _ => conversation.send(&wire::error(&id, METHOD_NOT_FOUND, &format!("Baton has no {method}"))),
+            _ => conversation.send(&wire::error(
+                &id,
+                METHOD_NOT_FOUND,
+                &format!("Baton does not support {method}"),
+            )),
         }
     }
 
@@ -48,9 +52,9 @@ impl AgentRequests {
             }
             Some(PendingRequest::Form(id, form)) => {
                 let answer = form.answer(text).unwrap_or_else(|| {
-                    conversation
-                        .output
-                        .add_problem("the answer does not fit the agent's form; it was declined".to_owned());
+                    conversation.output.add_problem(
+                        "the answer does not fit the agent's form; declined the form".to_owned(),
+                    );
                     self.words.push(text.to_owned());
                     elicitation::declined()
                 });
@@ -78,7 +82,7 @@ impl AgentRequests {
         let request: PermissionParams = match serde_json::from_value(params) {
             Ok(request) => request,
             Err(error) => {
-                conversation.output.add_problem(format!("a request for permission cannot be read: {error}"));
+                conversation.output.add_problem(format!("cannot parse a permission request: {error}"));
                 return conversation.send(&wire::error(&id, INVALID_PARAMS, &error.to_string()));
             }
         };
@@ -99,7 +103,7 @@ impl AgentRequests {
         let Some(form) = ElicitationForm::read(params) else {
             conversation
                 .output
-                .add_problem("the agent asked in a way that Baton cannot show; it was declined".to_owned());
+                .add_problem("declined a question of a kind that Baton cannot show".to_owned());
             return conversation.send(&wire::result(&id, &elicitation::declined()));
         };
         match conversation.ask(form.question()) {
@@ -119,7 +123,7 @@ impl AgentRequests {
         if let Consent::Refused(words) = &consent {
             conversation.record.refuse_call(&pending.call_id, &pending.title);
             if let Some(words) = words {
-                self.words.push(format!("About \"{}\", which was not allowed: {words}", pending.title));
+                self.words.push(format!("About \"{}\", which was refused: {words}", pending.title));
             }
         }
         conversation.send(&wire::result(id, &pending.answer(&consent)));

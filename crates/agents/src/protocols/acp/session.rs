@@ -82,7 +82,7 @@ impl AcpProtocol {
 
     fn answer(&mut self, id: u64, result: Result<Value, RpcError>, conversation: &mut Conversation) {
         let Some((_, step)) = self.awaited.take_if(|(awaited, _)| *awaited == id) else {
-            conversation.output.log_note(&format!("an answer to request {id}, which is not awaited"));
+            conversation.output.log_note(&format!("unexpected response to request {id}"));
             return;
         };
         match (step, result) {
@@ -93,7 +93,7 @@ impl AcpProtocol {
             }
             (SessionStep::Load, Err(error)) => {
                 self.restart_session(
-                    &format!("the agent cannot go on with its earlier session: {error}"),
+                    &format!("the agent cannot resume its earlier session: {error}"),
                     conversation,
                 );
             }
@@ -103,7 +103,7 @@ impl AcpProtocol {
             },
             (SessionStep::Set(_), Ok(_)) => self.set_next(conversation),
             (SessionStep::Set(what), Err(error)) => {
-                conversation.output.add_problem(format!("the agent did not take {what}: {error}"));
+                conversation.output.add_problem(format!("the agent did not accept {what}: {error}"));
                 self.set_next(conversation);
             }
             (SessionStep::Prompt, Ok(response)) => self.turn_ended(&response, conversation),
@@ -120,12 +120,12 @@ impl AcpProtocol {
     fn parse_greeting(&mut self, agent: Value, conversation: &mut Conversation) {
         let agent: InitializeResult = match serde_json::from_value(agent) {
             Ok(agent) => agent,
-            Err(error) => return conversation.fail(format!("the agent's greeting cannot be read: {error}")),
+            Err(error) => return conversation.fail(format!("cannot parse the agent's handshake: {error}")),
         };
         if agent.protocol_version != VERSION {
             let version = agent.protocol_version;
             return conversation
-                .fail(format!("the agent speaks version {version} of its protocol; Baton speaks {VERSION}"));
+                .fail(format!("the agent uses protocol version {version}; Baton supports {VERSION}"));
         }
         if let Some(info) = &agent.info {
             conversation.output.log_note(&format!("the agent is {} {}", info.name, info.version));
@@ -148,7 +148,9 @@ impl AcpProtocol {
 
     /// Starts a new session with the conversation of the old one in its prompt.
     fn restart_session(&mut self, why: &str, conversation: &mut Conversation) {
-        conversation.output.add_problem(format!("{why}; a new session is told the conversation so far"));
+        conversation
+            .output
+            .add_problem(format!("{why}; starting a new session with the conversation so far"));
         if let Some(resume) = self.opening.resume.take() {
             self.opening.prompt = resume.prompt_without;
         }
@@ -173,9 +175,9 @@ impl AcpProtocol {
                 options.filter(|option| option["category"] == "model" || option["id"] == "model");
             match of_model.next().and_then(|option| option["id"].as_str()) {
                 Some(option) => self.settings.push_back(SessionSetting::Option(option.to_owned(), model)),
-                None => conversation
-                    .output
-                    .add_problem(format!("the agent cannot be told to use the model {model}")),
+                None => {
+                    conversation.output.add_problem(format!("the agent has no setting for the model {model}"))
+                }
             }
         }
         self.set_next(conversation);
@@ -265,9 +267,7 @@ impl Protocol for AcpProtocol {
 
     fn handle_oversized_line(&mut self, beginning: &str, conversation: &mut Conversation) {
         let beginning = &beginning[..beginning.floor_char_boundary(QUOTED_BYTES_MAX)];
-        conversation
-            .output
-            .add_problem(format!("a message of the agent is too long to be read: {beginning}"));
+        conversation.output.add_problem(format!("dropped an oversized message of the agent: {beginning}"));
     }
 
     fn deliver_answer(&mut self, ask: AskId, reply: AskReply, conversation: &mut Conversation) {

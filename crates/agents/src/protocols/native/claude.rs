@@ -131,7 +131,7 @@ impl ClaudeProtocol {
     fn control_request(&mut self, line: &Value, conversation: &mut Conversation) {
         let request = &line["request"];
         if request["subtype"] != "can_use_tool" {
-            let error = json!({"subtype": "error", "request_id": line["request_id"], "error": "Baton has no such thing"});
+            let error = json!({"subtype": "error", "request_id": line["request_id"], "error": "Baton does not support this request"});
             return conversation.send(&json!({"type": "control_response", "response": error}).to_string());
         }
         let call = call(text_of(request, "tool_use_id"), text_of(request, "tool_name"), &request["input"]);
@@ -145,7 +145,7 @@ impl ClaudeProtocol {
         match conversation.request_permission(&PermissionRequest { call, input, can_be_remembered: false }) {
             PermissionRuling::Allow => conversation.send(&pending.allow()),
             PermissionRuling::Deny => {
-                conversation.send(&pending.deny("This is not allowed here. Go on without it.", false))
+                conversation.send(&pending.deny("This is not allowed here. Continue without it.", false))
             }
             PermissionRuling::Void => conversation.send(&pending.deny("The turn is being ended.", true)),
             PermissionRuling::Asked(ask) => drop(self.pending.insert(ask, pending)),
@@ -224,9 +224,7 @@ impl Protocol for ClaudeProtocol {
                 conversation.set_session(text_of(&line, "session_id"));
                 conversation.mark_prompted();
             }
-            ("system", "api_retry") => {
-                conversation.output.log_note(&format!("the agent tries again: {line}"))
-            }
+            ("system", "api_retry") => conversation.output.log_note(&format!("the agent retries: {line}")),
             ("assistant", _) => Self::assistant(&line["message"], conversation),
             ("user", _) => Self::user(&line["message"], conversation),
             ("control_request", _) => self.control_request(&line, conversation),
@@ -246,7 +244,7 @@ impl Protocol for ClaudeProtocol {
             Consent::Once | Consent::Always => conversation.send(&pending.allow()),
             Consent::Refused(words) => {
                 conversation.record.refuse_call(&pending.call_id, &pending.title);
-                let words = words.unwrap_or_else(|| "The human said no.".to_owned());
+                let words = words.unwrap_or_else(|| "The user refused.".to_owned());
                 conversation.send(&pending.deny(&words, false));
             }
         }

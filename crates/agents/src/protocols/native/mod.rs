@@ -29,7 +29,7 @@ fn read(line: &str, conversation: &mut Conversation) -> Option<Value> {
 
 fn too_long(beginning: &str, conversation: &mut Conversation) {
     let beginning = &beginning[..beginning.floor_char_boundary(QUOTED_BYTES_MAX)];
-    conversation.output.add_problem(format!("a message of the agent is too long to be read: {beginning}"));
+    conversation.output.add_problem(format!("dropped an oversized message of the agent: {beginning}"));
 }
 
 fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -99,7 +99,7 @@ async fn run(
             again.prompt = resume.prompt_without;
             let protocol = stream.prepare(&mut again);
             let mut ended = dialogue::run(setup, again, protocol, events, cancel).await;
-            ended.problems.insert(0, format!("the agent cannot go on with its earlier session: {said}"));
+            ended.problems.insert(0, format!("the agent cannot resume its earlier session: {said}"));
             ended
         }
         Some(_) | None => ended,
