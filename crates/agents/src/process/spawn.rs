@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
+use tracing::{debug, warn};
 
 use baton_core::id::AttemptId;
 
@@ -91,6 +92,7 @@ impl Process {
         // The child is not reaped before `wait`, so the pid is still its own.
         let identity = ProcessIdentity::from_pid(pid);
         watch.started(&identity);
+        debug!(attempt = %start.attempt, pid, program, "started process");
         let tree = ProcessTree::new(start.attempt, Some(identity.clone()));
         Ok((
             Self { child, identity, tree, is_ended: false, _watch: watch },
@@ -117,7 +119,14 @@ impl Process {
         };
         self.is_ended = ended.is_ok();
         let status = timeout(STATUS_PATIENCE, self.child.wait()).await;
-        (status.ok().and_then(Result::ok), ended)
+        let status = status.ok().and_then(Result::ok);
+        match &ended {
+            Ok(()) => debug!(pid = self.identity.pid, status = ?status, "process tree ended"),
+            Err(leftover) => {
+                warn!(pid = self.identity.pid, leftover = ?leftover.pids, "processes could not be ended")
+            }
+        }
+        (status, ended)
     }
 }
 

@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
+use tracing::debug;
 
 use crate::driver::run_result::{EndReason, ProcessExit, RunResult};
 use crate::driver::{AgentEvent, Driver, Launch, RunClock, RunFuture, RunLimits};
@@ -60,6 +61,7 @@ async fn run(
         limits: launch.limits,
     };
     let reason = drive.run_until_over(feed(stdin, launch.prompt), &mut cancel).await;
+    debug!(?reason, "ending the agent");
     drive.end(reason).await
 }
 

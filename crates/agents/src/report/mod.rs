@@ -50,6 +50,22 @@ pub enum AgentReport {
     Discovered(Vec<DiscoveredTask>),
 }
 
+impl AgentReport {
+    /// The value of `baton` in its line.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Usage(_) => "usage",
+            Self::Ask(_) => "ask",
+            Self::Result(_) => "result",
+            Self::Outcome(_) => "outcome",
+            Self::Plan(_) => "plan",
+            Self::Vagueness(_) => "vagueness",
+            Self::Discovered(_) => "discovered",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultReport {
     /// Never `Asked` or `TurnLimit`: no status line means those.

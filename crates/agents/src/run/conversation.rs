@@ -4,6 +4,7 @@
 //! protocols.
 
 use baton_core::question::Draft;
+use tracing::{debug, info};
 
 use crate::asking::asker::AskReply;
 use crate::asking::pending::{ASKING_MAX, AskId, PendingQuestions};
@@ -166,6 +167,8 @@ impl Conversation {
         self.record.begin_call(&call.id);
         self.output.transcript.turns += 1;
         let turn = self.output.transcript.turns;
+        // Without the title, which may be a command with secrets in it.
+        debug!(turn, call = call.id, kind = call.kind.as_str(), "tool call");
         self.output.log_report(&format!("tool ({}): {}", call.kind.as_str(), call.title));
         self.output.events.push(AgentEvent::Turn(turn));
         self.output.events.push(AgentEvent::ToolStarted(call.clone()));
@@ -173,6 +176,7 @@ impl Conversation {
 
     pub fn end_tool(&mut self, id: &str, end: ToolOutcome) {
         if self.record.end_call(id, end == ToolOutcome::Done) {
+            debug!(call = id, outcome = ?end, "tool call ended");
             if end == ToolOutcome::Failed {
                 self.output.log_report("the tool failed");
             }
@@ -187,6 +191,7 @@ impl Conversation {
             return PermissionRuling::Void;
         }
         let decision = self.setup.permissions.decide(request);
+        debug!(call = request.call.id, kind = request.call.kind.as_str(), ?decision, "permission request");
         self.output.log_report(&format!("permission for {}: {decision:?}", request.call.title));
         self.output.events.push(AgentEvent::PermissionAsked(request.clone(), decision));
         match decision {
@@ -256,6 +261,7 @@ impl Conversation {
             self.record.error = Some(error);
             reason = StopReason::Error;
         }
+        debug!(%reason, "turn ended");
         self.output.log_note(&format!("the turn ended ({reason})"));
         self.output.events.push(AgentEvent::Stopped(reason.clone()));
         self.record.stop_reason = Some(reason);
@@ -295,6 +301,9 @@ impl Conversation {
 
     /// Ends the attempt for a reason other than the agent.
     pub fn end_with(&mut self, reason: EndReason) {
+        if self.record.reason.is_none() {
+            info!(?reason, "ending the agent");
+        }
         self.record.reason.get_or_insert(reason);
     }
 

@@ -1,6 +1,7 @@
 //! Reads an agent's two streams into the log, the events and the transcript.
 
 use baton_core::time::Timestamp;
+use tracing::debug;
 
 use crate::driver::{AgentEvent, RunClock};
 use crate::output::lines::{LINE_BYTES_MAX, LineSplitter, OutputLine};
@@ -148,6 +149,7 @@ impl OutputReader {
     }
 
     fn send_report(&mut self, report: AgentReport) {
+        debug!(turns = self.transcript.turns, report = report.kind(), "report");
         let event = match report {
             AgentReport::Turn => AgentEvent::Turn(self.transcript.turns),
             AgentReport::Usage(usage) => AgentEvent::Usage(UsageKind::PerTurn, usage),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
 use baton_core::question::Draft;
 use baton_core::time::Timestamp;
+use tracing::warn;
 
 use crate::driver::run_result::{EndReason, ProcessExit};
 use crate::failure::{AgentFailure, Symptoms};
@@ -138,6 +139,7 @@ impl RunRecord {
         let error = self.error.as_deref().unwrap_or_default();
         let symptoms = Symptoms { error, stderr, was_prompted: self.is_prompted };
         let failure = AgentFailure::classify(&symptoms, now);
+        warn!(what, failure = ?failure.as_ref().map(|failure| failure.kind), "agent failed");
         let exit = exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
         let advice = failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default();
         let mut message = format!("{what}{exit}{advice}");
