@@ -10,12 +10,12 @@ use tokio::time::timeout;
 use crate::asking::asker::{AskReply, Asker};
 
 /// Open questions per attempt. Further ones are refused.
-pub const ASKING_MAX: usize = 16;
+pub(crate) const ASKING_MAX: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AskId(u64);
+pub(crate) struct AskId(u64);
 
-pub struct PendingQuestions {
+pub(crate) struct PendingQuestions {
     wait: Duration,
     asking: JoinSet<(AskId, AskReply)>,
     waiting: BTreeMap<AskId, Draft>,
@@ -24,12 +24,12 @@ pub struct PendingQuestions {
 
 impl PendingQuestions {
     /// `wait` is how long each question stays open.
-    pub fn new(wait: Duration) -> Self {
+    pub(crate) fn new(wait: Duration) -> Self {
         Self { wait, asking: JoinSet::new(), waiting: BTreeMap::new(), asked: 0 }
     }
 
     /// None when too many questions are open.
-    pub fn ask(&mut self, asker: &dyn Asker, question: Draft) -> Option<AskId> {
+    pub(crate) fn ask(&mut self, asker: &dyn Asker, question: Draft) -> Option<AskId> {
         if self.waiting.len() >= ASKING_MAX {
             return None;
         }
@@ -42,12 +42,12 @@ impl PendingQuestions {
         Some(id)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// The next answer; pends forever while no question is open. Cancel-safe.
-    pub async fn next(&mut self) -> (AskId, Draft, AskReply) {
+    pub(crate) async fn next(&mut self) -> (AskId, Draft, AskReply) {
         loop {
             let (id, reply) = match self.asking.join_next().await {
                 Some(Ok(answered)) => answered,

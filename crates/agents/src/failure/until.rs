@@ -24,7 +24,7 @@ const SPAN_BEHIND: [&str; 8] = [
 const MOMENT_BEHIND: [&str; 6] =
     ["limit reached|", "resets_at", "reset_at", "resets at", "try again at", "resets"];
 
-pub fn find(text: &str, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn find(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.to_lowercase();
     let behind = |mark: &&str| text.find(*mark).map(|at| &text[at + mark.len()..]);
     let span = SPAN_BEHIND.iter().filter_map(behind).find_map(span_ms).map(|ms| now.plus_ms(ms));

@@ -147,7 +147,7 @@ const BEFORE_STATUS: [&str; 5] = ["status", "error", "http", "code", "response"]
 /// How close, in bytes.
 const NEAR: usize = 24;
 
-pub fn kind(text: &str) -> Option<FailureKind> {
+pub(super) fn kind(text: &str) -> Option<FailureKind> {
     let text = text.to_lowercase();
     let by_words = WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
     by_words.map(|(kind, _)| *kind).or_else(|| by_status(&text))

@@ -3,5 +3,5 @@
 //! Nothing here interprets a line; that is for `report` and `protocols`.
 
 pub mod excerpt;
-pub mod lines;
+pub(crate) mod lines;
 pub mod log;

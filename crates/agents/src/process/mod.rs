@@ -8,7 +8,7 @@ pub mod exit;
 pub mod identity;
 pub mod one_shot;
 pub(crate) mod pipe;
-pub mod spawn;
+pub(crate) mod spawn;
 mod table;
 pub mod tree;
 pub(crate) mod waiting;

@@ -8,24 +8,24 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 const CHUNK_BYTES: usize = 64 * 1024;
 /// How long a pipe may stay open once the tree is gone. A process that still holds it cannot be found, and its output is
 /// not the agent's.
-pub const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-pub struct OutputPipe<R> {
+pub(crate) struct OutputPipe<R> {
     source: Option<R>,
     chunk: Vec<u8>,
 }
 
 impl<R: AsyncRead + Unpin> OutputPipe<R> {
-    pub fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Self { source: Some(source), chunk: vec![0; CHUNK_BYTES] }
     }
 
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.source.is_some()
     }
 
     /// The next bytes; an empty slice once at the end of the stream, after which it pends forever. Cancel-safe.
-    pub async fn next(&mut self) -> &[u8] {
+    pub(crate) async fn next(&mut self) -> &[u8] {
         let Some(source) = &mut self.source else {
             return std::future::pending().await;
         };

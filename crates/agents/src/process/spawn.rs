@@ -22,7 +22,7 @@ const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a process did not start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub(crate) enum StartError {
     #[error("the command is empty; set `command` in its settings")]
     NoCommand,
     #[error("cannot start `{program}` in {}: no such folder", worktree.display())]
@@ -39,7 +39,7 @@ pub enum StartError {
 
 /// What to start.
 #[derive(Clone, Copy)]
-pub struct ProcessSpec<'a> {
+pub(crate) struct ProcessSpec<'a> {
     pub attempt: AttemptId,
     pub command: &'a [String],
     pub folder: &'a Path,
@@ -47,7 +47,7 @@ pub struct ProcessSpec<'a> {
 }
 
 /// A running process and its tree. Dropping it kills the tree, unless it was ended.
-pub struct Process {
+pub(crate) struct Process {
     child: Child,
     identity: ProcessIdentity,
     tree: ProcessTree,
@@ -57,7 +57,7 @@ pub struct Process {
 }
 
 /// Baton's ends of the process's standard streams.
-pub struct ProcessPipes {
+pub(crate) struct ProcessPipes {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
@@ -65,7 +65,7 @@ pub struct ProcessPipes {
 
 impl Process {
     /// Starts the program in its folder with exactly the given environment.
-    pub fn start<'a>(what: impl Into<ProcessSpec<'a>>) -> Result<(Self, ProcessPipes), StartError> {
+    pub(crate) fn start<'a>(what: impl Into<ProcessSpec<'a>>) -> Result<(Self, ProcessPipes), StartError> {
         let start = what.into();
         let (program, arguments) = start.command.split_first().ok_or(StartError::NoCommand)?;
         // Before the spawn, so that there is no unwatched moment.
@@ -100,17 +100,20 @@ impl Process {
         ))
     }
 
-    pub fn identity(&self) -> &ProcessIdentity {
+    pub(crate) fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }
 
     /// Waits for the process itself; others of its tree may still run. Cancel-safe.
-    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
     /// Ends the whole tree. The status is None when the process hangs in the kernel.
-    pub async fn end(&mut self, grace: Duration) -> (Option<ExitStatus>, Result<(), LeftoverProcesses>) {
+    pub(crate) async fn end(
+        &mut self,
+        grace: Duration,
+    ) -> (Option<ExitStatus>, Result<(), LeftoverProcesses>) {
         let ended = if self.identity.started.is_some() {
             self.tree.end(grace).await
         } else {
@@ -123,7 +126,7 @@ impl Process {
         match &ended {
             Ok(()) => debug!(pid = self.identity.pid, status = ?status, "process tree ended"),
             Err(leftover) => {
-                warn!(pid = self.identity.pid, leftover = ?leftover.pids, "processes could not be ended")
+                warn!(pid = self.identity.pid, leftover = ?leftover.pids, "processes could not be ended");
             }
         }
         (status, ended)
@@ -139,7 +142,7 @@ impl Drop for Process {
 }
 
 /// Writes the prompt and closes the pipe. The agent need not read all of it.
-pub async fn feed(mut stdin: ChildStdin, prompt: String) {
+pub(crate) async fn feed(mut stdin: ChildStdin, prompt: String) {
     let _ = stdin.write_all(prompt.as_bytes()).await;
     let _ = stdin.shutdown().await;
 }

@@ -106,14 +106,14 @@ impl ProcessEntry {
 }
 
 /// Rejects 0 and negative numbers, which address several processes, and 1, which is init.
-pub fn pid_of(pid: u32) -> Option<Pid> {
+pub(super) fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|&pid| pid > 1).and_then(Pid::from_raw)
 }
 
 /// Calls `visit` for every process. False where there is no `/proc`.
 ///
 /// The listing is repeated until it shows nothing new, so that a chain of processes that fork and exit quickly is seen.
-pub fn visit(mut visit: impl FnMut(ProcessEntry)) -> bool {
+pub(super) fn visit(mut visit: impl FnMut(ProcessEntry)) -> bool {
     if ProcessEntry::find(std::process::id()).is_none() {
         return false;
     }

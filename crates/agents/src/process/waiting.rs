@@ -6,7 +6,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 /// Waits until `span` after `moment`; forever without a span.
-pub async fn after(moment: Instant, span: Option<Duration>) {
+pub(crate) async fn after(moment: Instant, span: Option<Duration>) {
     match span.and_then(|span| moment.checked_add(span)) {
         Some(end) => sleep_until(end).await,
         None => std::future::pending().await,
@@ -14,7 +14,7 @@ pub async fn after(moment: Instant, span: Option<Duration>) {
 }
 
 /// Waits for a cancel.
-pub async fn cancelled(cancel: &mut watch::Receiver<bool>) {
+pub(crate) async fn cancelled(cancel: &mut watch::Receiver<bool>) {
     if cancel.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
         // The sender is gone, so no cancel can come.
         std::future::pending::<()>().await;

@@ -53,16 +53,16 @@ async fn run(
         Err(ended) => return *ended,
     };
     let ProcessPipes { stdin, stdout, stderr } = pipes;
-    let mut drive = CommandRun {
+    let mut run = CommandRun {
         process,
         output,
         stdout: OutputPipe::new(stdout),
         stderr: OutputPipe::new(stderr),
         limits: launch.limits,
     };
-    let reason = drive.run_until_over(feed(stdin, launch.prompt), &mut cancel).await;
+    let reason = run.run_until_over(feed(stdin, launch.prompt), &mut cancel).await;
     debug!(?reason, "ending the agent");
-    drive.end(reason).await
+    run.end(reason).await
 }
 
 /// A running command agent.

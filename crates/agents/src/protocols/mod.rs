@@ -3,9 +3,9 @@
 //! A protocol is a state machine: lines in, lines out, calls on the conversation. Processes, limits and counting are in
 //! `run`.
 
-pub mod acp;
+pub(crate) mod acp;
 pub mod command;
-pub mod native;
+mod native;
 mod traced;
 use crate::driver::Driver;
 use crate::driver::setup::AgentSetup;

@@ -23,30 +23,30 @@ fn read<T: for<'de> Deserialize<'de>>(object: Map<String, Value>) -> Result<T, S
 }
 
 /// Core validates the items when it checks the plan.
-pub fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
+pub(super) fn plan(object: Map<String, Value>) -> Result<PlanDraft, String> {
     read(object)
 }
 
 /// Core requires a judgement and a reason for every point.
-pub fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
+pub(super) fn vagueness(object: Map<String, Value>) -> Result<Rubric, String> {
     read(object)
 }
 
-pub fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
+pub(super) fn discovered(object: Map<String, Value>) -> Result<Vec<DiscoveredTask>, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct DiscoveredFields {
         tasks: Vec<DiscoveredTask>,
     }
-    let Fields { tasks } = read(object)?;
+    let DiscoveredFields { tasks } = read(object)?;
     if tasks.len() > DISCOVERED_MAX {
         return Err(format!("{} tasks exceed the limit of {DISCOVERED_MAX}", tasks.len()));
     }
     Ok(tasks)
 }
 
-pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
+pub(super) fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct UsageFields {
         #[serde(default)]
         input_tokens: Option<u64>,
         #[serde(default)]
@@ -54,7 +54,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
         #[serde(default)]
         cost_usd: Option<f64>,
     }
-    let Fields { input_tokens, output_tokens, cost_usd } = read(object)?;
+    let UsageFields { input_tokens, output_tokens, cost_usd } = read(object)?;
     if input_tokens.is_none() && output_tokens.is_none() && cost_usd.is_none() {
         return Err("it names none of input_tokens, output_tokens, cost_usd".to_owned());
     }
@@ -65,7 +65,7 @@ pub fn usage(object: Map<String, Value>) -> Result<Usage, String> {
     })
 }
 
-pub fn micro_usd(usd: f64) -> Result<u64, String> {
+pub(crate) fn micro_usd(usd: f64) -> Result<u64, String> {
     /// Larger numbers are mistakes.
     const USD_MAX: f64 = 1e9;
     if !(0.0..=USD_MAX).contains(&usd) {
@@ -80,14 +80,14 @@ pub fn micro_usd(usd: f64) -> Result<u64, String> {
     Ok(micro_usd)
 }
 
-pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
+pub(super) fn question(object: Map<String, Value>) -> Result<Draft, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct QuestionFields {
         question: String,
         #[serde(default)]
         options: Option<Vec<String>>,
     }
-    let Fields { question, options } = read(object)?;
+    let QuestionFields { question, options } = read(object)?;
     let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
         .map_err(|_| "the question is blank".to_owned())?;
     let mut draft = Draft::new(QuestionKind::Clarification, text);
@@ -97,16 +97,16 @@ pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
     Ok(draft)
 }
 
-pub fn result(object: Map<String, Value>) -> Result<ResultReport, String> {
+pub(super) fn result(object: Map<String, Value>) -> Result<ResultReport, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct ResultFields {
         status: String,
         #[serde(default)]
         reason: Option<String>,
         #[serde(default)]
         output: Option<String>,
     }
-    let Fields { status, reason, output } = read(object)?;
+    let ResultFields { status, reason, output } = read(object)?;
     let reason =
         reason.map(|reason| excerpt(reason.trim(), REASON_BYTES_MAX)).filter(|reason| !reason.is_empty());
     let result = match status.trim().to_ascii_uppercase().as_str() {
@@ -147,14 +147,14 @@ fn error(reason: Option<String>, output: Option<&str>) -> AttemptResult {
     AttemptResult::Error { cause, message }
 }
 
-pub fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
+pub(super) fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
     #[derive(Deserialize)]
-    struct Fields {
+    struct OutcomeFields {
         outcome: String,
         #[serde(default, alias = "otherDescription")]
         description: Option<String>,
     }
-    let Fields { outcome, description } = read(object)?;
+    let OutcomeFields { outcome, description } = read(object)?;
     let name = outcome.trim().to_owned();
     if name.is_empty() {
         return Err("the outcome is blank".to_owned());

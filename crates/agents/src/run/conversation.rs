@@ -28,7 +28,7 @@ const LINE_BYTES_MAX: usize = 8 * 1024;
 
 /// What becomes of a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PermissionRuling {
+pub(crate) enum PermissionRuling {
     Allow,
     Deny,
     /// The attempt is being ended.
@@ -37,7 +37,7 @@ pub enum PermissionRuling {
     Asked(AskId),
 }
 
-pub struct Conversation {
+pub(crate) struct Conversation {
     pub output: OutputReader,
     pub record: RunRecord,
     setup: AgentSetup,
@@ -53,7 +53,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub fn new(output: OutputReader, setup: AgentSetup, limits: &RunLimits) -> Self {
+    pub(crate) fn new(output: OutputReader, setup: AgentSetup, limits: &RunLimits) -> Self {
         Self {
             output,
             record: RunRecord::default(),
@@ -68,35 +68,35 @@ impl Conversation {
         }
     }
 
-    pub fn preset(&self) -> &Preset {
+    pub(crate) fn preset(&self) -> &Preset {
         &self.setup.preset
     }
 
     // --- To the agent ---
 
     /// Queues one line for the agent.
-    pub fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         self.outgoing.extend_from_slice(line.as_bytes());
         self.outgoing.push(b'\n');
     }
 
     /// Closes the agent's standard input once everything is written.
-    pub fn close_input(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         self.is_input_closed = true;
     }
 
-    pub fn is_input_closed(&self) -> bool {
+    pub(crate) fn is_input_closed(&self) -> bool {
         self.is_input_closed
     }
 
     /// Takes what is queued for the agent.
-    pub fn take_outgoing(&mut self) -> Vec<u8> {
+    pub(crate) fn take_outgoing(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
     }
 
     // --- From the agent ---
 
-    pub fn set_session(&mut self, id: &str) {
+    pub(crate) fn set_session(&mut self, id: &str) {
         if self.record.session.as_deref() != Some(id) {
             self.record.session = Some(id.to_owned());
             self.output.log_note(&format!("the agent's session is {id}"));
@@ -104,12 +104,12 @@ impl Conversation {
         }
     }
 
-    pub fn mark_prompted(&mut self) {
+    pub(crate) fn mark_prompted(&mut self) {
         self.record.is_prompted = true;
     }
 
     /// Adds text to the agent's message.
-    pub fn push_text(&mut self, text: &str) {
+    pub(crate) fn push_text(&mut self, text: &str) {
         if self.is_ending() {
             return;
         }
@@ -125,7 +125,7 @@ impl Conversation {
     }
 
     /// Ends the message, and its last line if necessary.
-    pub fn end_message(&mut self) {
+    pub(crate) fn end_message(&mut self) {
         if !self.line.is_empty() {
             self.output.transcript.output.push("\n");
             self.flush_line();
@@ -139,14 +139,14 @@ impl Conversation {
 
     /// Counts an announced tool call. An id that has ended counts as a new call: a model that reuses one id would never reach
     /// its limit otherwise.
-    pub fn announce_tool(&mut self, call: &ToolCall) {
+    pub(crate) fn announce_tool(&mut self, call: &ToolCall) {
         if self.record.is_new(&call.id) || self.record.is_ended(&call.id) {
             self.begin_tool(call);
         }
     }
 
     /// Counts a tool call when it is mentioned for the first time.
-    pub fn note_tool(&mut self, call: &ToolCall) {
+    pub(crate) fn note_tool(&mut self, call: &ToolCall) {
         if self.record.is_new(&call.id) {
             self.begin_tool(call);
         }
@@ -174,7 +174,7 @@ impl Conversation {
         self.output.events.push(AgentEvent::ToolStarted(call.clone()));
     }
 
-    pub fn end_tool(&mut self, id: &str, end: ToolOutcome) {
+    pub(crate) fn end_tool(&mut self, id: &str, end: ToolOutcome) {
         if self.record.end_call(id, end == ToolOutcome::Done) {
             debug!(call = id, outcome = ?end, "tool call ended");
             if end == ToolOutcome::Failed {
@@ -185,7 +185,7 @@ impl Conversation {
     }
 
     /// Decides about a request, or asks the human.
-    pub fn request_permission(&mut self, request: &PermissionRequest) -> PermissionRuling {
+    pub(crate) fn request_permission(&mut self, request: &PermissionRequest) -> PermissionRuling {
         self.note_tool(&request.call);
         if self.is_ending() {
             return PermissionRuling::Void;
@@ -207,7 +207,7 @@ impl Conversation {
     }
 
     /// Asks the human; None when the attempt is ending or too many questions are open.
-    pub fn ask(&mut self, question: Draft) -> Option<AskId> {
+    pub(crate) fn ask(&mut self, question: Draft) -> Option<AskId> {
         if self.is_ending() {
             return None;
         }
@@ -222,7 +222,7 @@ impl Conversation {
     }
 
     /// The next answer, or None when an event was sent. Cancel-safe.
-    pub async fn next(&mut self) -> Option<(AskId, AskReply)> {
+    pub(crate) async fn next(&mut self) -> Option<(AskId, AskReply)> {
         let (id, question, reply) = tokio::select! {
             answered = self.questions.next() => answered,
             () = self.output.events.send_next() => return None,
@@ -234,18 +234,18 @@ impl Conversation {
         Some((id, reply))
     }
 
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         !self.questions.is_empty()
     }
 
-    pub fn add_tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
+    pub(crate) fn add_tokens(&mut self, kind: UsageKind, input_tokens: u64, output_tokens: u64) {
         self.record.totals.add_tokens(kind, input_tokens, output_tokens);
         self.output
             .events
             .push(AgentEvent::Usage(kind, Usage { input_tokens, output_tokens, cost_micro_usd: 0 }));
     }
 
-    pub fn add_cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {
+    pub(crate) fn add_cost(&mut self, kind: UsageKind, cost_micro_usd: u64) {
         self.record.totals.add_cost(kind, cost_micro_usd);
         self.output.events.push(AgentEvent::Usage(kind, Usage { cost_micro_usd, ..Usage::default() }));
     }
@@ -253,7 +253,7 @@ impl Conversation {
     // --- The end ---
 
     /// The agent says that its turn is over.
-    pub fn end_turn(&mut self, mut reason: StopReason) {
+    pub(crate) fn end_turn(&mut self, mut reason: StopReason) {
         self.end_message();
         if reason == StopReason::EndTurn
             && let Some(error) = self.error_in_message()
@@ -279,7 +279,7 @@ impl Conversation {
     }
 
     /// The turn failed, or could not begin.
-    pub fn fail(&mut self, error: String) {
+    pub(crate) fn fail(&mut self, error: String) {
         self.output.log_note(&error);
         self.record.error = Some(error);
         if self.record.is_prompted {
@@ -291,16 +291,16 @@ impl Conversation {
     }
 
     /// Ends the conversation; the process is ended next.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.is_over = true;
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
     /// Ends the attempt for a reason other than the agent.
-    pub fn end_with(&mut self, reason: EndReason) {
+    pub(crate) fn end_with(&mut self, reason: EndReason) {
         if self.record.reason.is_none() {
             info!(?reason, "ending the agent");
         }
@@ -316,7 +316,7 @@ impl Conversation {
         self.end_with(EndReason::Finished);
     }
 
-    pub fn is_ending(&self) -> bool {
+    pub(crate) fn is_ending(&self) -> bool {
         self.record.reason.is_some()
     }
 }

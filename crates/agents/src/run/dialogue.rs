@@ -29,7 +29,7 @@ use crate::run::summary;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Runs one agent with a two-way protocol to its end.
-pub async fn run(
+pub(crate) async fn run(
     setup: AgentSetup,
     mut launch: Launch,
     protocol: Box<dyn Protocol>,
@@ -48,7 +48,7 @@ pub async fn run(
         };
     let ProcessPipes { stdin, stdout, stderr } = pipes;
     let ends_on_close = setup.preset.ends_on_close;
-    let mut talk = Dialogue {
+    let mut dialogue = Dialogue {
         conversation: Conversation::new(output, setup, &launch.limits),
         process,
         protocol,
@@ -62,8 +62,8 @@ pub async fn run(
         has_exited: false,
         stop_requested_at: None,
     };
-    talk.run_until_over(&mut cancel).await;
-    talk.end().await
+    dialogue.run_until_over(&mut cancel).await;
+    dialogue.end().await
 }
 
 struct Dialogue {

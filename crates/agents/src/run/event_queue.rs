@@ -19,7 +19,7 @@ const WAITING_MAX_AT_END: usize = 4096;
 /// How long an agent waits for the receiver.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub struct EventQueue {
+pub(crate) struct EventQueue {
     receiver: mpsc::Sender<AgentEvent>,
     waiting: VecDeque<AgentEvent>,
     skipped: u64,
@@ -29,11 +29,11 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    pub fn new(receiver: mpsc::Sender<AgentEvent>) -> Self {
+    pub(crate) fn new(receiver: mpsc::Sender<AgentEvent>) -> Self {
         Self { receiver, waiting: VecDeque::new(), skipped: 0, patience_ends: None, is_given_up: false }
     }
 
-    pub fn push(&mut self, event: AgentEvent) {
+    pub(crate) fn push(&mut self, event: AgentEvent) {
         if self.receiver.is_closed() {
             return;
         }
@@ -52,12 +52,12 @@ impl EventQueue {
     }
 
     /// Whether reading should pause until an event is sent.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         !self.is_given_up && self.waiting.len() >= WAITING_MAX
     }
 
     /// Sends one event; pends while there is none. Cancel-safe.
-    pub async fn send_next(&mut self) {
+    pub(crate) async fn send_next(&mut self) {
         if self.waiting.is_empty() {
             return std::future::pending().await;
         }
@@ -79,7 +79,7 @@ impl EventQueue {
     }
 
     /// Sends the remaining events, as far as the receiver takes them.
-    pub async fn finish(mut self) {
+    pub(crate) async fn finish(mut self) {
         if self.skipped > 0 {
             self.waiting.push_back(AgentEvent::Skipped(self.skipped));
         }

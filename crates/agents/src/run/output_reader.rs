@@ -12,9 +12,9 @@ use crate::run::event_queue::EventQueue;
 use crate::run::transcript::Transcript;
 
 /// Text per event; a longer line is split.
-pub const EVENT_TEXT_BYTES_MAX: usize = 8 * 1024;
+pub(crate) const EVENT_TEXT_BYTES_MAX: usize = 8 * 1024;
 
-pub struct OutputReader {
+pub(crate) struct OutputReader {
     pub transcript: Transcript,
     pub events: EventQueue,
     log: AttemptLogWriter,
@@ -24,7 +24,12 @@ pub struct OutputReader {
 }
 
 impl OutputReader {
-    pub fn new(transcript: Transcript, events: EventQueue, log: AttemptLogWriter, clock: RunClock) -> Self {
+    pub(crate) fn new(
+        transcript: Transcript,
+        events: EventQueue,
+        log: AttemptLogWriter,
+        clock: RunClock,
+    ) -> Self {
         Self {
             transcript,
             events,
@@ -36,7 +41,7 @@ impl OutputReader {
     }
 
     /// Takes a chunk of standard output; an empty one is its end.
-    pub fn read_stdout(&mut self, chunk: &[u8]) {
+    pub(crate) fn read_stdout(&mut self, chunk: &[u8]) {
         let mut lines = std::mem::take(&mut self.stdout);
         let now = (self.clock)();
         let mut text = String::new();
@@ -51,7 +56,7 @@ impl OutputReader {
     }
 
     /// Takes a chunk of standard error; an empty one is its end.
-    pub fn read_stderr(&mut self, chunk: &[u8]) {
+    pub(crate) fn read_stderr(&mut self, chunk: &[u8]) {
         let mut lines = std::mem::take(&mut self.stderr);
         let now = (self.clock)();
         let mut text = String::new();
@@ -72,37 +77,37 @@ impl OutputReader {
     }
 
     /// Takes a line of the message of an agent whose standard output is a protocol.
-    pub fn write_message(&mut self, line: &str) {
+    pub(crate) fn write_message(&mut self, line: &str) {
         self.log.line((self.clock)(), LineSource::Out, line);
         self.log.flush();
         self.send_text(&mut format!("{line}\n"), AgentEvent::Text);
     }
 
     /// Logs what such an agent reports.
-    pub fn log_report(&mut self, line: &str) {
+    pub(crate) fn log_report(&mut self, line: &str) {
         self.log.line((self.clock)(), LineSource::Report, line);
         self.log.flush();
     }
 
-    pub fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
     /// Logs a remark by Baton.
-    pub fn log_note(&mut self, text: &str) {
+    pub(crate) fn log_note(&mut self, text: &str) {
         self.log.line((self.clock)(), LineSource::Baton, text);
         self.log.flush();
     }
 
     /// Logs a problem, emits it as an event, and keeps it for the result.
-    pub fn add_problem(&mut self, text: String) {
+    pub(crate) fn add_problem(&mut self, text: String) {
         self.log_note(&text);
         self.events.push(AgentEvent::Problem(text.clone()));
         self.transcript.add_problem(text);
     }
 
     /// Closes the log and sends the last events.
-    pub async fn finish(mut self) -> Transcript {
+    pub(crate) async fn finish(mut self) -> Transcript {
         if let Err(error) = self.log.finish() {
             let problem = format!("cannot write the log: {error}");
             self.events.push(AgentEvent::Problem(problem.clone()));

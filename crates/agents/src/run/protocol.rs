@@ -4,7 +4,7 @@ use crate::asking::asker::AskReply;
 use crate::asking::pending::AskId;
 use crate::run::conversation::Conversation;
 
-pub trait Protocol: Send {
+pub(crate) trait Protocol: Send {
     /// Sends the first message.
     fn begin(&mut self, conversation: &mut Conversation);
 

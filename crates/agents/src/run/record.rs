@@ -19,7 +19,7 @@ use crate::report::usage::UsageTotals;
 const REFUSALS_NAMED_MAX: usize = 10;
 
 #[derive(Debug, Default)]
-pub struct RunRecord {
+pub(crate) struct RunRecord {
     /// The agent's session, once it has one.
     pub session: Option<String>,
     /// The prompt was sent; before that a failure cannot be the task's fault.
@@ -47,21 +47,21 @@ enum CallState {
 
 impl RunRecord {
     /// Whether this call is new. Gemini, for example, first mentions a call when it asks for permission.
-    pub fn is_new(&self, id: &str) -> bool {
+    pub(crate) fn is_new(&self, id: &str) -> bool {
         !self.calls.contains_key(id)
     }
 
     /// Whether a call with this id has ended. Some models reuse ids.
-    pub fn is_ended(&self, id: &str) -> bool {
+    pub(crate) fn is_ended(&self, id: &str) -> bool {
         matches!(self.calls.get(id), Some(CallState::Done | CallState::Failed))
     }
 
-    pub fn begin_call(&mut self, id: &str) {
+    pub(crate) fn begin_call(&mut self, id: &str) {
         self.calls.insert(id.to_owned(), CallState::Open);
     }
 
     /// True when the call was open.
-    pub fn end_call(&mut self, id: &str, is_done: bool) -> bool {
+    pub(crate) fn end_call(&mut self, id: &str, is_done: bool) -> bool {
         match self.calls.get_mut(id) {
             Some(call @ CallState::Open) => {
                 *call = if is_done { CallState::Done } else { CallState::Failed };
@@ -72,7 +72,7 @@ impl RunRecord {
         }
     }
 
-    pub fn refuse_call(&mut self, id: &str, title: &str) {
+    pub(crate) fn refuse_call(&mut self, id: &str, title: &str) {
         self.calls.insert(id.to_owned(), CallState::Refused);
         if self.refusals.len() < REFUSALS_NAMED_MAX {
             self.refusals.push(title.to_owned());
@@ -85,7 +85,7 @@ impl RunRecord {
     }
 
     /// The result in core's terms, and the failure if it is not the task's fault.
-    pub fn result(
+    pub(crate) fn result(
         &self,
         reason: EndReason,
         exit: Option<ProcessExit>,

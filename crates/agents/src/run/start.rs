@@ -12,14 +12,14 @@ use crate::run::summary;
 use crate::run::transcript::Transcript;
 
 /// A running agent and its output reader.
-pub struct StartedAgent {
+pub(crate) struct StartedAgent {
     pub process: Process,
     pub pipes: ProcessPipes,
     pub output: OutputReader,
 }
 
 /// Starts the agent. The error is the result of a run that was cancelled before or could not start.
-pub async fn start(
+pub(crate) async fn start(
     launch: &Launch,
     clock: RunClock,
     events: mpsc::Sender<AgentEvent>,

@@ -10,28 +10,28 @@ use crate::output::excerpt::TextExcerpt;
 use crate::report::{AgentReport, OutcomeReport, ReportError, ResultReport, Usage};
 
 /// Output kept for prompts and pages; the log has more.
-pub const OUTPUT_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const OUTPUT_BYTES_MAX: usize = 256 * 1024;
 /// Tail of standard error kept for error messages.
-pub const STDERR_TAIL_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const STDERR_TAIL_BYTES_MAX: usize = 4 * 1024;
 /// Problems kept; later ones tend to repeat the first.
-pub const PROBLEMS_MAX: usize = 20;
+pub(crate) const PROBLEMS_MAX: usize = 20;
 
 /// Why the agent is ended by what it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopCause {
+pub(crate) enum StopCause {
     Asked,
     TurnLimit,
 }
 
 /// A report that would have determined the result, but could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UnreadableReport {
+pub(crate) enum UnreadableReport {
     Question(ReportError),
     Result(ReportError),
 }
 
 #[derive(Debug)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     turns_max: u32,
     pub turns: u32,
     pub usage: Usage,
@@ -51,7 +51,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    pub fn new(turns_max: u32) -> Self {
+    pub(crate) fn new(turns_max: u32) -> Self {
         Self {
             turns_max: turns_max.max(1),
             turns: 0,
@@ -70,7 +70,7 @@ impl Transcript {
         }
     }
 
-    pub fn add_report(&mut self, report: &AgentReport) {
+    pub(crate) fn add_report(&mut self, report: &AgentReport) {
         match report {
             AgentReport::Turn => {
                 self.turns += 1;
@@ -101,7 +101,7 @@ impl Transcript {
     }
 
     /// What ended the run; `seen` is what it looked like from outside.
-    pub fn end_reason(&self, seen: EndReason) -> EndReason {
+    pub(crate) fn end_reason(&self, seen: EndReason) -> EndReason {
         match self.over {
             Some(StopCause::Asked) => EndReason::Finished,
             Some(StopCause::TurnLimit) => EndReason::TurnLimit,
@@ -110,7 +110,7 @@ impl Transcript {
     }
 
     /// Adds a line that looked like a report. Its text was added too, so nothing is lost.
-    pub fn add_report_error(&mut self, fault: &ReportError) {
+    pub(crate) fn add_report_error(&mut self, fault: &ReportError) {
         match fault.kind.as_deref() {
             Some("ask") => self.unreadable = Some(UnreadableReport::Question(fault.clone())),
             Some("result") => self.unreadable = Some(UnreadableReport::Result(fault.clone())),
@@ -119,7 +119,7 @@ impl Transcript {
         self.add_problem(fault.to_string());
     }
 
-    pub fn add_problem(&mut self, problem: String) {
+    pub(crate) fn add_problem(&mut self, problem: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(problem);
         } else if self.problems.len() == PROBLEMS_MAX {
@@ -127,12 +127,12 @@ impl Transcript {
         }
     }
 
-    pub fn push_text(&mut self, line: &str) {
+    pub(crate) fn push_text(&mut self, line: &str) {
         self.output.push(line);
         self.output.push("\n");
     }
 
-    pub fn push_stderr(&mut self, line: &str) {
+    pub(crate) fn push_stderr(&mut self, line: &str) {
         self.stderr.push(line);
         self.stderr.push("\n");
     }

@@ -23,23 +23,27 @@ const FLOOD_LINE: &[u8; 80] =
     b"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n";
 const FLOOD_LINES_AT_ONCE: usize = 1000;
 
-pub struct ScriptPlayer<'a> {
+pub(super) struct ScriptPlayer<'a> {
     stage: ScriptStage<'a>,
     prompt: String,
     answer: Option<String>,
 }
 
 impl<'a> ScriptPlayer<'a> {
-    pub fn new(stage: ScriptStage<'a>, prompt: &str) -> Self {
+    pub(super) fn new(stage: ScriptStage<'a>, prompt: &str) -> Self {
         Self { stage, prompt: prompt.to_owned(), answer: None }
     }
 
-    pub fn complain(&mut self, text: &str) {
+    pub(super) fn complain(&mut self, text: &str) {
         let _ = writeln!(self.stage.err, "scripted agent: {text}");
     }
 
     /// Executes one step; returns an exit code if it ends the script.
-    pub fn play(&mut self, step: &ScriptStep, place: (Option<usize>, usize)) -> io::Result<Option<u8>> {
+    pub(super) fn play(
+        &mut self,
+        step: &ScriptStep,
+        place: (Option<usize>, usize),
+    ) -> io::Result<Option<u8>> {
         match step {
             ScriptStep::Write(TextFile { path, text }) => self.write(path, text)?,
             ScriptStep::Append(TextFile { path, text }) => self.append(path, text)?,

@@ -166,7 +166,7 @@ impl Script {
 }
 
 /// The position as a JSON path.
-pub fn place(scene: Option<usize>, step: usize) -> String {
+pub(super) fn place(scene: Option<usize>, step: usize) -> String {
     match scene {
         Some(scene) => format!("scripts[{scene}].steps[{step}]"),
         None => format!("otherwise[{step}]"),

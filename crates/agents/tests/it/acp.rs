@@ -20,7 +20,7 @@ use baton_core::time::Timestamp;
 
 use crate::bench::{Bench, Ran, clock, drive, says};
 
-pub fn agent(preset: Preset) -> Box<dyn Driver> {
+pub(crate) fn agent(preset: Preset) -> Box<dyn Driver> {
     let setup = AgentSetup::new(clock(), preset).permissions(Arc::new(PermissionDecision::Allow));
     protocols::for_kind(AgentKind::Acp, setup)
 }

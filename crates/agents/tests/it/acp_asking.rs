@@ -71,7 +71,7 @@ async fn an_agent_that_was_refused_everything_has_not_succeeded_whatever_it_says
     let AttemptResult::Blocked { reason: BlockReason::Other(reason) } = &ran.ended.reported.result else {
         panic!("{:?}", ran.ended)
     };
-    assert_eq!(reason, "every tool the agent wanted to use was refused: git push");
+    assert_eq!(reason, "every tool call of the agent was refused: git push");
 
     // One that did something else beside it has done something.
     let steps = r#"[{"tool": "edit"}, {"permission": {"command": "git push"}}, {"text": "done"}]"#;

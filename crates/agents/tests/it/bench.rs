@@ -18,20 +18,20 @@ use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
 /// Longer than anything here takes on a busy machine, shorter than anyone's patience.
-pub const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
-pub struct Bench {
+pub(crate) struct Bench {
     pub folder: TempDir,
     pub attempt: AttemptId,
 }
 
-pub struct Ran {
+pub(crate) struct Ran {
     pub ended: RunResult,
     pub events: Vec<AgentEvent>,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let attempt = AttemptId::from_bits(u64::from(std::process::id()) << 32 | u64::from(number));
@@ -40,15 +40,15 @@ impl Bench {
         Self { folder, attempt }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn worktree(&self) -> PathBuf {
+    pub(crate) fn worktree(&self) -> PathBuf {
         self.path("worktree")
     }
 
-    pub fn launch(&self, command: &[&str]) -> Launch {
+    pub(crate) fn launch(&self, command: &[&str]) -> Launch {
         Launch {
             attempt: self.attempt,
             command: command.iter().map(|&word| word.to_owned()).collect(),
@@ -61,50 +61,50 @@ impl Bench {
         }
     }
 
-    pub fn shell(&self, script: &str) -> Launch {
+    pub(crate) fn shell(&self, script: &str) -> Launch {
         self.launch(&["sh", "-c", script])
     }
 
     /// The scripted agent with these steps for every prompt.
-    pub fn steps(&self, steps: &str) -> Launch {
+    pub(crate) fn steps(&self, steps: &str) -> Launch {
         self.script(&format!(r#"{{"otherwise": {steps}}}"#))
     }
 
-    pub fn script(&self, script: &str) -> Launch {
+    pub(crate) fn script(&self, script: &str) -> Launch {
         let path = self.path("script.json");
         fs::write(&path, script).unwrap();
         self.launch(&[env!("CARGO_BIN_EXE_scripted-agent"), path.to_str().unwrap()])
     }
 
     /// The fake agent that speaks the Agent Client Protocol.
-    pub fn acp(&self, script: &str) -> Launch {
+    pub(crate) fn acp(&self, script: &str) -> Launch {
         let path = self.path("acp.json");
         fs::write(&path, script).unwrap();
         self.launch(&[env!("CARGO_BIN_EXE_fake-acp-agent"), path.to_str().unwrap()])
     }
 
     /// The same with these steps for its only prompt.
-    pub fn acp_steps(&self, steps: &str) -> Launch {
+    pub(crate) fn acp_steps(&self, steps: &str) -> Launch {
         self.acp(&format!(r#"{{"turns": [{steps}]}}"#))
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("attempt.log")).unwrap()
     }
 
     /// Makes the worktree a repository.
-    pub fn init_git(&self) {
+    pub(crate) fn init_git(&self) {
         self.git(&["init", "--quiet"]);
     }
 
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let output = Command::new("git").args(arguments).current_dir(self.worktree()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Living processes that carry this attempt's id, found without any of the code under test.
-    pub fn alive(&self) -> Vec<String> {
+    pub(crate) fn alive(&self) -> Vec<String> {
         let mark = format!("BATON_ATTEMPT_ID={}", self.attempt);
         let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
         processes
@@ -125,26 +125,30 @@ impl Drop for Bench {
     }
 }
 
-pub fn clock() -> RunClock {
+pub(crate) fn clock() -> RunClock {
     Arc::new(|| Timestamp::from_ms(0))
 }
 
 /// Runs an agent to its end.
-pub async fn run(launch: Launch) -> Ran {
+pub(crate) async fn run(launch: Launch) -> Ran {
     run_until(launch, |_| false).await
 }
 
 /// Runs an agent, and cancels it as soon as an event is the one that was waited for.
-pub async fn run_until(launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
+pub(crate) async fn run_until(launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
     drive(&CommandAgent::new(clock()), launch, is_awaited).await
 }
 
 /// The same with any driver.
-pub async fn drive(agent: &dyn Driver, launch: Launch, is_awaited: impl Fn(&AgentEvent) -> bool) -> Ran {
+pub(crate) async fn drive(
+    agent: &dyn Driver,
+    launch: Launch,
+    is_awaited: impl Fn(&AgentEvent) -> bool,
+) -> Ran {
     drive_within(DEADLINE, agent, launch, is_awaited).await
 }
 
-pub async fn drive_within(
+pub(crate) async fn drive_within(
     deadline: Duration,
     agent: &dyn Driver,
     launch: Launch,
@@ -167,12 +171,12 @@ pub async fn drive_within(
     Ran { ended, events }
 }
 
-pub fn says(event: &AgentEvent, text: &str) -> bool {
+pub(crate) fn says(event: &AgentEvent, text: &str) -> bool {
     matches!(event, AgentEvent::Text(said) if said.contains(text))
 }
 
 /// Looks until it is so.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < DEADLINE, "waited in vain until {what}");

@@ -22,7 +22,7 @@ const ATTEMPT: &str = "BATON_TEST_ATTEMPT";
 const WATCHED: &str = "BATON_TEST_WATCHED";
 
 /// Children that stay in the agent's group, children that leave it, and one of those that ignores TERM.
-pub const FAMILY: &str = r#"{"spawn": {"count": 2}}, {"spawn": {"count": 2, "detached": true}},
+pub(crate) const FAMILY: &str = r#"{"spawn": {"count": 2}}, {"spawn": {"count": 2, "detached": true}},
     {"spawn": {"count": 1, "detached": true, "ignore_term": true}}"#;
 
 /// Not a test: the program that [`KilledDriver`] starts. Runs `script.json` as an agent and, once it is there,
@@ -99,17 +99,17 @@ async fn run_one_shot(folder: &Path, attempt: AttemptId) {
 }
 
 /// A driver in a process of its own.
-pub struct KilledDriver {
+pub(crate) struct KilledDriver {
     child: Child,
 }
 
 impl KilledDriver {
     /// Nothing looks after it: what it leaves is found by the next Baton.
-    pub fn unwatched(bench: &Bench) -> Self {
+    pub(crate) fn unwatched(bench: &Bench) -> Self {
         Self::start(bench, &[])
     }
 
-    pub fn watched(bench: &Bench) -> Self {
+    pub(crate) fn watched(bench: &Bench) -> Self {
         Self::start(bench, &[(WATCHED, "1")])
     }
 
@@ -131,17 +131,17 @@ impl KilledDriver {
         Self { child }
     }
 
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    pub fn wait(mut self) {
+    pub(crate) fn wait(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 
     /// The pid of its watchdog, once it has the name by which process lists show it.
-    pub fn watchdog(&self) -> u32 {
+    pub(crate) fn watchdog(&self) -> u32 {
         let mut pid = None;
         wait_until("the watchdog runs", || {
             pid = child_named(self.child.id(), "agent-watchdog");
@@ -169,12 +169,12 @@ fn child_named(parent: u32, name: &str) -> Option<u32> {
     child.split(' ').next()?.parse().ok()
 }
 
-pub fn is_running(pid: u32) -> bool {
+pub(crate) fn is_running(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 /// Writes the steps of a script for every prompt.
-pub fn write_script(bench: &Bench, name: &str, steps: &str) {
+pub(crate) fn write_script(bench: &Bench, name: &str, steps: &str) {
     // Under its name all at once: the driver waits for it.
     let unfinished = bench.path("unfinished");
     fs::write(&unfinished, format!(r#"{{"otherwise": {steps}}}"#)).unwrap();
@@ -182,7 +182,7 @@ pub fn write_script(bench: &Bench, name: &str, steps: &str) {
 }
 
 /// Drives an agent in a process of its own, kills that process, and returns the identity it wrote down.
-pub fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
+pub(crate) fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
     write_script(bench, "script.json", steps);
     let driver = KilledDriver::unwatched(bench);
     wait_until("the agent is ready", || bench.path("ready").exists());
@@ -191,20 +191,20 @@ pub fn kill_a_driver(bench: &Bench, steps: &str) -> ProcessIdentity {
 }
 
 /// A process that is no part of any attempt.
-pub struct Innocent(Child);
+pub(crate) struct Innocent(Child);
 
 impl Innocent {
     /// In a group of its own, like an agent.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         Self(child)
     }
 
-    pub fn identity(&self) -> ProcessIdentity {
+    pub(crate) fn identity(&self) -> ProcessIdentity {
         ProcessIdentity::from_pid(self.0.id())
     }
 
-    pub fn is_untouched(&mut self) -> bool {
+    pub(crate) fn is_untouched(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
 }

@@ -97,7 +97,9 @@ mod tests {
     #[test]
     fn a_replay_and_a_trip_through_the_pipe_give_the_same_set() {
         let mut trees = WatchedTrees::default();
-        [watch(1), started(1), watch(2)].iter().for_each(|message| trees.apply(message));
+        for message in [watch(1), started(1), watch(2)] {
+            trees.apply(&message);
+        }
         let mut copy = WatchedTrees::default();
         for message in trees.replay() {
             let line = message.to_line().unwrap();

@@ -12,7 +12,7 @@ use crate::output::excerpt::excerpt;
 use crate::report::{OPTIONS_MAX, QUESTION_BYTES_MAX};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ElicitationForm {
+pub(super) struct ElicitationForm {
     message: String,
     /// Name and schema, in the order of the form.
     fields: Vec<(String, Value)>,
@@ -20,7 +20,7 @@ pub struct ElicitationForm {
 
 impl ElicitationForm {
     /// None when it is not a form; a link, for example, needs a person at a browser.
-    pub fn read(params: &Value) -> Option<Self> {
+    pub(super) fn read(params: &Value) -> Option<Self> {
         if !matches!(params["mode"].as_str(), None | Some("form")) {
             return None;
         }
@@ -29,7 +29,7 @@ impl ElicitationForm {
         Some(Self { message, fields: fields.into_iter().collect() })
     }
 
-    pub fn question(&self) -> Draft {
+    pub(super) fn question(&self) -> Draft {
         let mut text = self.message.clone();
         let mut options = Vec::new();
         match self.fields.as_slice() {
@@ -67,7 +67,7 @@ impl ElicitationForm {
     }
 
     /// The answer in the form's shape; None when it does not fit.
-    pub fn answer(&self, text: &str) -> Option<Value> {
+    pub(super) fn answer(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let content = match self.fields.as_slice() {
             [] => return (!is_no(text)).then(|| json!({"action": "accept", "content": {}})),
@@ -81,11 +81,11 @@ impl ElicitationForm {
     }
 }
 
-pub fn declined() -> Value {
+pub(super) fn declined() -> Value {
     json!({"action": "decline"})
 }
 
-pub fn cancelled() -> Value {
+pub(super) fn cancelled() -> Value {
     json!({"action": "cancel"})
 }
 

@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The stable version. Agents answer with the version they support.
-pub const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 1;
 
 // --- Opening ---
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Initialize {
+pub(super) struct Initialize {
     pub protocol_version: u16,
     pub client_capabilities: Value,
     pub client_info: ClientInfo,
 }
 
 #[derive(Debug, Serialize)]
-pub struct ClientInfo {
+pub(super) struct ClientInfo {
     pub name: &'static str,
     pub version: &'static str,
 }
@@ -30,7 +30,7 @@ pub struct ClientInfo {
 /// The response to `initialize`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InitializeResult {
+pub(super) struct InitializeResult {
     pub protocol_version: u16,
     #[serde(default, rename = "agentCapabilities")]
     pub can: Capabilities,
@@ -42,34 +42,34 @@ pub struct InitializeResult {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Capabilities {
+pub(super) struct Capabilities {
     pub load_session: bool,
     pub mcp_capabilities: McpCapabilities,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct McpCapabilities {
+pub(super) struct McpCapabilities {
     pub http: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct AgentInfo {
+pub(super) struct AgentInfo {
     pub name: String,
     pub version: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct AuthMethod {
+pub(super) struct AuthMethod {
     pub name: String,
 }
 
 /// `session/new`, or `session/load` when there is a session id.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OpenSession {
+pub(super) struct OpenSession {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     pub cwd: PathBuf,
@@ -79,7 +79,7 @@ pub struct OpenSession {
 /// An HTTP server has a `type`; one that the agent starts has none.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum McpServer {
+pub(super) enum McpServer {
     Http {
         #[serde(rename = "type")]
         kind: &'static str,
@@ -97,7 +97,7 @@ pub enum McpServer {
 
 /// A header or an environment variable.
 #[derive(Debug, Serialize)]
-pub struct NameValue {
+pub(super) struct NameValue {
     pub name: String,
     pub value: String,
 }
@@ -106,7 +106,7 @@ pub struct NameValue {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct AcpUsage {
+pub(super) struct AcpUsage {
     #[serde(rename = "inputTokens")]
     pub input: u64,
     #[serde(rename = "outputTokens")]
@@ -118,7 +118,7 @@ pub struct AcpUsage {
 /// The content of a `session/update`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "sessionUpdate", rename_all = "snake_case")]
-pub enum SessionUpdate {
+pub(super) enum SessionUpdate {
     AgentMessageChunk {
         content: AcpContent,
     },
@@ -135,7 +135,7 @@ pub enum SessionUpdate {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct AcpContent {
+pub(super) struct AcpContent {
     /// None for images and the like.
     #[serde(default)]
     pub text: Option<String>,
@@ -144,7 +144,7 @@ pub struct AcpContent {
 /// A new call or an update, which has only what changed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AcpToolCall {
+pub(super) struct AcpToolCall {
     #[serde(rename = "toolCallId")]
     pub id: String,
     #[serde(default)]
@@ -159,7 +159,7 @@ pub struct AcpToolCall {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AcpToolKind {
+pub(super) enum AcpToolKind {
     Read,
     Edit,
     Delete,
@@ -174,7 +174,7 @@ pub enum AcpToolKind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ToolStatus {
+pub(super) enum ToolStatus {
     Completed,
     Failed,
     /// Pending, in progress, and future values.
@@ -183,7 +183,7 @@ pub enum ToolStatus {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct AcpCost {
+pub(super) struct AcpCost {
     pub amount: f64,
     pub currency: String,
 }
@@ -192,7 +192,7 @@ pub struct AcpCost {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PermissionParams {
+pub(super) struct PermissionParams {
     pub tool_call: AcpToolCall,
     #[serde(default)]
     pub options: Vec<PermissionOption>,
@@ -200,14 +200,14 @@ pub struct PermissionParams {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PermissionOption {
+pub(super) struct PermissionOption {
     pub option_id: String,
     pub kind: OptionKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OptionKind {
+pub(super) enum OptionKind {
     AllowOnce,
     AllowAlways,
     RejectOnce,

@@ -24,12 +24,12 @@ use opening::{Opening, greeting};
 use session::AcpProtocol;
 use wire::RpcMessage;
 
-pub struct AcpAgent {
+pub(crate) struct AcpAgent {
     setup: AgentSetup,
 }
 
 impl AcpAgent {
-    pub fn new(setup: AgentSetup) -> Self {
+    pub(crate) fn new(setup: AgentSetup) -> Self {
         Self { setup }
     }
 }

@@ -13,7 +13,7 @@ use crate::protocols::acp::messages::{
 
 /// The `initialize` parameters. Baton offers neither file access nor terminals: the agent works in its worktree with its
 /// own tools, as it would without Baton.
-pub fn greeting() -> Initialize {
+pub(super) fn greeting() -> Initialize {
     Initialize {
         protocol_version: VERSION,
         client_capabilities: json!({
@@ -27,7 +27,7 @@ pub fn greeting() -> Initialize {
 
 /// The part of a launch that a session needs.
 #[derive(Debug, Clone)]
-pub struct Opening {
+pub(super) struct Opening {
     worktree: PathBuf,
     pub prompt: String,
     pub resume: Option<SessionResume>,
@@ -39,7 +39,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    pub fn new(launch: &Launch, preset: &Preset) -> Self {
+    pub(super) fn new(launch: &Launch, preset: &Preset) -> Self {
         let session = &launch.session;
         let attempt = launch.attempt.to_string();
         let environment = |tools: &ToolServer| tools.shim_environment(&launch.environment, &attempt);
@@ -56,7 +56,7 @@ impl Opening {
     }
 
     /// Parameters for a new session, or for an earlier one by its id.
-    pub fn session(&self, id: Option<&str>, agent: &InitializeResult) -> OpenSession {
+    pub(super) fn session(&self, id: Option<&str>, agent: &InitializeResult) -> OpenSession {
         OpenSession {
             session_id: id.map(str::to_owned),
             cwd: self.worktree.clone(),

@@ -7,13 +7,13 @@ use crate::protocols::acp::messages::{OptionKind, PermissionOption, PermissionPa
 use crate::protocols::acp::updates;
 
 #[derive(Debug, Clone)]
-pub struct PendingPermission {
+pub(super) struct PendingPermission {
     pub call_id: String,
     pub title: String,
     options: Vec<PermissionOption>,
 }
 
-pub fn read(request: PermissionParams) -> (PermissionRequest, PendingPermission) {
+pub(super) fn read(request: PermissionParams) -> (PermissionRequest, PendingPermission) {
     let call = updates::call_of(&request.tool_call);
     let pending =
         PendingPermission { call_id: call.id.clone(), title: call.title.clone(), options: request.options };
@@ -31,7 +31,7 @@ impl PendingPermission {
     }
 
     /// Maps the consent to one of the agent's options; cancelled when none fits.
-    pub fn answer(&self, consent: &Consent) -> Value {
+    pub(super) fn answer(&self, consent: &Consent) -> Value {
         use OptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
         let wanted = match consent {
             Consent::Once => [AllowOnce, AllowAlways],
@@ -46,6 +46,6 @@ impl PendingPermission {
 }
 
 /// The response when the turn is being ended.
-pub fn cancelled() -> Value {
+pub(super) fn cancelled() -> Value {
     json!({"outcome": {"outcome": "cancelled"}})
 }

@@ -13,7 +13,7 @@ use crate::protocols::acp::wire::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::run::conversation::{Conversation, PermissionRuling};
 
 #[derive(Default)]
-pub struct AgentRequests {
+pub(super) struct AgentRequests {
     /// Waiting for a human.
     pending: BTreeMap<AskId, PendingRequest>,
     /// Reasons humans gave for refusals; sent to the agent when its turn ends.
@@ -27,7 +27,7 @@ enum PendingRequest {
 }
 
 impl AgentRequests {
-    pub fn take(&mut self, id: Value, method: &str, params: Value, conversation: &mut Conversation) {
+    pub(super) fn take(&mut self, id: Value, method: &str, params: Value, conversation: &mut Conversation) {
         match method {
             "session/request_permission" => self.permission(id, params, conversation),
             "elicitation/create" => self.elicitation(id, &params, conversation),
@@ -40,15 +40,15 @@ impl AgentRequests {
     }
 
     /// What is still to be sent to the agent, if anything.
-    pub fn take_remarks(&mut self) -> Option<String> {
+    pub(super) fn take_remarks(&mut self) -> Option<String> {
         let words = std::mem::take(&mut self.words).join("\n");
         (!words.is_empty()).then_some(words)
     }
 
-    pub fn deliver_answer(&mut self, ask: AskId, text: &str, conversation: &mut Conversation) {
+    pub(super) fn deliver_answer(&mut self, ask: AskId, text: &str, conversation: &mut Conversation) {
         match self.pending.remove(&ask) {
             Some(PendingRequest::Permission(id, pending)) => {
-                self.consented(&id, &pending, text, conversation)
+                self.consented(&id, &pending, text, conversation);
             }
             Some(PendingRequest::Form(id, form)) => {
                 let answer = form.answer(text).unwrap_or_else(|| {
@@ -65,14 +65,14 @@ impl AgentRequests {
     }
 
     /// Cancels all waiting requests when the turn is being ended.
-    pub fn cancel(&mut self, conversation: &mut Conversation) {
+    pub(super) fn cancel(&mut self, conversation: &mut Conversation) {
         for (_, asked) in std::mem::take(&mut self.pending) {
             match asked {
                 PendingRequest::Permission(id, _) => {
-                    conversation.send(&wire::result(&id, &permission::cancelled()))
+                    conversation.send(&wire::result(&id, &permission::cancelled()));
                 }
                 PendingRequest::Form(id, _) => {
-                    conversation.send(&wire::result(&id, &elicitation::cancelled()))
+                    conversation.send(&wire::result(&id, &elicitation::cancelled()));
                 }
             }
         }

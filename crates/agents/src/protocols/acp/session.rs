@@ -21,7 +21,7 @@ const QUOTED_BYTES_MAX: usize = 200;
 /// Prompts per attempt: the task's own, and humans' remarks about refusals.
 const PROMPTS_MAX: u32 = 10;
 
-pub struct AcpProtocol {
+pub(super) struct AcpProtocol {
     opening: Opening,
     agent: InitializeResult,
     session: String,
@@ -49,7 +49,7 @@ enum SessionSetting {
 }
 
 impl AcpProtocol {
-    pub fn new(opening: Opening) -> Self {
+    pub(super) fn new(opening: Opening) -> Self {
         Self {
             opening,
             agent: InitializeResult::default(),
@@ -109,7 +109,7 @@ impl AcpProtocol {
             (SessionStep::Prompt, Ok(response)) => self.turn_ended(&response, conversation),
             // A cancelled turn may end with an error.
             (SessionStep::Prompt, Err(_)) if conversation.is_ending() => {
-                conversation.end_turn(StopReason::Cancelled)
+                conversation.end_turn(StopReason::Cancelled);
             }
             (SessionStep::Initialize | SessionStep::New | SessionStep::Prompt, Err(error)) => {
                 conversation.fail(format!("{error}{}", self.login_methods(&error)));
@@ -176,7 +176,9 @@ impl AcpProtocol {
             match of_model.next().and_then(|option| option["id"].as_str()) {
                 Some(option) => self.settings.push_back(SessionSetting::Option(option.to_owned(), model)),
                 None => {
-                    conversation.output.add_problem(format!("the agent has no setting for the model {model}"))
+                    conversation
+                        .output
+                        .add_problem(format!("the agent has no setting for the model {model}"));
                 }
             }
         }

@@ -11,10 +11,10 @@ use crate::run::conversation::Conversation;
 
 const TITLE_BYTES_MAX: usize = 500;
 
-pub fn take(update: SessionUpdate, conversation: &mut Conversation) {
+pub(super) fn take(update: SessionUpdate, conversation: &mut Conversation) {
     match update {
         SessionUpdate::AgentMessageChunk { content } => {
-            conversation.push_text(content.text.as_deref().unwrap_or_default())
+            conversation.push_text(content.text.as_deref().unwrap_or_default());
         }
         SessionUpdate::ToolCall(call) => {
             conversation.announce_tool(&call_of(&call));
@@ -38,7 +38,7 @@ fn end(call: &messages::AcpToolCall, conversation: &mut Conversation) {
     }
 }
 
-pub fn call_of(call: &messages::AcpToolCall) -> ToolCall {
+pub(super) fn call_of(call: &messages::AcpToolCall) -> ToolCall {
     ToolCall {
         id: call.id.clone(),
         title: title(call.title.as_deref().unwrap_or("a tool without a name")),
@@ -65,7 +65,7 @@ fn kind(kind: messages::AcpToolKind) -> ToolKind {
 }
 
 /// A tool's input for display: the command if there is one, else all of it.
-pub fn input_text(input: Option<&Value>) -> String {
+pub(super) fn input_text(input: Option<&Value>) -> String {
     let Some(input) = input else { return String::new() };
     match &input["command"] {
         Value::String(command) => command.clone(),
@@ -88,14 +88,14 @@ fn cost(spent: &AcpCost, conversation: &mut Conversation) {
     }
 }
 
-pub fn tokens(usage: &AcpUsage, conversation: &mut Conversation) {
+pub(super) fn tokens(usage: &AcpUsage, conversation: &mut Conversation) {
     // Cached tokens are input too.
     let cached = usage.cached_read_tokens.unwrap_or(0).saturating_add(usage.cached_write_tokens.unwrap_or(0));
     let kind = conversation.preset().token_kind;
     conversation.add_tokens(kind, usage.input.saturating_add(cached), usage.output);
 }
 
-pub fn stop_reason(reason: &Value) -> StopReason {
+pub(super) fn stop_reason(reason: &Value) -> StopReason {
     match reason.as_str() {
         Some("end_turn") => StopReason::EndTurn,
         Some("max_tokens") => StopReason::MaxTokens,

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub const METHOD_NOT_FOUND: i64 = -32601;
-pub const INVALID_PARAMS: i64 = -32602;
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
+pub(super) const INVALID_PARAMS: i64 = -32602;
 
 /// A message from the agent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RpcMessage {
+pub(super) enum RpcMessage {
     Request {
         id: Value,
         method: String,
@@ -26,7 +26,7 @@ pub enum RpcMessage {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct RpcError {
+pub(super) struct RpcError {
     pub code: i64,
     pub message: String,
 }
@@ -38,7 +38,7 @@ impl std::fmt::Display for RpcError {
 }
 
 /// Parses one line; None when it is no message.
-pub fn read(line: &str) -> Option<RpcMessage> {
+pub(super) fn read(line: &str) -> Option<RpcMessage> {
     let Ok(Value::Object(mut message)) = serde_json::from_str(line) else { return None };
     let id = message.remove("id").filter(|id| !id.is_null());
     let method = match message.remove("method") {
@@ -85,19 +85,19 @@ fn rpc_error(error: &Value) -> RpcError {
     RpcError { code: error["code"].as_i64().unwrap_or(0), message }
 }
 
-pub fn request(id: u64, method: &str, params: &impl Serialize) -> String {
+pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
 
-pub fn notification(method: &str, params: &impl Serialize) -> String {
+pub(super) fn notification(method: &str, params: &impl Serialize) -> String {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }
 
-pub fn result(id: &Value, result: &impl Serialize) -> String {
+pub(super) fn result(id: &Value, result: &impl Serialize) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
-pub fn error(id: &Value, code: i64, message: &str) -> String {
+pub(super) fn error(id: &Value, code: i64, message: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
 }
 

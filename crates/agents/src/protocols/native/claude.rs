@@ -23,12 +23,12 @@ use crate::run::protocol::Protocol;
 /// Id of the only request Baton makes.
 const INTERRUPT_ID: &str = "baton-interrupt";
 
-pub fn protocol(launch: &Launch) -> Box<dyn Protocol> {
+pub(super) fn protocol(launch: &Launch) -> Box<dyn Protocol> {
     Box::new(ClaudeProtocol { prompt: launch.prompt.clone(), pending: BTreeMap::new() })
 }
 
 /// Arguments that select the stream, appended to the configured command.
-pub fn arguments(launch: &Launch) -> Vec<String> {
+pub(super) fn arguments(launch: &Launch) -> Vec<String> {
     let mut words: Vec<String> =
         ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
             .into_iter()
@@ -145,7 +145,7 @@ impl ClaudeProtocol {
         match conversation.request_permission(&PermissionRequest { call, input, can_be_remembered: false }) {
             PermissionRuling::Allow => conversation.send(&pending.allow()),
             PermissionRuling::Deny => {
-                conversation.send(&pending.deny("This is not allowed here. Continue without it.", false))
+                conversation.send(&pending.deny("This is not allowed here. Continue without it.", false));
             }
             PermissionRuling::Void => conversation.send(&pending.deny("The turn is being ended.", true)),
             PermissionRuling::Asked(ask) => drop(self.pending.insert(ask, pending)),

@@ -19,13 +19,13 @@ use crate::run::protocol::Protocol;
 /// A question to a human may take long; the server decides when to give up.
 const TOOL_TIMEOUT_S: u32 = 24 * 60 * 60;
 
-pub fn protocol(launch: &Launch) -> Box<dyn Protocol> {
+pub(super) fn protocol(launch: &Launch) -> Box<dyn Protocol> {
     let resumed = launch.session.resume.as_ref().map(|resume| resume.agent_session.clone());
     Box::new(CodexProtocol { prompt: launch.prompt.clone(), resumed, error: None })
 }
 
 /// Arguments that select the stream, appended to the configured command. The prompt comes on standard input.
-pub fn arguments(launch: &Launch) -> Vec<String> {
+pub(super) fn arguments(launch: &Launch) -> Vec<String> {
     let mut words = vec!["exec".to_owned()];
     let mut set = |key: &str, value: &Value| {
         words.push("-c".to_owned());

@@ -36,7 +36,7 @@ fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-pub struct NativeAgent {
+pub(super) struct NativeAgent {
     setup: AgentSetup,
     stream: NativeStream,
 }
@@ -49,11 +49,11 @@ struct NativeStream {
 }
 
 impl NativeAgent {
-    pub fn claude(setup: AgentSetup) -> Self {
+    pub(super) fn claude(setup: AgentSetup) -> Self {
         Self { setup, stream: NativeStream { arguments: claude::arguments, protocol: claude::protocol } }
     }
 
-    pub fn codex(setup: AgentSetup) -> Self {
+    pub(super) fn codex(setup: AgentSetup) -> Self {
         Self { setup, stream: NativeStream { arguments: codex::arguments, protocol: codex::protocol } }
     }
 }

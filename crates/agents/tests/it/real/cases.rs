@@ -75,7 +75,7 @@ async fn asked_and_resumed(real: &Real) {
     let wait = Duration::from_millis(500);
     let ran = real
         .run_asking(&stage, true, PermissionDecision::AskHuman, NoAsker, |launch| {
-            launch.limits.answer_wait = wait
+            launch.limits.answer_wait = wait;
         })
         .await;
     let AttemptResult::Asked { question } = &ran.ended.reported.result else {

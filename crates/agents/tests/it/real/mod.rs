@@ -27,7 +27,7 @@ use crate::model::Model;
 const DEADLINE: Duration = Duration::from_mins(4);
 
 /// A worktree beside its repository, a home, and a model.
-pub struct ScriptStage {
+pub(crate) struct ScriptStage {
     pub bench: Bench,
     pub model: Model,
     home: PathBuf,
@@ -36,7 +36,7 @@ pub struct ScriptStage {
 
 impl Real {
     /// None, with a line that says so, when it is not installed.
-    pub fn stage(&self, steps: &Value) -> Option<ScriptStage> {
+    pub(crate) fn stage(&self, steps: &Value) -> Option<ScriptStage> {
         let program = self.installed_program()?;
         let bench = Bench::new();
         let model = Model::start(&bench, steps);
@@ -73,11 +73,11 @@ impl Real {
         launch
     }
 
-    pub async fn run(&self, stage: &ScriptStage, change: impl Fn(&mut Launch)) -> Ran {
+    pub(crate) async fn run(&self, stage: &ScriptStage, change: impl Fn(&mut Launch)) -> Ran {
         self.run_asking(stage, false, PermissionDecision::Allow, NoAsker, change).await
     }
 
-    pub async fn run_asking(
+    pub(crate) async fn run_asking(
         &self,
         stage: &ScriptStage,
         asks: bool,
@@ -95,7 +95,7 @@ impl Real {
 }
 
 impl ScriptStage {
-    pub fn worktree(&self) -> PathBuf {
+    pub(crate) fn worktree(&self) -> PathBuf {
         self.bench.path("linked").canonicalize().unwrap()
     }
 
@@ -113,7 +113,7 @@ impl ScriptStage {
         }
     }
 
-    pub fn git(&self, words: &[&str]) -> String {
+    pub(crate) fn git(&self, words: &[&str]) -> String {
         git(&self.worktree(), words)
     }
 }
