@@ -28,7 +28,9 @@ pub mod workshop;
 pub use baton_store::recorded::Recorded;
 
 /// Who a process is, also after a restart: a server file names one.
-pub use baton_agents::identity;
+pub use baton_agents::process::identity;
+/// Ends the agents of a Baton that was killed; the binary has to host it.
+pub use baton_agents::process::watchdog;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.

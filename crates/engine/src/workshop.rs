@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use baton_agents::driver::Clock;
-use baton_agents::environment::{ATTEMPT_ID, Environment};
-use baton_agents::failure::Failure;
+use baton_agents::driver::RunClock;
+use baton_agents::failure::AgentFailure;
+use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::AgentName;
@@ -150,7 +150,7 @@ impl Workshop {
     /// Where an attempt's user tasks come from and run. They get the allow-list's variables and those named, but not
     /// the attempt's token; its id is in their environment, so that they are found and ended with it.
     pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
-        let mut environment = Environment::allowed(std::env::vars_os(), variables);
+        let mut environment = AgentEnvironment::allowed(std::env::vars_os(), variables);
         environment.set(ATTEMPT_ID, attempt.to_string());
         // What a task remembers between runs does not belong into the worktree, where it would look like work.
         environment.set("TASK_TEMP_DIR", self.attempt_folder(attempt).join("user-tasks"));
@@ -171,7 +171,7 @@ impl Workshop {
         self.place.state_dir.join("attempts")
     }
 
-    pub fn clock() -> Clock {
+    pub fn clock() -> RunClock {
         Arc::new(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -213,7 +213,7 @@ impl Workshop {
     }
 
     /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
-    pub async fn note_failure(&self, agent: &AgentName, failure: &Failure) -> Result<(), EngineError> {
+    pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
         let now = self.tasks.store.now().await?;
         match hold_for(agent, failure, now) {
             Some(hold) => self.hold(&hold).await,

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{EndReason, RunResult};
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::protocols;
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
 use baton_agents::failure::FailureKind;
-use baton_agents::identity::ProcessIdentity;
-use baton_agents::setup::Setup;
+use baton_agents::process::identity::ProcessIdentity;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
@@ -69,7 +69,7 @@ pub struct AgentRun<'a> {
 
 /// How it went, and how many turns it might have taken.
 pub struct Worked {
-    pub ended: Ended,
+    pub ended: RunResult,
     pub turns_max: u32,
 }
 
@@ -135,8 +135,8 @@ impl AgentRun<'_> {
     fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
         let policy = self.shop.settings.permissions(self.role, agent);
         let inquiry = QuestionRelay::new(gateway.clone(), self.shop.mailbox.clone(), secret.clone());
-        let setup = Setup::new(Workshop::clock(), agent.preset());
-        drivers::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
+        let setup = AgentSetup::new(Workshop::clock(), agent.preset());
+        protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
     /// Runs the agent, writing down who its process is, and which session it is in, before anything else happens.
@@ -147,7 +147,7 @@ impl AgentRun<'_> {
         name: &AgentName,
         room: &Room,
         stop: watch::Receiver<bool>,
-    ) -> Result<Ended, EngineError> {
+    ) -> Result<RunResult, EngineError> {
         let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let mut noted = None;
@@ -158,15 +158,15 @@ impl AgentRun<'_> {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
                 match event {
-                    Event::Started(identity) => record_process(&process_file, &identity),
-                    Event::Turn(turn) => {
+                    AgentEvent::Started(identity) => record_process(&process_file, &identity),
+                    AgentEvent::Turn(turn) => {
                         self.shop.running.note_turn(self.attempt, turn);
                         if idle_since.is_none() && progress.is_missing(turn).await {
                             idle_since = Some(turn);
                             let _ = quit.send(true);
                         }
                     }
-                    Event::Session(id) if heard.is_ok() => {
+                    AgentEvent::Session(id) if heard.is_ok() => {
                         heard = self.note_session(name, &id, false).await;
                         noted = Some(id);
                     }
@@ -188,7 +188,7 @@ impl AgentRun<'_> {
             let (scope, measure) = (Scope::Task, Measure::Progress);
             let allowed = room.idle_turns.unwrap_or(turn).into();
             let question = Reached { scope, measure, used: turn.into(), allowed }.question();
-            ended.how = How::Finished;
+            ended.reason = EndReason::Finished;
             ended.reported.result = AttemptResult::Asked { question };
         }
         // Nothing of it runs any more, so nobody has to look for it after a crash.
@@ -220,7 +220,7 @@ impl AgentRun<'_> {
         gateway: &AgentGateway,
         secret: &Secret,
         left_at: Option<Draft>,
-        ended: &mut Ended,
+        ended: &mut RunResult,
     ) -> Result<(), EngineError> {
         let unfinished = match self.pending(secret).await? {
             // Whatever it says at its end beside it, that is the question it waits on.
@@ -260,8 +260,8 @@ async fn pass_on(mut stop: watch::Receiver<bool>, quit: &watch::Sender<bool>) ->
 }
 
 /// What ended it was the end of its task's budget, not a limit of its own: a person decides whether it goes on.
-fn ask_about_budget(ended: &mut Ended, room: &Room, elapsed: Duration) {
-    if !matches!(ended.how, How::TurnLimit | How::TimedOut) {
+fn ask_about_budget(ended: &mut RunResult, room: &Room, elapsed: Duration) {
+    if !matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
         return;
     }
     if let Some(reached) = room.reached(ended.turns, elapsed) {
@@ -271,7 +271,7 @@ fn ask_about_budget(ended: &mut Ended, room: &Room, elapsed: Duration) {
 
 /// An agent that never looked at its tools could neither ask nor report: whatever it says of its end, it worked blind.
 /// The task is not to blame.
-fn without_tools(ended: &mut Ended) {
+fn without_tools(ended: &mut RunResult) {
     let said = match &ended.reported.result {
         AttemptResult::Complete
         | AttemptResult::Incomplete
@@ -292,7 +292,7 @@ fn without_tools(ended: &mut Ended) {
 }
 
 /// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
-fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
+fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<Draft> {
     let Letters { outcome, plan, left_at, .. } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {
@@ -303,13 +303,13 @@ fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
 }
 
 /// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.
-fn is_for_another_time(ended: &Ended) -> bool {
-    ended.how == How::Cancelled
+fn is_for_another_time(ended: &RunResult) -> bool {
+    ended.reason == EndReason::Cancelled
         || matches!(ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. })
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
-async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut Ended) -> Result<(), EngineError> {
+async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut RunResult) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
     match gateway.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),

@@ -6,7 +6,7 @@
 //! one transaction.
 
 use crate::attempt::unusable;
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{RunResult, EndReason};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::NonBlank;
@@ -102,7 +102,7 @@ impl Executor<'_> {
             return self.end(book, spent, ending, None).await;
         };
         let ended = self.dispatch(book, &step, spent, is_first).await?;
-        if ended.how == How::Cancelled {
+        if ended.reason == EndReason::Cancelled {
             // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
             let is_leaving = book.reload().await? && matches!(book.run.resume(), Resume::Settle { .. });
             return Ok(if is_leaving { Then::GoOn } else { Then::End(Executed::Stopped) });
@@ -143,7 +143,7 @@ impl Executor<'_> {
         step: &Step,
         spent: &mut Spent,
         is_first: bool,
-    ) -> Result<Ended, EngineError> {
+    ) -> Result<RunResult, EngineError> {
         let tasks = &self.shop.tasks;
         let run = book.run.clone().prompted(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;

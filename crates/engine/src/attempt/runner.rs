@@ -9,7 +9,7 @@ use crate::git::GitError;
 use crate::tasks::error::TaskError;
 use std::time::Duration;
 
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{RunResult, EndReason};
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
@@ -230,7 +230,7 @@ impl Runner {
         };
         let worked = shift.work(stop.clone()).await?;
         spent.add(&worked);
-        if worked.ended.how == How::Cancelled {
+        if worked.ended.reason == EndReason::Cancelled {
             return Ok(Executed::Stopped);
         }
         let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
@@ -239,8 +239,13 @@ impl Runner {
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
     }
 
-    async fn planned(&self, task: &Task, attempt: AttemptId, ended: Ended) -> Result<Reported, EngineError> {
-        let Ended { mut reported, plan, .. } = ended;
+    async fn planned(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        ended: RunResult,
+    ) -> Result<Reported, EngineError> {
+        let RunResult { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
             match self.shop.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {

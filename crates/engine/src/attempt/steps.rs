@@ -1,6 +1,6 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::RunResult;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::outcome::OutcomeMistake;
@@ -30,7 +30,7 @@ pub(crate) struct Said {
 
 /// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
 /// what it still gets wrong after a reminder: the evidence decides then.
-pub(crate) fn said(step: &Step, run: &Run, ended: &Ended) -> Said {
+pub(crate) fn said(step: &Step, run: &Run, ended: &RunResult) -> Said {
     let allowed = step.outcomes();
     let heard = match &ended.outcome {
         Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),

@@ -3,7 +3,7 @@
 use crate::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
 
-use baton_agents::failure::{Failure, FailureKind, Remedy};
+use baton_agents::failure::{AgentFailure, FailureKind, Remedy};
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::{Hold, HoldReason};
@@ -85,7 +85,7 @@ impl TaskService {
 }
 
 /// The hold that a failure calls for; none where it is about one conversation, or where one failure says nothing yet.
-pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<Hold> {
+pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Option<Hold> {
     let why = match failure.kind {
         FailureKind::RateLimit => HoldReason::RateLimit,
         FailureKind::Quota => HoldReason::Quota,
@@ -100,6 +100,6 @@ pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<
         Remedy::HoldForHuman => None,
         Remedy::NewSession => return None,
     };
-    let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.said));
+    let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.message));
     Some(Hold::new(agent.clone(), why, &said, now, until))
 }

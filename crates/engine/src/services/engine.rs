@@ -5,8 +5,8 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use baton_agents::identity::ProcessIdentity;
-use baton_agents::tree::end_orphans;
+use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt_record::Closing;
 use baton_store::lease::Lease;

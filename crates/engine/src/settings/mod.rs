@@ -35,7 +35,7 @@ use crate::user_tasks::checks::Checks;
 pub use crate::settings::agents::AgentSettings;
 pub use crate::settings::asking::{AskingSettings, Unattended};
 pub(crate) use crate::settings::keys::{check_known, leaves};
-pub use baton_agents::kind::AgentKind;
+pub use baton_agents::presets::kind::AgentKind;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
