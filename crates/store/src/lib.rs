@@ -4,7 +4,7 @@
 //! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
 //! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
 
-pub mod any;
+pub mod backend;
 pub mod claim;
 mod columns;
 pub mod commit;
@@ -19,7 +19,7 @@ pub mod recorded;
 pub mod sqlite;
 pub mod store;
 
-pub use any::AnyStore;
+pub use backend::Backend;
 pub use error::StoreError;
 pub use onlooker::{Onlooker, Stage};
 pub use postgres::{PostgresOptions, PostgresStore};

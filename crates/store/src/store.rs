@@ -1,12 +1,15 @@
-//! The trait both backends implement, and the whole of what the engine may ask of a store.
+//! Either backend behind one type, for programs that learn at run time which store they are to use.
+//!
+//! It adds one thing: those who run agents may have their calls wait until a shared server is back. A worker must
+//! outlive a restart of the server and a cut of the network; a person at a terminal wants to be told.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::path::Path;
+use std::time::Duration;
 
 use baton_core::access_token::AccessToken;
 use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::{Change, Stored};
+use baton_core::change::{Change, Guard, Stored};
 use baton_core::hold::Hold;
 use baton_core::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, SessionId, TaskId};
 use baton_core::phase_loop::PhaseLoop;
@@ -22,168 +25,190 @@ use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
+use crate::backend::Backend;
 use crate::claim::{ClaimRequest, Claimed};
-use crate::commit::Commit;
+use crate::columns::kind_and_key;
+use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
 use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
+use crate::{PostgresStore, SqliteStore};
 
-type Answer<T> = Result<T, StoreError>;
+/// Between tries while a shared server is away. The store itself has waited a while before it says so.
+const PAUSE: Duration = Duration::from_millis(500);
 
-/// A store. Cheap to clone; every clone speaks to the same rows.
-pub trait Store: Clone + Send + Sync + 'static {
-    /// The store's own clock. Leases are judged by it alone, whatever the workers' clocks say.
-    fn now(&self) -> impl Future<Output = Answer<Timestamp>> + Send;
+#[derive(Clone)]
+pub struct Store {
+    backend: Kind,
+    /// Whether calls wait for a server that cannot be reached, however long it takes.
+    is_patient: bool,
+}
 
-    /// Writes all of `change` or none of it, durably before it returns. A row that moved on meanwhile is an
-    /// answer, not an error: read again and decide again.
-    fn commit(&self, change: Change) -> impl Future<Output = Answer<Commit>> + Send;
+#[derive(Clone)]
+enum Kind {
+    /// One file, for one machine.
+    Sqlite(SqliteStore),
+    /// A schema of a shared server, for many.
+    Postgres(PostgresStore),
+}
 
-    /// Claims as much ready work as core's order and limits allow, in one transaction.
-    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Answer<Vec<Claimed>>> + Send;
+impl From<SqliteStore> for Store {
+    fn from(store: SqliteStore) -> Self {
+        Self { backend: Kind::Sqlite(store), is_patient: false }
+    }
+}
 
-    /// Renews the leases still held by `worker` and returns the attempts whose lease it no longer holds. One that
-    /// has run out but was taken back by nobody is still held.
-    fn renew(
-        &self,
-        worker: &str,
-        attempts: &[AttemptId],
-        lease_ms: i64,
-    ) -> impl Future<Output = Answer<Vec<AttemptId>>> + Send;
-    fn leases(&self) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
-    fn expired_leases(&self, limit: u32) -> impl Future<Output = Answer<Vec<Lease>>> + Send;
+impl From<PostgresStore> for Store {
+    fn from(store: PostgresStore) -> Self {
+        Self { backend: Kind::Postgres(store), is_patient: false }
+    }
+}
 
-    /// Notes that a worker lives, and how it describes itself.
-    fn beat(&self, worker: &Worker) -> impl Future<Output = Answer<()>> + Send;
-    /// Everyone who was ever heard of and has not taken leave, by name.
-    fn workers(&self) -> impl Future<Output = Answer<Vec<Sighting>>> + Send;
-    /// A worker goes, or is known to come back no more.
-    fn forget_worker(&self, name: &str) -> impl Future<Output = Answer<()>> + Send;
-    /// Takes what only one may have at a time, or has it for longer; false while somebody else does. A holder that is
-    /// not heard of for `lock_ms` on the store's clock has lost it.
-    fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> impl Future<Output = Answer<bool>> + Send;
-    fn unlock(&self, name: &str, holder: &str) -> impl Future<Output = Answer<()>> + Send;
+impl Store {
+    /// The same store for whoever works through an outage: a call that was not carried out because the server is away is
+    /// made again until it is. A change whose fate is unknown counts as one that came too late: whoever made it reads
+    /// the rows again and decides again.
+    pub fn patient(&self) -> Self {
+        Self { is_patient: true, ..self.clone() }
+    }
 
-    fn project(&self, id: ProjectId) -> impl Future<Output = Answer<Option<Stored<Project>>>> + Send;
-    fn projects(
-        &self,
-        cursor: Option<Cursor>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Page<Project>>> + Send;
-    fn session(&self, id: &SessionId) -> impl Future<Output = Answer<Option<Stored<Session>>>> + Send;
-    /// In the order they were said, after the message of number `after`.
-    fn messages(
-        &self,
-        session: &SessionId,
-        after: u32,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Vec<Message>>> + Send;
+    /// The same store for whoever has somebody waiting, and would rather tell them.
+    pub fn impatient(&self) -> Self {
+        Self { is_patient: false, ..self.clone() }
+    }
+}
 
-    fn task(&self, id: TaskId) -> impl Future<Output = Answer<Option<Stored<Task>>>> + Send;
-    /// Oldest first.
-    fn tasks(
-        &self,
-        filter: &TaskFilter,
-        cursor: Option<Cursor>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Page<Stored<Task>>>> + Send;
-    /// What could be claimed now, in claim order.
-    fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
-    fn ready_count(&self) -> impl Future<Output = Answer<u64>> + Send;
-    /// Every task whose id begins with `prefix`, up to `limit`: two are enough to know it is not unique.
-    fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Answer<Vec<TaskId>>> + Send;
-    /// What `task` waits on, met or not, in id order.
-    fn dependencies(&self, task: TaskId) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
-    /// What waits on `task`, in id order, after `after`.
-    fn dependents(
-        &self,
-        task: TaskId,
-        after: Option<TaskId>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
-    /// Oldest first; a group is as old as its first task.
-    fn task_groups(
-        &self,
-        cursor: Option<Cursor>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Page<TaskGroup>>> + Send;
+/// What a patient caller makes of an answer: none to ask again.
+fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T, StoreError>> {
+    match answer {
+        Err(StoreError::Unreachable { .. }) if is_patient => None,
+        answer => Some(answer),
+    }
+}
 
-    /// All attempts of a task, first to last.
-    fn attempts(&self, task: TaskId) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
-    fn attempt(&self, id: AttemptId) -> impl Future<Output = Answer<Option<AttemptRecord>>> + Send;
-    /// The worker of each of these attempts that ran on one known by a name.
-    fn workers_of(
-        &self,
-        attempts: &[AttemptId],
-    ) -> impl Future<Output = Answer<BTreeMap<AttemptId, String>>> + Send;
-    fn question(&self, id: QuestionId)
-    -> impl Future<Output = Answer<Option<Stored<QuestionRecord>>>> + Send;
-    /// Oldest first.
-    fn questions(
-        &self,
-        filter: &QuestionFilter,
-        cursor: Option<Cursor>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Page<Stored<QuestionRecord>>>> + Send;
-    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Answer<Option<Stored<PlanRecord>>>> + Send;
-    fn run(&self, id: RunId) -> impl Future<Output = Answer<Option<Stored<Run>>>> + Send;
-    /// Runs that have not exited.
-    fn open_runs(&self) -> impl Future<Output = Answer<Vec<Stored<Run>>>> + Send;
-    fn phase_loop(
-        &self,
-        session: &SessionId,
-    ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
+/// Its own function, because the arguments of most calls are copied anyway.
+fn again<T: Clone>(argument: &T) -> T {
+    argument.clone()
+}
 
-    /// The last hold of every agent that ever had one, released or not, by the agent's name.
-    fn holds(&self) -> impl Future<Output = Answer<Vec<Stored<Hold>>>> + Send;
-    /// What an account has used so far; none before its first.
-    fn spending(&self, account: Account) -> impl Future<Output = Answer<Option<Stored<Spending>>>> + Send;
+/// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
+fn overtaken(change: &Change) -> Option<Conflict> {
+    let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
+    let (kind, key) = kind_and_key(&put.record);
+    Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
+}
 
-    /// The last token of a name, good or not.
-    fn access_token(
-        &self,
-        name: &PersonName,
-    ) -> impl Future<Output = Answer<Option<Stored<AccessToken>>>> + Send;
-    /// All of them, by name.
-    fn access_tokens(&self) -> impl Future<Output = Answer<Vec<Stored<AccessToken>>>> + Send;
+/// The trait's calls, each handed on as it is. A call the trait gains and this list lacks does not compile.
+macro_rules! handed_on {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
+        impl Store {
+            $(pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
+                loop {
+                    let answer = match &self.backend {
+                        Kind::Sqlite(store) => store.$name($(again(&$argument)),*).await,
+                        Kind::Postgres(store) => store.$name($(again(&$argument)),*).await,
+                    };
+                    match heard(answer, self.is_patient) {
+                        Some(answer) => return answer,
+                        None => sleep(PAUSE).await,
+                    }
+                }
+            })*
 
-    /// What came of the message that carried this key, if one did.
-    fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;
+            pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
+                loop {
+                    let answer = match &self.backend {
+                        Kind::Sqlite(store) => store.commit(change.clone()).await,
+                        Kind::Postgres(store) => store.commit(change.clone()).await,
+                    };
+                    match heard(answer, self.is_patient) {
+                        Some(Err(StoreError::Unknown { detail })) if self.is_patient => {
+                            let conflict = overtaken(&change).map(Commit::Conflict);
+                            return conflict.ok_or(StoreError::Unknown { detail });
+                        }
+                        Some(answer) => return answer,
+                        None => sleep(PAUSE).await,
+                    }
+                }
+            }
 
-    /// The history after `seq`, oldest first, without gaps: a reader that goes on from the last number it saw
-    /// misses nothing and sees nothing twice. Only what `prune` removed is missing; no number is given again.
-    fn events_after(&self, seq: u64, limit: u32) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
-    /// The history of one task.
-    fn task_events(
-        &self,
-        task: TaskId,
-        after: u64,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
-    /// The highest event number known here. It changes soon after any commit, by this process or another, and
-    /// it is marked as changed, with the same number, when work became ready without an event.
-    fn subscribe(&self) -> watch::Receiver<u64>;
-    /// The way to logs of other machines; none where the store is a file, and all its work on one machine.
-    fn log_line(&self) -> Option<LogLine>;
+            pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<Claimed>, StoreError> {
+                let answer = match &self.backend {
+                    Kind::Sqlite(store) => store.claim(request).await,
+                    Kind::Postgres(store) => store.claim(request).await,
+                };
+                match answer {
+                    // Nothing was claimed, or nobody knows of it: such a lease runs out, and the task comes back.
+                    Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. }) if self.is_patient => {
+                        Ok(Vec::new())
+                    }
+                    answer => answer,
+                }
+            }
 
-    /// Effects not yet carried out, oldest first, after `after`. One that is caused later has a higher id, so a
-    /// reader that goes on from the last id it saw misses none.
-    fn pending_effects(
-        &self,
-        after: Option<EffectId>,
-        limit: u32,
-    ) -> impl Future<Output = Answer<Vec<PendingEffect>>> + Send;
-    /// Marks effects as carried out. Doing so twice is as good as once.
-    fn finish_effects(&self, ids: &[EffectId]) -> impl Future<Output = Answer<()>> + Send;
+            pub fn log_line(&self) -> Option<LogLine> {
+                match &self.backend {
+                    Kind::Sqlite(_) => None,
+                    Kind::Postgres(store) => Some(store.log_line()),
+                }
+            }
 
-    /// Removes old history that nobody needs, a bounded piece at a time.
-    fn prune(&self, retention: &Retention) -> impl Future<Output = Answer<Pruned>> + Send;
-    /// A consistent copy while work goes on, where the backend can make one itself.
-    fn backup(&self, to: &Path) -> impl Future<Output = Answer<()>> + Send;
-    /// Waits for what is being written, then lets go of the files or connections.
-    fn close(&self) -> impl Future<Output = Answer<()>> + Send;
+            pub fn subscribe(&self) -> watch::Receiver<u64> {
+                match &self.backend {
+                    Kind::Sqlite(store) => store.subscribe(),
+                    Kind::Postgres(store) => store.subscribe(),
+                }
+            }
+        }
+    };
+}
+
+handed_on! {
+    fn now() -> Timestamp;
+    fn renew(worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Vec<AttemptId>;
+    fn leases() -> Vec<Lease>;
+    fn expired_leases(limit: u32) -> Vec<Lease>;
+    fn beat(worker: &Worker) -> ();
+    fn workers() -> Vec<Sighting>;
+    fn forget_worker(name: &str) -> ();
+    fn lock(name: &str, holder: &str, lock_ms: i64) -> bool;
+    fn unlock(name: &str, holder: &str) -> ();
+    fn project(id: ProjectId) -> Option<Stored<Project>>;
+    fn projects(cursor: Option<Cursor>, limit: u32) -> Page<Project>;
+    fn session(id: &SessionId) -> Option<Stored<Session>>;
+    fn messages(session: &SessionId, after: u32, limit: u32) -> Vec<Message>;
+    fn task(id: TaskId) -> Option<Stored<Task>>;
+    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<Task>>;
+    fn ready(limit: u32) -> Vec<Stored<Task>>;
+    fn ready_count() -> u64;
+    fn tasks_by_prefix(prefix: &str, limit: u32) -> Vec<TaskId>;
+    fn dependencies(task: TaskId) -> Vec<TaskDependency>;
+    fn dependents(task: TaskId, after: Option<TaskId>, limit: u32) -> Vec<TaskDependency>;
+    fn task_groups(cursor: Option<Cursor>, limit: u32) -> Page<TaskGroup>;
+    fn attempts(task: TaskId) -> Vec<AttemptRecord>;
+    fn attempt(id: AttemptId) -> Option<AttemptRecord>;
+    fn workers_of(attempts: &[AttemptId]) -> BTreeMap<AttemptId, String>;
+    fn question(id: QuestionId) -> Option<Stored<QuestionRecord>>;
+    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<QuestionRecord>>;
+    fn plan(breakdown: TaskId) -> Option<Stored<PlanRecord>>;
+    fn run(id: RunId) -> Option<Stored<Run>>;
+    fn open_runs() -> Vec<Stored<Run>>;
+    fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
+    fn holds() -> Vec<Stored<Hold>>;
+    fn spending(account: Account) -> Option<Stored<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
+    fn access_tokens() -> Vec<Stored<AccessToken>>;
+    fn receipt(key: &ReceiptKey) -> Option<Receipt>;
+    fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
+    fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;
+    fn pending_effects(after: Option<EffectId>, limit: u32) -> Vec<PendingEffect>;
+    fn finish_effects(ids: &[EffectId]) -> ();
+    fn prune(retention: &Retention) -> Pruned;
+    fn backup(to: &Path) -> ();
+    fn close() -> ();
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_core::change::Change;
-use baton_store::{PostgresStore, Store};
+use baton_store::{Backend, PostgresStore};
 use tokio::time::sleep;
 
 use crate::fleet::{Count, Fleet};

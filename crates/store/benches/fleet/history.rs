@@ -11,7 +11,7 @@ use baton_core::command::Command;
 use baton_core::task::Task;
 use baton_store::claim::Claimed;
 use baton_store::query::TaskFilter;
-use baton_store::{PostgresStore, Store};
+use baton_store::{Backend, PostgresStore};
 use tokio::task::JoinSet;
 
 use crate::agents::fill;

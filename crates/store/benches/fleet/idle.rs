@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_core::id::TaskId;
-use baton_store::{PostgresStore, Store};
+use baton_store::{Backend, PostgresStore};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::fleet::Fleet;

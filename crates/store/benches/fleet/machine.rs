@@ -18,7 +18,7 @@ use baton_store::claim::Claimed;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::postgres::{LogPiece, LogWatch};
 use baton_store::query::QuestionFilter;
-use baton_store::{PostgresStore, Store};
+use baton_store::{Backend, PostgresStore};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -313,7 +313,7 @@ impl Machine {
 
     /// The relay: hands out logs that are watched elsewhere.
     async fn relay_logs(self: Arc<Self>) {
-        let line = self.store.log_line().unwrap();
+        let line = self.store.log_line();
         let (mut news, mut end) = (line.watched(), self.fleet.end.subscribe());
         let mut given: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         while !*end.borrow() {

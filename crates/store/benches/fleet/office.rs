@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::id::{AttemptId, EffectId};
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::outbox::PendingEffect;
 use baton_store::postgres::LogWatch;
 use tokio::sync::Mutex;
@@ -167,7 +167,7 @@ async fn see_to(server: &Machine, pending: &[PendingEffect]) {
 
 /// Somebody looks at the log of one agent of a machine after the other.
 async fn watch(server: Arc<Machine>, machine: Arc<Machine>) {
-    let line = server.store.log_line().unwrap();
+    let line = server.store.log_line();
     let mut seen: Option<(AttemptId, u64)> = None;
     let mut looks = 0;
     until_end(&server.fleet, async {

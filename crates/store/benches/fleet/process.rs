@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use baton_core::id::AttemptId;
 use baton_core::worker::BEAT_MS;
-use baton_store::{PostgresOptions, PostgresStore, Store};
+use baton_store::{Backend, PostgresOptions, PostgresStore};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use baton_store::Store;
+use baton_store::Backend;
 
 use crate::place::{Place, Stretch, lasts};
 use crate::process::{Done, Order};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_store::{SqliteOptions, SqliteStore, Store};
+use baton_store::{Backend, SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
 use crate::work;

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use baton_store::{PostgresOptions, PostgresStore, Store};
+use baton_store::{Backend, PostgresOptions, PostgresStore};
 
 use crate::server::Server;
 use crate::table::{head, line, p50_p99, per_second};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_store::{SqliteOptions, SqliteStore, Store};
+use baton_store::{Backend, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
 use crate::bodies::Bodies;

@@ -17,7 +17,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::commit::Commit;
 
@@ -42,7 +42,7 @@ fn created(number: u32, on: &[TaskId]) -> Change {
 }
 
 /// `count` tasks from `first` on, each waiting on `on`.
-pub async fn fill<S: Store>(store: &S, first: u32, count: u32, on: &[TaskId]) {
+pub async fn fill<S: Backend>(store: &S, first: u32, count: u32, on: &[TaskId]) {
     const PER_COMMIT: u32 = 1_000;
     let mut next = first;
     while next < first + count {
@@ -52,7 +52,7 @@ pub async fn fill<S: Store>(store: &S, first: u32, count: u32, on: &[TaskId]) {
     }
 }
 
-pub async fn write<S: Store>(store: &S, change: Change) {
+pub async fn write<S: Backend>(store: &S, change: Change) {
     match store.commit(change).await.unwrap() {
         Commit::Written { .. } => {}
         Commit::Conflict(conflict) => panic!("{conflict}"),
@@ -99,7 +99,7 @@ pub fn settled(claimed: &Claimed) -> Change {
 }
 
 /// Claims and settles one at a time with `clients` waiting at once, until `count` are done.
-pub async fn cycles<S: Store>(store: &S, clients: u32, count: u32) -> Duration {
+pub async fn cycles<S: Backend>(store: &S, clients: u32, count: u32) -> Duration {
     let left = Arc::new(AtomicU32::new(count));
     let begun = Instant::now();
     let mut all = tokio::task::JoinSet::new();
@@ -126,7 +126,7 @@ pub async fn time(call: impl Future<Output = ()>) -> Duration {
 
 /// Completes the root of a fan of `width`, and returns how long the slowest commit beside it took until every
 /// dependent was told, and how long that was.
-pub async fn fan<S: Store>(store: &S, first: u32, width: u32) -> (Duration, Duration) {
+pub async fn fan<S: Backend>(store: &S, first: u32, width: u32) -> (Duration, Duration) {
     fill(store, first, 1, &[]).await;
     fill(store, first + 1, width, &[TaskId::from_bits(first)]).await;
     let root = store.claim(request(1)).await.unwrap().remove(0);

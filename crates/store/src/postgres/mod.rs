@@ -117,6 +117,12 @@ impl PostgresStore {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
+    /// The channel to the logs of other machines.
+    pub fn log_line(&self) -> LogLine {
+        let (pool, news) = (self.inner.pool.clone(), self.inner.logs.clone());
+        LogLine { pool, news, channel: self.inner.connector.schema().to_owned() }
+    }
+
     fn lanes(&self) -> Result<Lanes, StoreError> {
         self.inner.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)
     }

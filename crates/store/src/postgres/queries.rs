@@ -27,10 +27,10 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Params;
 use super::lock::version;
-use super::log_line::LogLine;
 use super::pipeline::Param;
 use super::read::{all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored};
 use super::{PostgresStore, candidates, claim, committer, filter, groups, retention};
+use crate::backend::Backend;
 use crate::claim::{ClaimRequest, Claimed};
 use crate::columns;
 use crate::commit::Commit;
@@ -39,7 +39,6 @@ use crate::lease::Lease;
 use crate::outbox::PendingEffect;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
-use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -82,7 +81,7 @@ impl PostgresStore {
     }
 }
 
-impl Store for PostgresStore {
+impl Backend for PostgresStore {
     async fn now(&self) -> Answer<Timestamp> {
         let rows = self.query("asking for the time", candidates::NOW, &[]).await?;
         Ok(rows.first().map_or(Timestamp::from_ms(0), |row| moment(row, 0)))
@@ -322,11 +321,6 @@ impl Store for PostgresStore {
         let sql = "SELECT seq, body FROM events WHERE task = $1 AND seq > $2 ORDER BY seq LIMIT $3";
         let params: Params<'_> = &[&task.to_string(), &signed(after), &i64::from(limit)];
         self.query("reading events", sql, params).await?.iter().map(recorded).collect()
-    }
-
-    fn log_line(&self) -> Option<LogLine> {
-        let (pool, news) = (self.inner.pool.clone(), self.inner.logs.clone());
-        Some(LogLine { pool, news, channel: self.inner.connector.schema().to_owned() })
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

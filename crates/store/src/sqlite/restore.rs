@@ -56,7 +56,7 @@ fn free_name(path: &Path) -> PathBuf {
 mod tests {
     use super::super::{SqliteOptions, SqliteStore};
     use super::*;
-    use crate::Store;
+    use crate::Backend;
 
     fn put_back(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
         restore(copy, path, &Onlooker::default())

@@ -29,19 +29,18 @@ use super::job::Done;
 use super::rendered::Rendered;
 use super::rows::{body, find, of_attempt, of_task, stored};
 use super::{backup, claim, graph, groups, history, leases, lists, rows, workers};
+use crate::backend::Backend;
 use crate::claim::{ClaimRequest, Claimed};
 use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::outbox::PendingEffect;
-use crate::postgres::LogLine;
 use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
 use crate::recorded::Recorded;
-use crate::store::Store;
 
 type Answer<T> = Result<T, StoreError>;
 
-impl Store for SqliteStore {
+impl Backend for SqliteStore {
     async fn now(&self) -> Answer<Timestamp> {
         Ok((self.0.clock)())
     }
@@ -324,10 +323,6 @@ impl Store for SqliteStore {
     async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<Recorded>> {
         let read = move |conn: &_| history::task_events(conn, of_task(task), after, limit);
         self.0.readers.read("reading events", read).await
-    }
-
-    fn log_line(&self) -> Option<LogLine> {
-        None
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {

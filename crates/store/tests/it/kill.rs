@@ -14,7 +14,7 @@ use baton_core::id::{AttemptId, TaskId};
 use baton_core::state::StateName;
 use baton_store::claim::ClaimRequest;
 use baton_store::query::TaskFilter;
-use baton_store::{SqliteOptions, SqliteStore, Store};
+use baton_store::{Backend, SqliteOptions, SqliteStore};
 
 use crate::sqlite::Sqlite;
 use crate::suite::make::{complete, create_all, created, request, settled, task_id, write};

@@ -9,7 +9,7 @@ use baton_core::id::{AttemptId, TaskId};
 use baton_core::state::Queue;
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::Commit;
-use baton_store::{PostgresOptions, PostgresStore, Store};
+use baton_store::{Backend, PostgresOptions, PostgresStore};
 
 use crate::postgres::{Postgres, run};
 use crate::suite::Fixture;

@@ -3,7 +3,7 @@
 use baton_core::time::Timestamp;
 use baton_store::postgres::{SetupNames, setup_sql};
 use baton_store::query::Retention;
-use baton_store::{PostgresOptions, PostgresStore, Store};
+use baton_store::{Backend, PostgresOptions, PostgresStore};
 
 use crate::postgres::{Postgres, run};
 use crate::server::{missing, psql, shared};

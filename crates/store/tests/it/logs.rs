@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_core::id::AttemptId;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::postgres::{LogPiece, LogWatch};
 use tokio::time::timeout;
 
@@ -23,7 +23,7 @@ fn a_watch_is_heard_of_answered_and_gone() {
     run(async {
         let place = Postgres::new();
         let (here, there) = (place.open().await, place.open().await);
-        let (looking, having) = (here.log_line().unwrap(), there.log_line().unwrap());
+        let (looking, having) = (here.log_line(), there.log_line());
         let (mut seen, mut heard) = (looking.given(), having.watched());
         let watch = LogWatch { id: "w1".to_owned(), attempt: AttemptId::from_bits(7), wanted_from: Some(3) };
         assert_eq!(having.watches().await.unwrap(), []);
@@ -58,12 +58,12 @@ fn a_watch_is_heard_of_answered_and_gone() {
 fn a_watch_written_while_a_store_is_being_opened_is_heard_of() {
     run(async {
         let place = Postgres::new();
-        let looking = place.open().await.log_line().unwrap();
+        let looking = place.open().await.log_line();
         for round in 0..20 {
             let watch =
                 LogWatch { id: format!("w{round}"), attempt: AttemptId::from_bits(round), wanted_from: None };
             let there = place.open().await;
-            let having = there.log_line().unwrap();
+            let having = there.log_line();
             let mut heard = having.watched();
             looking.watch(&watch, 60_000).await.unwrap();
             timeout(SOON, heard.changed()).await.unwrap().unwrap();

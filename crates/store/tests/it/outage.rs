@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use baton_core::id::TaskId;
 use baton_store::commit::Commit;
-use baton_store::{PostgresOptions, PostgresStore, Store, StoreError};
+use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
 use tokio::sync::watch;
 use tokio::time::timeout;
 

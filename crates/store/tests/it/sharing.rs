@@ -7,7 +7,7 @@ use baton_core::change::{Change, EdgeChange};
 use baton_core::id::TaskId;
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::{Commit, Conflict};
-use baton_store::{PostgresStore, Store, StoreError};
+use baton_store::{Backend, PostgresStore, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton_store::commit::Commit;
-use baton_store::{SqliteOptions, SqliteStore, Store, StoreError};
+use baton_store::{Backend, SqliteOptions, SqliteStore, StoreError};
 
 use crate::sqlite::Sqlite;
 use crate::suite::make::{

@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-use baton_store::{PostgresOptions, PostgresStore, Store, StoreError};
+use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
 
 use crate::postgres::{fresh_namespace, run};
 use crate::server::{Server, missing};

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use baton_store::Store;
+use baton_store::Backend;
 use tokio::time::timeout;
 
 use crate::killed::start_writer;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use baton_store::Store;
+use baton_store::Backend;
 use tokio_postgres::{Client, NoTls};
 
 use super::story::{check, fill};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use baton_store::{SqliteStore, Store};
+use baton_store::{Backend, SqliteStore};
 use rusqlite::Connection;
 
 use super::story::{check, fill};

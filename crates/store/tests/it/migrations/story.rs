@@ -5,7 +5,7 @@ use baton_core::change::{Change, Guard, Record};
 use baton_core::command::Command;
 use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::state::StateName;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::ClaimRequest;
 use baton_store::query::TaskFilter;
 
@@ -24,7 +24,7 @@ const NEW_ATTEMPT: u64 = 0x7000_0000;
 
 /// Writes the story. What it leaves: 1 and 20 done, 21 claimed, 22 waiting for it, 30 replaced by 40 and 41, 31
 /// waiting for the latter.
-pub async fn fill<S: Store>(store: &S) {
+pub async fn fill<S: Backend>(store: &S) {
     // With one project that has a limit of its own, all that is claimed is counted by whose it is.
     write(store, Change::new().put(Record::Project(limited_project()), Guard::New)).await;
     let receipt = Record::Receipt(first_receipt());
@@ -45,7 +45,7 @@ pub async fn fill<S: Store>(store: &S) {
 }
 
 /// Everything is there and reads as it did, and work goes on from it.
-pub async fn check<S: Store>(store: &S) {
+pub async fn check<S: Backend>(store: &S) {
     let chat: SessionId = "chat".parse().unwrap();
     let project = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap().value;
     assert_eq!(project.title.as_str(), "Share links");

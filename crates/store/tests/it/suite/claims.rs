@@ -12,7 +12,7 @@ use baton_core::schedule::{Capacity, Intake, Limits};
 use baton_core::state::StateName;
 use baton_core::task::TaskSpec;
 use baton_core::text::Role;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::{ClaimRequest, Claimed};
 
 use super::Fixture;
@@ -25,7 +25,7 @@ fn ids(claimed: &[Claimed]) -> Vec<TaskId> {
     claimed.iter().map(|claimed| claimed.task.value.id()).collect()
 }
 
-async fn claim<S: Store>(store: &S, request: ClaimRequest) -> Vec<TaskId> {
+async fn claim<S: Backend>(store: &S, request: ClaimRequest) -> Vec<TaskId> {
     ids(&store.claim(request).await.unwrap())
 }
 
@@ -181,7 +181,7 @@ pub async fn sixteen_claimers_share_ten_thousand_tasks<F: Fixture>() {
 }
 
 /// Claims, checks and settles until all are done. Returns how many it had.
-async fn claim_until_empty<S: Store>(
+async fn claim_until_empty<S: Backend>(
     store: S,
     number: u32,
     edges: Arc<Vec<Vec<u32>>>,

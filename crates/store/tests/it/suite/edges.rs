@@ -2,7 +2,7 @@
 
 use baton_core::change::{Change, EdgeChange};
 use baton_core::id::TaskId;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::commit::Conflict;
 use baton_store::query::TaskDependency;
 

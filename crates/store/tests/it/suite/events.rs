@@ -1,7 +1,7 @@
 //! The history: numbered without gaps, the same for everyone, and forgotten only where nobody needs it.
 
 use baton_core::command::Command;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::query::Retention;
 use baton_store::recorded::Recorded;
 
@@ -9,7 +9,7 @@ use super::Fixture;
 use super::make::{at, conflict, created, finish_one, human, load, task_id, transition, write};
 
 /// Reads on from what it has seen until it has seen `last`.
-async fn read_up_to<S: Store>(store: S, last: u64) -> Vec<u64> {
+async fn read_up_to<S: Backend>(store: S, last: u64) -> Vec<u64> {
     let mut news = store.subscribe();
     let mut seen: Vec<u64> = Vec::new();
     while seen.last().is_none_or(|seen| *seen < last) {

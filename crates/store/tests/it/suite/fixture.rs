@@ -1,10 +1,10 @@
 //! A place where a store can be: empty at first, opened as often as a test likes.
 
-use baton_store::Store;
+use baton_store::Backend;
 
 /// Each value is its own empty place, gone with it. Two fixtures share nothing: they are two namespaces.
 pub trait Fixture: Send + Sync + Sized + 'static {
-    type Store: Store;
+    type Store: Backend;
 
     /// An empty place of its own.
     fn fresh() -> impl Future<Output = Self> + Send;

@@ -15,7 +15,7 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::Commit;
 use baton_store::query::{QuestionFilter, TaskFilter};

@@ -3,7 +3,7 @@
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::state::StateName;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::commit::Conflict;
 
 use super::Fixture;

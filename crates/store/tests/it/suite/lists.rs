@@ -9,7 +9,7 @@ use baton_core::revision::Revision;
 use baton_core::state::{Queue, Status};
 use baton_core::task::TaskSpec;
 use baton_core::text::NonBlank;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::query::{Cursor, QuestionFilter, TaskFilter};
 
 use super::Fixture;
@@ -17,7 +17,7 @@ use super::make::{
     at, claim_one, complete, create, created, human, load, settled, spec, task_id, text, transition, write,
 };
 
-async fn listed<S: Store>(store: &S, filter: TaskFilter) -> Vec<TaskId> {
+async fn listed<S: Backend>(store: &S, filter: TaskFilter) -> Vec<TaskId> {
     let page = store.tasks(&filter, None, 100).await.unwrap();
     assert_eq!(page.next, None);
     page.items.iter().map(|task| task.value.id()).collect()

@@ -16,7 +16,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::commit::{Commit, Conflict};
 
@@ -143,14 +143,14 @@ pub fn transition(task: &Stored<Task>, command: Command, context: &Context) -> C
     Change::transition(task.version, task.value.apply(command, context).unwrap())
 }
 
-pub async fn write<S: Store>(store: &S, change: Change) -> u64 {
+pub async fn write<S: Backend>(store: &S, change: Change) -> u64 {
     match store.commit(change).await.unwrap() {
         Commit::Written { last_seq } => last_seq,
         Commit::Conflict(conflict) => panic!("{conflict}"),
     }
 }
 
-pub async fn conflict<S: Store>(store: &S, change: Change) -> Conflict {
+pub async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
     match store.commit(change).await.unwrap() {
         Commit::Written { last_seq } => panic!("it was written, up to {last_seq}"),
         Commit::Conflict(conflict) => conflict,
@@ -158,25 +158,25 @@ pub async fn conflict<S: Store>(store: &S, change: Change) -> Conflict {
 }
 
 /// Claims one task, which must be there.
-pub async fn claim_one<S: Store>(store: &S) -> Claimed {
+pub async fn claim_one<S: Backend>(store: &S) -> Claimed {
     let mut claimed = store.claim(request("worker", 1)).await.unwrap();
     assert_eq!(claimed.len(), 1, "one task was to be claimed");
     claimed.remove(0)
 }
 
 /// Claims the next task and settles it as done.
-pub async fn finish_one<S: Store>(store: &S) -> TaskId {
+pub async fn finish_one<S: Backend>(store: &S) -> TaskId {
     let claimed = claim_one(store).await;
     write(store, settled(&claimed, complete(), 10_000_000)).await;
     claimed.task.value.id()
 }
 
-pub async fn ready_ids<S: Store>(store: &S) -> Vec<TaskId> {
+pub async fn ready_ids<S: Backend>(store: &S) -> Vec<TaskId> {
     store.ready(10_000).await.unwrap().iter().map(|stored| stored.value.id()).collect()
 }
 
 /// Creates as many tasks as there are in `edges`, many to a commit: task `n` waits on `edges[n]`.
-pub async fn create_all<S: Store>(store: &S, first: u32, edges: &[Vec<u32>]) {
+pub async fn create_all<S: Backend>(store: &S, first: u32, edges: &[Vec<u32>]) {
     const PER_COMMIT: usize = 250;
     let numbered: Vec<(u32, &Vec<u32>)> = (first..).zip(edges).collect();
     for some in numbered.chunks(PER_COMMIT) {
@@ -204,12 +204,12 @@ pub fn coding(number: u32) -> TaskSpec {
     TaskSpec { task_type: TaskType::Implementation, ..spec(number) }
 }
 
-pub async fn load<S: Store>(store: &S, id: TaskId) -> Stored<Task> {
+pub async fn load<S: Backend>(store: &S, id: TaskId) -> Stored<Task> {
     store.task(id).await.unwrap().unwrap()
 }
 
 /// Claims and burns out `number`, which must be next, then recycles it. Returns its breakdown.
-pub async fn recycle<S: Store>(store: &S, number: u32) -> TaskId {
+pub async fn recycle<S: Backend>(store: &S, number: u32) -> TaskId {
     let claimed = claim_one(store).await;
     assert_eq!(claimed.task.value.id(), task_id(number));
     write(store, settled(&claimed, burned_out(), 1_000)).await;
@@ -222,7 +222,7 @@ pub async fn recycle<S: Store>(store: &S, number: u32) -> TaskId {
 
 /// The approval of a plan of `subtasks` for a recycled task: each waits on the one before it, so the last is
 /// the only leaf.
-pub async fn approval<S: Store>(
+pub async fn approval<S: Backend>(
     store: &S,
     replaced: TaskId,
     breakdown: TaskId,

@@ -1,7 +1,7 @@
 //! Effects wait until they are carried out, in the order they were caused.
 
 use baton_core::id::EffectId;
-use baton_store::Store;
+use baton_store::Backend;
 
 use super::Fixture;
 use super::make::{claim_one, conflict, created, write};

@@ -2,7 +2,7 @@
 
 use baton_core::change::Change;
 use baton_core::command::Command;
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::commit::Commit;
 use tokio::task::JoinSet;
 

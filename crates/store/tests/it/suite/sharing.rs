@@ -11,7 +11,7 @@ use baton_core::project::Project;
 use baton_core::schedule::{Capacity, Limits};
 use baton_core::state::StateName;
 use baton_core::task::{Task, TaskSpec};
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::{ClaimRequest, Claimed};
 use tokio::task::JoinSet;
 
@@ -50,7 +50,7 @@ fn per_person(max: u32) -> Capacity {
     Capacity { per_person: Limits::all(max), ..no_limits() }
 }
 
-async fn claim<S: Store>(store: &S, capacity: &Capacity, count: u32) -> Vec<Claimed> {
+async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<Claimed> {
     let wanted = ClaimRequest { capacity: capacity.clone(), ..request("worker", count) };
     store.claim(wanted).await.unwrap()
 }

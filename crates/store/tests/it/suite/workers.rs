@@ -7,7 +7,7 @@ use baton_core::schedule::Fit;
 use baton_core::task::TaskSpec;
 use baton_core::text::{Label, Role};
 use baton_core::worker::{Duty, Worker};
-use baton_store::Store;
+use baton_store::Backend;
 use baton_store::claim::ClaimRequest;
 
 use super::Fixture;
@@ -83,7 +83,7 @@ fn labels(names: &[&str]) -> BTreeSet<Label> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-async fn claimed<S: Store>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
+async fn claimed<S: Backend>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
     let claimed = store.claim(ClaimRequest { fit, ..request("worker", count) }).await.unwrap();
     let mut ids: Vec<TaskId> = claimed.iter().map(|one| one.lease.task).collect();
     ids.sort();
