@@ -23,13 +23,15 @@ use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
 
-use crate::claim::{ClaimRequest, Claimed};
-use crate::commit::Commit;
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::outbox::PendingEffect;
-use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
-use crate::recorded::Recorded;
+use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::commit::Commit;
+use crate::model::event::Recorded;
+use crate::model::lease::Lease;
+use crate::model::outbox::PendingEffect;
+use crate::model::query::{
+    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+};
 
 type Answer<T> = Result<T, StoreError>;
 

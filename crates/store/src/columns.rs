@@ -20,35 +20,35 @@ use serde::Serialize;
     clippy::struct_excessive_bools,
     reason = "each is a column of its own; core's states are the machine"
 )]
-pub struct TaskColumns<'t> {
-    pub id: TaskId,
-    pub session: &'t str,
-    pub project: Option<ProjectId>,
+pub(crate) struct TaskColumns<'t> {
+    pub(crate) id: TaskId,
+    pub(crate) session: &'t str,
+    pub(crate) project: Option<ProjectId>,
     /// Who asked for it.
-    pub person: Option<&'t str>,
-    pub queue: &'static str,
-    pub status: &'static str,
-    pub title: &'t str,
-    pub role: &'t str,
+    pub(crate) person: Option<&'t str>,
+    pub(crate) queue: &'static str,
+    pub(crate) status: &'static str,
+    pub(crate) title: &'t str,
+    pub(crate) role: &'t str,
     /// An agent may be set on it as soon as nothing blocks it.
-    pub is_claimable: bool,
-    pub rank: i64,
-    pub created_ms: i64,
-    pub updated_ms: i64,
+    pub(crate) is_claimable: bool,
+    pub(crate) rank: i64,
+    pub(crate) created_ms: i64,
+    pub(crate) updated_ms: i64,
     /// Its dependents' edges to it are met.
-    pub is_done: bool,
+    pub(crate) is_done: bool,
     /// Nothing more happens to it, so its old history may be forgotten.
-    pub is_finished: bool,
+    pub(crate) is_finished: bool,
     /// It waits to be accepted; counted for backpressure.
-    pub is_provisional: bool,
+    pub(crate) is_provisional: bool,
     /// The labels its worker must have.
-    pub needs: &'t BTreeSet<Label>,
+    pub(crate) needs: &'t BTreeSet<Label>,
     /// Edges added to it from now on go to these instead.
-    pub replaced_by: Vec<TaskId>,
+    pub(crate) replaced_by: Vec<TaskId>,
 }
 
 impl<'t> TaskColumns<'t> {
-    pub fn of(task: &'t Task) -> Self {
+    pub(crate) fn of(task: &'t Task) -> Self {
         let standing = task.standing();
         let (is_done, is_finished) = match &standing {
             Standing::Done => (true, true),
@@ -88,7 +88,7 @@ impl<'t> TaskColumns<'t> {
 }
 
 /// The table a record lives in and the key it has there.
-pub fn kind_and_key(record: &Record) -> (&'static str, String) {
+pub(crate) fn kind_and_key(record: &Record) -> (&'static str, String) {
     match record {
         Record::Project(project) => ("project", project.id.to_string()),
         Record::Session(session) => ("session", session.id.to_string()),
@@ -106,7 +106,7 @@ pub fn kind_and_key(record: &Record) -> (&'static str, String) {
     }
 }
 
-pub const fn is_pending(state: &QuestionState) -> bool {
+pub(crate) const fn is_pending(state: &QuestionState) -> bool {
     match state {
         QuestionState::Pending => true,
         QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => false,
@@ -117,7 +117,7 @@ pub const fn is_pending(state: &QuestionState) -> bool {
 const BODY_BYTES_USUAL: usize = 1_024;
 
 /// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
-pub fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
+pub(crate) fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
     let bad = |detail: String| crate::StoreError::BadRow { kind, key: String::new(), detail };
     let mut text = Vec::with_capacity(BODY_BYTES_USUAL);
     serde_json::to_writer(&mut text, value).map_err(|error| bad(error.to_string()))?;

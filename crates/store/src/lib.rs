@@ -5,23 +5,17 @@
 //! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
 
 pub mod backend;
-pub mod claim;
 mod columns;
-pub mod commit;
 pub mod error;
-pub mod foreign;
-pub mod lease;
-pub mod onlooker;
-pub mod outbox;
+pub mod external;
+pub mod model;
 pub mod postgres;
-pub mod query;
-pub mod recorded;
 pub mod sqlite;
 pub mod store;
 
+pub use crate::model::progress::{Onlooker, Stage};
 pub use backend::Backend;
 pub use error::StoreError;
-pub use onlooker::{Onlooker, Stage};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::Store;

@@ -28,15 +28,17 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::backend::Backend;
-use crate::claim::{ClaimRequest, Claimed};
 use crate::columns::kind_and_key;
-use crate::commit::{Commit, Conflict};
 use crate::error::StoreError;
-use crate::lease::Lease;
-use crate::outbox::PendingEffect;
+use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::commit::{Commit, Conflict};
+use crate::model::event::Recorded;
+use crate::model::lease::Lease;
+use crate::model::outbox::PendingEffect;
+use crate::model::query::{
+    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+};
 use crate::postgres::LogLine;
-use crate::query::{Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup};
-use crate::recorded::Recorded;
 use crate::{PostgresStore, SqliteStore};
 
 /// Between tries while a shared server is away. The store itself has waited a while before it says so.

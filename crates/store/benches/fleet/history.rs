@@ -9,8 +9,8 @@ use baton_core::actor::Actor;
 use baton_core::change::Change;
 use baton_core::command::Command;
 use baton_core::task::Task;
-use baton_store::claim::Claimed;
-use baton_store::query::TaskFilter;
+use baton_store::model::claim::Claimed;
+use baton_store::model::query::TaskFilter;
 use baton_store::{Backend, PostgresStore};
 use tokio::task::JoinSet;
 

@@ -8,7 +8,7 @@ use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::id::{AttemptId, EffectId};
 use baton_store::Backend;
-use baton_store::outbox::PendingEffect;
+use baton_store::model::outbox::PendingEffect;
 use baton_store::postgres::LogWatch;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;

@@ -18,8 +18,8 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::commit::Commit;
+use baton_store::model::claim::{ClaimRequest, Claimed};
+use baton_store::model::commit::Commit;
 
 pub fn task(number: u32) -> Task {
     Task::create(TaskSpec {

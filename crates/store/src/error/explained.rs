@@ -3,7 +3,7 @@
 use baton_core::explained;
 use baton_core::explanation::Explanation;
 
-use super::StoreError;
+use crate::error::StoreError;
 
 explained! { StoreError {
     Self::Damaged { .. } => Explanation {

@@ -3,55 +3,38 @@
 //! Writing goes through a few tasks with connections of their own (a committer, a claimer), which put what waits
 //! into one transaction. Reading goes through a small pool. Time is the server's, never a worker's.
 
-mod batch;
-mod candidates;
-mod circle;
+mod backend;
 mod claim;
-mod committer;
 mod connect;
-mod edges;
-mod fault;
-mod filter;
-mod groups;
-mod line;
-mod listen;
-mod lock;
-mod log_line;
-mod migrate;
-mod news;
-mod password;
-mod pipeline;
-mod pool;
-mod put;
-mod queries;
+mod decode;
+mod notify;
 mod read;
 mod retention;
-mod row;
-mod setup;
-mod sharing;
-mod telling;
-mod tls;
-mod unblock;
+mod schema;
 mod upkeep;
 mod write;
+mod writer;
 
 use std::sync::{Arc, PoisonError};
 
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
-pub use connect::PostgresOptions;
-pub use log_line::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
-pub use setup::{SetupNames, setup_sql};
+pub use self::connect::connector::PostgresOptions;
+pub use self::notify::logs::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
+pub use self::schema::setup::{SetupNames, setup_sql};
 
+use self::claim::claimer::{self, Claimer};
+use self::connect::connector::Connector;
+use self::connect::pool::Pool;
+use self::decode::count;
+use self::notify::feed::News;
+use self::notify::logs::LogNews;
+use self::notify::{listener, throttle};
+use self::schema::migrate;
+use self::upkeep::Upkeep;
+use self::writer::committer::{self, Committer};
 use crate::error::StoreError;
-use claim::Claimer;
-use committer::Committer;
-use connect::Connector;
-use log_line::LogNews;
-use news::News;
-use pool::Pool;
-use upkeep::Upkeep;
 
 /// Changes and claims that may wait; whoever comes after them waits to be let in.
 const WAITING_MAX: usize = 4_096;
@@ -76,7 +59,7 @@ struct Inner {
 #[derive(Clone)]
 struct Lanes {
     commits: mpsc::Sender<committer::Job>,
-    claims: mpsc::Sender<claim::Job>,
+    claims: mpsc::Sender<claimer::Job>,
 }
 
 impl PostgresStore {
@@ -86,7 +69,7 @@ impl PostgresStore {
         migrate::migrate(&connector, &options.onlooker).await?;
         let pool = Arc::new(Pool::new(connector.clone()));
         let rows = pool.query("opening", "SELECT seq FROM counter", &[]).await?;
-        let news = News::new(read::count(rows.first()));
+        let news = News::new(count(rows.first()));
         let unblocking = Arc::new(Notify::new());
         let upkeep = Upkeep::default();
         let (closing, logs) = (watch::Sender::new(false), LogNews::default());
@@ -99,8 +82,8 @@ impl PostgresStore {
         tasks.spawn(Claimer::new(connector.clone(), news.clone(), upkeep.clone()).run(claim_jobs));
         tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
         tasks.spawn(upkeep::free(connector.clone(), pool.clone(), unblocking, closing.subscribe()));
-        tasks.spawn(telling::run(connector.clone(), pool.clone(), news.clone(), closing.subscribe()));
-        tasks.spawn(listen::listen(connector.clone(), news.clone(), logs.clone(), closing.subscribe()));
+        tasks.spawn(throttle::run(connector.clone(), pool.clone(), news.clone(), closing.subscribe()));
+        tasks.spawn(listener::listen(connector.clone(), news.clone(), logs.clone(), closing.subscribe()));
 
         let lanes = std::sync::Mutex::new(Some(Lanes { commits, claims }));
         let inner = Inner { connector, pool, news, logs, lanes, closing, tasks: Mutex::new(tasks) };
@@ -133,7 +116,7 @@ impl PostgresStore {
         let mut tasks = self.inner.tasks.lock().await;
         while tasks.join_next().await.is_some() {}
         // What the last of them wrote.
-        telling::tell(&self.inner.connector, &self.inner.pool, &self.inner.news).await;
+        throttle::tell(&self.inner.connector, &self.inner.pool, &self.inner.news).await;
         self.inner.pool.close();
     }
 }

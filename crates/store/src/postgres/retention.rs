@@ -1,9 +1,9 @@
 //! Forgetting old history, a bounded piece at a time.
 
-use super::pool::Pool;
-use super::read::count;
 use crate::error::StoreError;
-use crate::query::{Pruned, Retention};
+use crate::model::query::{Pruned, Retention};
+use crate::postgres::connect::pool::Pool;
+use crate::postgres::decode::count;
 
 /// A task's history stays whole until the task is over. Events come almost in the order of their time, so what
 /// is old is at the front.

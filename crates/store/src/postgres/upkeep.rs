@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use super::connect::Connector;
-use super::pool::Pool;
-use super::unblock;
+use crate::postgres::connect::connector::Connector;
+use crate::postgres::connect::pool::Pool;
+use crate::postgres::write::unblock;
 
 /// Claims after which the dead rows they left are swept up. A sweep of tables this small takes milliseconds.
 const CLAIMS_BETWEEN_SWEEPS: usize = 5_000;

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use crate::commit::Conflict;
 use crate::error::StoreError;
+use crate::model::commit::Conflict;
 
 /// How long a program waits for another one's transaction before it says that the file is busy. Transactions
 /// here last milliseconds; one that lasts this long belongs to a program that hangs.
-pub const BUSY_MS_MAX: u64 = 30_000;
+pub(crate) const BUSY_MS_MAX: u64 = 30_000;
 
 #[derive(Debug)]
-pub enum Fault {
+pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
     Store(StoreError),
     /// Not a failure: the answer of a change that cannot be written as things stand.
@@ -40,7 +40,7 @@ impl From<Conflict> for Fault {
 
 impl Fault {
     /// The error a caller sees. `doing` is what was being done to the file at `path`.
-    pub fn into_error(self, path: &Path, doing: &'static str) -> StoreError {
+    pub(crate) fn into_error(self, path: &Path, doing: &'static str) -> StoreError {
         match self {
             Self::Store(error) => error,
             Self::Conflict(conflict) => StoreError::Backend { doing, detail: conflict.to_string() },
@@ -49,7 +49,7 @@ impl Fault {
     }
 }
 
-pub fn sqlite_error(error: &rusqlite::Error, path: &Path, doing: &'static str) -> StoreError {
+pub(crate) fn sqlite_error(error: &rusqlite::Error, path: &Path, doing: &'static str) -> StoreError {
     let (path, detail) = (path.to_owned(), error.to_string());
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, detail },
@@ -66,7 +66,7 @@ pub fn sqlite_error(error: &rusqlite::Error, path: &Path, doing: &'static str) -
     }
 }
 
-pub fn io_error(error: &io::Error, path: &Path, doing: &'static str) -> StoreError {
+pub(crate) fn io_error(error: &io::Error, path: &Path, doing: &'static str) -> StoreError {
     let (path, detail) = (path.to_owned(), error.to_string());
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -3,81 +3,34 @@
 //! Any number of processes may have the file open. Within one, every write goes through `writer` and every
 //! read through `readers`; nothing else holds a connection but the `keeper`.
 
-mod alive;
-mod answerer;
-mod apply;
-mod backup;
-mod batch;
-mod claim;
-mod edges;
+mod backend;
 mod fault;
-mod graph;
-mod groups;
-mod history;
-mod hold;
-mod job;
-mod keeper;
-mod leases;
-mod lists;
-mod migrate;
-mod open;
-mod put_task;
-mod readers;
-mod rendered;
-mod restore;
+mod file;
+mod options;
+mod read;
 mod rows;
-mod running;
-mod sharing;
-mod statements;
-mod store;
-mod unblock;
-mod waiting;
-mod workers;
-mod writer;
+mod threads;
+mod transaction;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use baton_core::time::Timestamp;
 use tokio::sync::watch;
 
-pub use self::restore::restore;
+pub use self::file::restore::restore;
+pub use self::options::{Clock, SqliteOptions};
 
-use self::alive::Alive;
 use self::fault::Fault;
-use self::keeper::{Keeper, KeeperHandle};
-use self::readers::Readers;
-use self::waiting::Message;
-use self::writer::{Writer, WriterHandle};
+use self::file::open;
+use self::read::history::last_seq;
+use self::threads::poller::{Keeper, KeeperHandle};
+use self::threads::queue::Message;
+use self::threads::readers::Readers;
+use self::threads::thread_count::Alive;
+use self::threads::writer::{Writer, WriterHandle};
 use crate::error::StoreError;
-use crate::onlooker::Onlooker;
-
-/// Where the store gets its time from.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// How a store is opened. The default is right for everything but tests.
-#[derive(Clone)]
-pub struct SqliteOptions {
-    /// Leases are judged by it.
-    pub clock: Clock,
-    /// The file grows to this many pages of 4 KiB and no further; what does not fit is refused as on a full disk.
-    pub pages_max: Option<u32>,
-    /// Told while opening it, or copying it, takes long.
-    pub onlooker: Onlooker,
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        Self { clock: Arc::new(system_clock), pages_max: None, onlooker: Onlooker::default() }
-    }
-}
-
-fn system_clock() -> Timestamp {
-    // Before 1970 only on a machine whose clock was never set.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
+use crate::model::progress::Onlooker;
 
 /// A store in one SQLite file. Cheap to clone.
 #[derive(Clone)]
@@ -108,7 +61,7 @@ impl SqliteStore {
         if let Some(pages) = pages_max {
             conn.pragma_update(None, "max_page_count", pages).map_err(failed)?;
         }
-        let last_seq = history::last_seq(&conn).map_err(failed)?;
+        let last_seq = last_seq(&conn).map_err(failed)?;
         let (path, alive) = (Arc::new(path.to_owned()), Alive::new());
         let newest = Arc::new(watch::Sender::new(last_seq));
         let writer = Writer {

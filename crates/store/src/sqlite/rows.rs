@@ -3,47 +3,51 @@
 use std::str::FromStr;
 
 use baton_core::change::Stored;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::id::{AttemptId, ProjectId, TaskId};
+use baton_core::schedule::Share;
 use baton_core::task::Task;
+use baton_core::text::NonBlank;
 use rusqlite::types::{FromSqlResult, ValueRef};
 use rusqlite::{Connection, Params, Row, Statement};
 use serde::de::DeserializeOwned;
 
-use super::batch::Batch;
-use super::fault::Fault;
 use crate::error::StoreError;
+use crate::sqlite::fault::Fault;
 
 #[expect(clippy::needless_pass_by_value, reason = "called with ids, numbers, texts and errors alike")]
-pub fn bad_row(kind: &'static str, key: impl ToString, detail: impl ToString) -> StoreError {
+pub(crate) fn bad_row(kind: &'static str, key: impl ToString, detail: impl ToString) -> StoreError {
     StoreError::BadRow { kind, key: key.to_string(), detail: detail.to_string() }
 }
 
 /// A task's id as it is stored.
-pub fn of_task(id: TaskId) -> i64 {
+pub(crate) fn of_task(id: TaskId) -> i64 {
     i64::from(id.bits())
 }
 
-pub fn of_attempt(id: AttemptId) -> i64 {
+pub(crate) fn of_attempt(id: AttemptId) -> i64 {
     id.bits().cast_signed()
 }
 
-pub fn task_id(stored: i64) -> Result<TaskId, Fault> {
+pub(crate) fn task_id(stored: i64) -> Result<TaskId, Fault> {
     let bits = u32::try_from(stored).map_err(|error| bad_row("task id", stored, error))?;
     Ok(TaskId::from_bits(bits))
 }
 
-pub const fn attempt_id(stored: i64) -> AttemptId {
+pub(crate) const fn attempt_id(stored: i64) -> AttemptId {
     AttemptId::from_bits(stored.cast_unsigned())
 }
 
 /// A role or an agent's name.
-pub fn name<T: FromStr<Err: ToString>>(stored: FromSqlResult<&str>, kind: &'static str) -> Result<T, Fault> {
+pub(crate) fn name<T: FromStr<Err: ToString>>(
+    stored: FromSqlResult<&str>,
+    kind: &'static str,
+) -> Result<T, Fault> {
     let text = stored.map_err(|error| bad_row(kind, "", error))?;
     text.parse().map_err(|error: T::Err| bad_row(kind, text, error.to_string()).into())
 }
 
 /// The JSON in a column. The key only says which row it was, should it not read back.
-pub fn body<T: DeserializeOwned>(
+pub(crate) fn body<T: DeserializeOwned>(
     stored: ValueRef<'_>,
     kind: &'static str,
     key: impl ToString,
@@ -53,7 +57,7 @@ pub fn body<T: DeserializeOwned>(
 }
 
 /// A row of (version, body).
-pub fn stored<T: DeserializeOwned>(
+pub(crate) fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
     kind: &'static str,
     key: impl ToString,
@@ -63,7 +67,7 @@ pub fn stored<T: DeserializeOwned>(
 }
 
 /// One row of (version, body), where there is one.
-pub fn find<T: DeserializeOwned>(
+pub(crate) fn find<T: DeserializeOwned>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
@@ -84,13 +88,23 @@ fn one<T: DeserializeOwned>(
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
-const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
+pub(crate) const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
 
-pub fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
     find(conn, TASK, [id], "task", id)
 }
 
-/// As `task`, inside the writer's transaction.
-pub fn task_in(batch: &mut Batch<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    one(batch.statement(TASK)?, [id], "task", id)
+/// As `task`, with a statement at hand.
+pub(crate) fn task_by(statement: &mut Statement<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+    one(statement, [id], "task", id)
+}
+
+pub(crate) fn share(project: Option<i64>, person: Option<&str>) -> Result<Share, Fault> {
+    let project = project.map(project_id).transpose()?;
+    Ok(Share { project, person: person.and_then(|person| NonBlank::new(person).ok()) })
+}
+
+pub(crate) fn project_id(stored: i64) -> Result<ProjectId, Fault> {
+    let bits = u32::try_from(stored).map_err(|error| bad_row("project id", stored, error))?;
+    Ok(ProjectId::from_bits(bits))
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::state::StateName;
-use baton_store::claim::ClaimRequest;
-use baton_store::query::TaskFilter;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::query::TaskFilter;
 use baton_store::{Backend, SqliteOptions, SqliteStore};
 
 use crate::sqlite::Sqlite;

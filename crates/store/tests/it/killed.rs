@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::state::Queue;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::Commit;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, PostgresOptions, PostgresStore};
 
 use crate::postgres::{Postgres, run};

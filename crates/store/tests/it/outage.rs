@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use baton_core::id::TaskId;
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, PostgresOptions, PostgresStore, StoreError};
 use tokio::sync::watch;
 use tokio::time::timeout;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton_core::change::{Change, EdgeChange};
 use baton_core::id::TaskId;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::{Commit, Conflict};
 use baton_store::{Backend, PostgresStore, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::timeout;

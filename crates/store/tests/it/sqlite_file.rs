@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 use baton_store::{Backend, SqliteOptions, SqliteStore, StoreError};
 
 use crate::sqlite::Sqlite;

@@ -6,8 +6,8 @@ use baton_core::command::Command;
 use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::state::StateName;
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
-use baton_store::query::TaskFilter;
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::query::TaskFilter;
 
 use crate::suite::make::{
     approval, claim_one, coding, create, created, finish_one, human, load, ready_ids, recycle, request,

@@ -13,7 +13,7 @@ use baton_core::state::StateName;
 use baton_core::task::TaskSpec;
 use baton_core::text::Role;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, Claimed};
 
 use super::Fixture;
 use super::make::{

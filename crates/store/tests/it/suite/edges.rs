@@ -3,8 +3,8 @@
 use baton_core::change::{Change, EdgeChange};
 use baton_core::id::TaskId;
 use baton_store::Backend;
-use baton_store::commit::Conflict;
-use baton_store::query::TaskDependency;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::TaskDependency;
 
 use super::Fixture;
 use super::make::{

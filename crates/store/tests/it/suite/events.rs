@@ -2,8 +2,8 @@
 
 use baton_core::command::Command;
 use baton_store::Backend;
-use baton_store::query::Retention;
-use baton_store::recorded::Recorded;
+use baton_store::model::event::Recorded;
+use baton_store::model::query::Retention;
 
 use super::Fixture;
 use super::make::{at, conflict, created, finish_one, human, load, task_id, transition, write};

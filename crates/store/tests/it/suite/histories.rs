@@ -16,9 +16,9 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
-use baton_store::commit::Commit;
-use baton_store::query::{QuestionFilter, TaskFilter};
+use baton_store::model::claim::ClaimRequest;
+use baton_store::model::commit::Commit;
+use baton_store::model::query::{QuestionFilter, TaskFilter};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

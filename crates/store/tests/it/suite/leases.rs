@@ -4,7 +4,7 @@ use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::state::StateName;
 use baton_store::Backend;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
 
 use super::Fixture;
 use super::make::{

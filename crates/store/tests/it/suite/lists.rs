@@ -10,7 +10,7 @@ use baton_core::state::{Queue, Status};
 use baton_core::task::TaskSpec;
 use baton_core::text::NonBlank;
 use baton_store::Backend;
-use baton_store::query::{Cursor, QuestionFilter, TaskFilter};
+use baton_store::model::query::{Cursor, QuestionFilter, TaskFilter};
 
 use super::Fixture;
 use super::make::{

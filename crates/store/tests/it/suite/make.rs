@@ -17,8 +17,8 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::claim::{ClaimRequest, Claimed};
+use baton_store::model::commit::{Commit, Conflict};
 
 /// When the tests' stories begin. The exact moment does not matter; that it is fixed does.
 pub const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);

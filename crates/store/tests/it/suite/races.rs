@@ -3,7 +3,7 @@
 use baton_core::change::Change;
 use baton_core::command::Command;
 use baton_store::Backend;
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 use tokio::task::JoinSet;
 
 use super::Fixture;

@@ -23,7 +23,7 @@ use baton_core::run::Run;
 use baton_core::session::{Posted, Request, Session};
 use baton_core::spending::{Account, Amount, Spending};
 use baton_core::task_type::TaskType;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
 use baton_store::{Backend, StoreError};
 use serde_json::json;
 

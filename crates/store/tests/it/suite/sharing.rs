@@ -12,7 +12,7 @@ use baton_core::schedule::{Capacity, Limits};
 use baton_core::state::StateName;
 use baton_core::task::{Task, TaskSpec};
 use baton_store::Backend;
-use baton_store::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, Claimed};
 use tokio::task::JoinSet;
 
 use super::Fixture;

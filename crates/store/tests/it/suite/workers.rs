@@ -8,7 +8,7 @@ use baton_core::task::TaskSpec;
 use baton_core::text::{Label, Role};
 use baton_core::worker::{Duty, Worker};
 use baton_store::Backend;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 
 use super::Fixture;
 use super::make::{at, create, request, spec, task_id, write};

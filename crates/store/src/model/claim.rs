@@ -1,0 +1,36 @@
+//! Asking for work.
+
+use std::collections::BTreeMap;
+
+use baton_core::actor::Actor;
+use baton_core::change::Stored;
+use baton_core::id::AttemptId;
+use baton_core::schedule::{Capacity, Fit, Intake};
+use baton_core::task::Task;
+use baton_core::text::{AgentName, Role};
+
+use crate::model::lease::Lease;
+
+/// One worker's request. The limits and the order are core's (`schedule::pick`); the store only counts what runs.
+#[derive(Debug, Clone)]
+pub struct ClaimRequest {
+    /// Which roles this worker serves, and with which agent.
+    pub agents: BTreeMap<Role, AgentName>,
+    pub worker: String,
+    /// One unused id for each task that may be claimed at most.
+    pub attempt_ids: Vec<AttemptId>,
+    pub lease_ms: i64,
+    /// Limits over everything that runs in this store.
+    pub capacity: Capacity,
+    pub intakes: BTreeMap<AgentName, Intake>,
+    /// What this worker can take at all.
+    pub fit: Fit,
+    pub actor: Actor,
+}
+
+/// A task this worker now works on, and for how long before it must renew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    pub task: Stored<Task>,
+    pub lease: Lease,
+}

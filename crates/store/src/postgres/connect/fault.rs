@@ -1,0 +1,77 @@
+//! What PostgreSQL's errors mean to us: is it worth trying again, and may something have been written?
+
+use std::error::Error as StdError;
+use std::io;
+use std::path::PathBuf;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::error::StoreError;
+
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The connection is gone. Whatever was sent may or may not have been carried out.
+    Broken(String),
+    /// The server undid the transaction because of somebody else's; the same again may well succeed.
+    Again(String),
+    /// Trying again would bring the same.
+    Final(StoreError),
+}
+
+impl Fault {
+    pub(crate) fn of(doing: &'static str, error: &Error) -> Self {
+        let detail = describe(error);
+        let Some(state) = error.code() else {
+            // Without a code the server said nothing: the line is cut, or the driver could not use the answer.
+            let is_line = error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<io::Error>);
+            return if is_line {
+                Self::Broken(detail)
+            } else {
+                Self::Final(StoreError::Backend { doing, detail })
+            };
+        };
+        let is = |states: &[&SqlState]| states.contains(&state);
+        if is(&[
+            &SqlState::T_R_SERIALIZATION_FAILURE,
+            &SqlState::T_R_DEADLOCK_DETECTED,
+            &SqlState::LOCK_NOT_AVAILABLE,
+            // Two transactions made the same row; the second finds it there when it looks again.
+            &SqlState::UNIQUE_VIOLATION,
+        ]) {
+            Self::Again(detail)
+        } else if is(&[
+            &SqlState::ADMIN_SHUTDOWN,
+            &SqlState::CRASH_SHUTDOWN,
+            &SqlState::CANNOT_CONNECT_NOW,
+            &SqlState::TOO_MANY_CONNECTIONS,
+            &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        ]) {
+            Self::Broken(detail)
+        } else if is(&[&SqlState::DISK_FULL]) {
+            Self::Final(StoreError::DiskFull { path: PathBuf::from("the PostgreSQL server") })
+        } else if is(&[&SqlState::READ_ONLY_SQL_TRANSACTION]) {
+            Self::Final(StoreError::ReadOnly { path: PathBuf::from("the PostgreSQL server"), detail })
+        } else {
+            Self::Final(StoreError::Backend { doing, detail })
+        }
+    }
+
+    /// The error to show when nothing was written, or nothing was to be.
+    pub(crate) fn unwritten(self, doing: &'static str) -> StoreError {
+        match self {
+            Self::Broken(detail) => StoreError::Unreachable { detail },
+            Self::Again(detail) => StoreError::Backend { doing, detail },
+            Self::Final(error) => error,
+        }
+    }
+}
+
+/// The server's own words with their code, or the driver's with their cause.
+pub(crate) fn describe(error: &Error) -> String {
+    match (error.as_db_error(), error.source()) {
+        (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Hearing of commits by other processes: a connection that listens, with a slow look at the counter as the net.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client};
+
+use crate::postgres::connect::connector::Connector;
+use crate::postgres::notify::feed::FREED;
+use crate::postgres::notify::feed::News;
+use crate::postgres::notify::logs::{LOGS, LogNews, PIECE};
+
+/// A notification can be lost only with its connection, and a lost connection can go unnoticed this long; or with a
+/// process that dies before it has told of its commit.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const BACKOFF_FIRST: Duration = Duration::from_millis(20);
+const BACKOFF_MAX: Duration = Duration::from_secs(2);
+
+/// Listens until the store is closed; a broken connection is made anew.
+pub(crate) async fn listen(
+    connector: Connector,
+    news: News,
+    logs: LogNews,
+    mut closing: watch::Receiver<bool>,
+) {
+    let mut backoff = BACKOFF_FIRST;
+    loop {
+        tokio::select! {
+            _ = closing.changed() => return,
+            was_up = hear(&connector, &news, &logs) => {
+                if was_up {
+                    backoff = BACKOFF_FIRST;
+                }
+            }
+        }
+        tokio::select! {
+            _ = closing.changed() => return,
+            () = sleep(backoff) => backoff = (backoff * 2).min(BACKOFF_MAX),
+        }
+    }
+}
+
+/// Hears until the connection breaks. True when there was one.
+async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
+    let Ok((client, mut connection)) = connector.connect().await else { return false };
+    let (heard, mut hearing) = mpsc::unbounded_channel();
+    let driver = tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(notification) = message
+                && heard.send(notification.payload().to_owned()).is_err()
+            {
+                return;
+            }
+        }
+    });
+    if client.batch_execute(&format!("LISTEN \"{}\"", connector.schema())).await.is_err() {
+        driver.abort();
+        return false;
+    }
+    // Whatever comes from now on is told. What came before, nobody told us: of commits we learn by this look, and
+    // whoever waits for the rest looks once for himself.
+    news.stir();
+    logs.watched();
+    logs.given();
+    while look(&client, news).await {
+        // Until a quiet moment is long enough to doubt the line.
+        while let Ok(heard) = timeout(LOOK_EVERY, hearing.recv()).await {
+            let Some(payload) = heard else {
+                driver.abort();
+                return true;
+            };
+            match payload.parse() {
+                Ok(seq) => news.heard(seq),
+                Err(_) if payload == FREED => news.stir(),
+                Err(_) if payload == LOGS => logs.watched(),
+                Err(_) if payload == PIECE => logs.given(),
+                Err(_) => {}
+            }
+        }
+    }
+    driver.abort();
+    true
+}
+
+async fn look(client: &Client, news: &News) -> bool {
+    let Ok(Ok(row)) = timeout(LOOK_EVERY, client.query_one("SELECT seq FROM counter", &[])).await else {
+        return false;
+    };
+    news.reached(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0));
+    true
+}

@@ -1,0 +1,106 @@
+//! The SQL that makes a home on a PostgreSQL server: a database, a schema, and two roles with as little as will do.
+//!
+//! One role owns the tables and changes them when a new Baton comes; the other works with the rows every day and can
+//! do nothing else. It is for a person to read and to run with psql: Baton never has the rights it takes.
+
+use crate::error::StoreError;
+use crate::postgres::connect::connector::schema_name;
+
+/// What the SQL calls things.
+#[derive(Debug, Clone)]
+pub struct SetupNames {
+    pub database: String,
+    /// Who owns the tables.
+    pub owner: String,
+    /// Who works with them.
+    pub role: String,
+    /// Which of the stores in the database.
+    pub namespace: String,
+}
+
+/// As long as PostgreSQL's names may be.
+const NAME_LEN_MAX: usize = 63;
+
+/// A script for psql. Run twice, it changes nothing the second time.
+pub fn setup_sql(names: &SetupNames) -> Result<String, StoreError> {
+    let schema = schema_name(&names.namespace)?;
+    for name in [&names.database, &names.owner, &names.role] {
+        check(name)?;
+    }
+    let SetupNames { database, owner, role, .. } = names;
+    if owner == role {
+        let detail = format!("{owner} cannot both own the tables and work with them; name two roles");
+        return Err(StoreError::Backend { doing: "writing the SQL", detail });
+    }
+    Ok(format!(
+        r#"-- Baton on PostgreSQL: a database, a schema and two roles, each with as little as will do.
+-- Once, as somebody who may make roles and databases:
+--
+--     baton store init --print-sql | psql -v ON_ERROR_STOP=1 postgres
+--
+-- Run again, it changes nothing. Then give both roles a password (\password {role}) or a line in pg_hba.conf, and let
+-- the owner make the tables; so again whenever a newer Baton says that they have to be brought up to date:
+--
+--     baton store init --store postgres://{owner}@HOST/{database}
+--
+-- Every day: baton up --store postgres://{role}@HOST/{database}
+
+-- Owns the tables and changes them.
+SELECT 'CREATE ROLE "{owner}" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
+    WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{owner}') \gexec
+-- Reads and writes rows, and does nothing else.
+SELECT 'CREATE ROLE "{role}" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
+    WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') \gexec
+
+SELECT 'CREATE DATABASE "{database}"'
+    WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{database}') \gexec
+REVOKE ALL ON DATABASE "{database}" FROM PUBLIC;
+GRANT CONNECT ON DATABASE "{database}" TO "{owner}", "{role}";
+
+\connect "{database}"
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+CREATE SCHEMA IF NOT EXISTS "{schema}" AUTHORIZATION "{owner}";
+GRANT USAGE ON SCHEMA "{schema}" TO "{role}";
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{role}";
+ALTER DEFAULT PRIVILEGES FOR ROLE "{owner}" IN SCHEMA "{schema}"
+    GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO "{role}";
+-- Since PostgreSQL 17 the sweeping of small tables can be allowed too; before, the server's own vacuum does it.
+SELECT 'ALTER DEFAULT PRIVILEGES FOR ROLE "{owner}" IN SCHEMA "{schema}" GRANT MAINTAIN ON TABLES TO "{role}"'
+    WHERE current_setting('server_version_num')::int >= 170000 \gexec
+"#
+    ))
+}
+
+/// Plain names only: they stand in SQL, in addresses and in a person's shell.
+fn check(name: &str) -> Result<(), StoreError> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    if starts_well && name.len() <= NAME_LEN_MAX && name.bytes().all(is_plain) {
+        return Ok(());
+    }
+    let detail = format!(
+        "{name:?} cannot be a name here; use lower-case letters, digits and _, a letter first, at most {NAME_LEN_MAX}"
+    );
+    Err(StoreError::Backend { doing: "writing the SQL", detail })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(database: &str, owner: &str, role: &str) -> SetupNames {
+        let text = str::to_owned;
+        SetupNames { database: text(database), owner: text(owner), role: text(role), namespace: text("team") }
+    }
+
+    #[test]
+    fn names_that_could_be_more_than_names_are_refused() {
+        assert!(setup_sql(&names("work", "work_owner", "work")).unwrap().contains("\"baton_team\""));
+        for bad in ["", "Work", "a-b", "a\"; DROP TABLE x; --", "7up", "ä", &"x".repeat(64)] {
+            assert!(setup_sql(&names(bad, "o", "r")).is_err(), "{bad}");
+            assert!(setup_sql(&names("d", bad, "r")).is_err(), "{bad}");
+            assert!(setup_sql(&names("d", "o", bad)).is_err(), "{bad}");
+        }
+        assert!(setup_sql(&names("d", "same", "same")).is_err());
+    }
+}

@@ -1,0 +1,33 @@
+//! What a batch knows of the rows it locked.
+
+use std::collections::HashMap;
+
+use baton_core::id::TaskId;
+
+use crate::columns::TaskColumns;
+use crate::postgres::write::row::RowKey;
+
+/// What those that wait on a task need to know of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TaskFacts {
+    pub(crate) is_done: bool,
+    pub(crate) is_claimable: bool,
+    pub(crate) replaced_by: Vec<TaskId>,
+}
+
+impl TaskFacts {
+    pub(crate) fn of(columns: TaskColumns<'_>) -> Self {
+        Self {
+            is_done: columns.is_done,
+            is_claimable: columns.is_claimable,
+            replaced_by: columns.replaced_by,
+        }
+    }
+}
+
+/// The rows a batch touches, as they are under its locks. What is not in here is not stored.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) versions: HashMap<RowKey, u64>,
+    pub(crate) tasks: HashMap<TaskId, TaskFacts>,
+}

@@ -1,0 +1,92 @@
+//! A copy put back in the place of a store. Nothing is lost by it: what was there before is kept beside it, and
+//! nothing is touched before the copy is known to be whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+use crate::model::progress::{Onlooker, Stage};
+use crate::sqlite::fault::io_error;
+use crate::sqlite::file::lock::{Hold, beside};
+use crate::sqlite::file::open;
+
+/// Puts `copy` at `path`, and says where the store that was there has gone. Refused while anybody has it open.
+pub fn restore(copy: &Path, path: &Path, onlooker: &Onlooker) -> Result<Option<PathBuf>, StoreError> {
+    let hold = Hold::take(path)?;
+    if !hold.is_first {
+        return Err(StoreError::InUse { path: path.to_owned() });
+    }
+    let making = beside(path, ".making");
+    // Left by an earlier one that was cut off.
+    let _ = fs::remove_file(&making);
+    // The system copies faster than we could, and does not say how far it is.
+    onlooker.tell(Stage::Copying { pages: 0, total: 0 });
+    fs::copy(copy, &making).map_err(|error| io_error(&error, copy, "reading the copy"))?;
+    onlooker.tell(Stage::Checking);
+    let looked_over = open::check_whole(&making, copy);
+    for leftover in ["-wal", "-shm"] {
+        // Looking it over may have left them; the copy itself has neither.
+        let _ = fs::remove_file(beside(&making, leftover));
+    }
+    if let Err(error) = looked_over {
+        let _ = fs::remove_file(&making);
+        return Err(error);
+    }
+    let before = path.exists().then(|| free_name(path));
+    if let Some(before) = &before {
+        for part in ["", "-wal", "-shm"] {
+            let (old, kept) = (beside(path, part), beside(before, part));
+            if old.exists() {
+                fs::rename(&old, &kept).map_err(|error| io_error(&error, &old, "keeping the old store"))?;
+            }
+        }
+    }
+    open::put_in_place(&making, path)?;
+    Ok(before)
+}
+
+/// The first of `….before`, `….before-2` and so on that is free.
+fn free_name(path: &Path) -> PathBuf {
+    let first = beside(path, ".before");
+    let later = (2u32..).map(|number| beside(path, &format!(".before-{number}")));
+    std::iter::once(first.clone()).chain(later).find(|name| !name.exists()).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Backend;
+    use crate::sqlite::{SqliteOptions, SqliteStore};
+
+    fn put_back(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
+        restore(copy, path, &Onlooker::default())
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_put_back_and_what_was_there_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
+        let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+        store.backup(&copy).await.unwrap();
+        let refused = put_back(&copy, &path).unwrap_err();
+        assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
+        store.close().await.unwrap();
+        drop(store);
+        assert_eq!(put_back(&copy, &path).unwrap(), Some(folder.path().join("a.db.before")));
+        assert_eq!(put_back(&copy, &path).unwrap(), Some(folder.path().join("a.db.before-2")));
+        let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+        assert_eq!(store.events_after(0, 1).await.unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_no_store_is_refused_and_nothing_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
+        fs::write(&path, "precious").unwrap();
+        fs::write(&copy, "a text that is no database at all").unwrap();
+        let refused = put_back(&copy, &path).unwrap_err();
+        assert!(refused.to_string().contains("copy.db"), "{refused}");
+        assert!(put_back(&folder.path().join("none.db"), &path).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    }
+}

@@ -1,0 +1,8 @@
+//! Queries. They run on a reader thread, inside one read transaction, and change nothing.
+
+pub(crate) mod graph;
+pub(crate) mod groups;
+pub(crate) mod history;
+pub(crate) mod leases;
+pub(crate) mod lists;
+pub(crate) mod workers;

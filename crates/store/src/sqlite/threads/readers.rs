@@ -1,0 +1,150 @@
+//! The readers: a few threads with a connection each, started when they are first needed.
+//!
+//! They never write. A reader sees what was committed when its work began, and nothing that came later.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::error::StoreError;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::file::open::connect;
+use crate::sqlite::threads::thread_count::Alive;
+
+/// More would only wait for the same disk.
+const READERS_MAX: usize = 4;
+
+type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
+
+struct Queue {
+    waiting: VecDeque<Work>,
+    idle: usize,
+    started: usize,
+    is_closed: bool,
+}
+
+/// Cheap to clone; every clone shares the threads.
+#[derive(Clone)]
+pub(crate) struct Readers {
+    path: Arc<PathBuf>,
+    queue: Arc<(Mutex<Queue>, Condvar)>,
+    alive: Alive,
+}
+
+impl Readers {
+    pub(crate) fn new(path: &Path, alive: Alive) -> Self {
+        let queue = Queue { waiting: VecDeque::new(), idle: 0, started: 0, is_closed: false };
+        Self { path: Arc::new(path.to_owned()), queue: Arc::new((Mutex::new(queue), Condvar::new())), alive }
+    }
+
+    /// Runs `read` on one of the threads, in one read transaction.
+    pub(crate) async fn read<T, F>(&self, doing: &'static str, read: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let path = Arc::clone(&self.path);
+        self.submit(Box::new(move |conn| {
+            let result =
+                conn.and_then(|conn| in_snapshot(conn, read).map_err(|fault| fault.into_error(&path, doing)));
+            // Nobody waits for it any more when the caller has gone.
+            let _ = answer.send(result);
+        }))?;
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    fn submit(&self, work: Work) -> Result<(), StoreError> {
+        let mut queue = lock(&self.queue.0);
+        if queue.is_closed {
+            return Err(StoreError::Closed);
+        }
+        queue.waiting.push_back(work);
+        if queue.idle < queue.waiting.len() && queue.started < READERS_MAX {
+            queue.started += 1;
+            self.start()?;
+        }
+        drop(queue);
+        self.queue.1.notify_one();
+        Ok(())
+    }
+
+    fn start(&self) -> Result<(), StoreError> {
+        let (path, queue, here) = (Arc::clone(&self.path), Arc::clone(&self.queue), self.alive.one_more());
+        let body = move || {
+            serve(&path, &queue);
+            drop(here);
+        };
+        let failed = |error: std::io::Error| StoreError::Backend {
+            doing: "starting a reader",
+            detail: error.to_string(),
+        };
+        thread::Builder::new().name("store-reader".to_owned()).spawn(body).map(drop).map_err(failed)
+    }
+
+    /// What is being read is finished; what waits is answered as closed.
+    pub(crate) fn close(&self) {
+        let mut queue = lock(&self.queue.0);
+        queue.is_closed = true;
+        queue.waiting.clear();
+        drop(queue);
+        self.queue.1.notify_all();
+    }
+}
+
+fn serve(path: &Path, queue: &(Mutex<Queue>, Condvar)) {
+    let mut conn = None;
+    while let Some(work) = next(queue) {
+        if conn.is_none() {
+            conn = match open(path) {
+                Ok(opened) => Some(opened),
+                Err(error) => {
+                    work(Err(error));
+                    continue;
+                }
+            };
+        }
+        if let Some(conn) = &conn {
+            work(Ok(conn));
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    let conn = connect(path)?;
+    let failed = |error: rusqlite::Error| Fault::from(error).into_error(path, "opening the store");
+    conn.pragma_update(None, "query_only", true).map_err(failed)?;
+    Ok(conn)
+}
+
+fn next(queue: &(Mutex<Queue>, Condvar)) -> Option<Work> {
+    let (mutex, changed) = queue;
+    let mut queue = lock(mutex);
+    loop {
+        if let Some(work) = queue.waiting.pop_front() {
+            return Some(work);
+        }
+        if queue.is_closed {
+            return None;
+        }
+        queue.idle += 1;
+        queue = changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        queue.idle -= 1;
+    }
+}
+
+/// A thread that panicked left the queue whole: it is only ever changed by single statements.
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn in_snapshot<T>(conn: &Connection, read: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    conn.prepare_cached("BEGIN")?.execute([])?;
+    let result = read(conn);
+    conn.prepare_cached("COMMIT")?.execute([])?;
+    result
+}

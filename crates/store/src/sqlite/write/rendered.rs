@@ -1,0 +1,82 @@
+//! A change as text: every body serialised already, by whoever asks for the change, so that the one writer has
+//! nothing left to do but write.
+
+use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::event::Event;
+
+use crate::columns::{body, kind_and_key};
+use crate::error::StoreError;
+use crate::model::commit::Conflict;
+use crate::sqlite::rows::of_task;
+
+pub(crate) struct Rendered {
+    pub(crate) puts: Vec<RenderedPut>,
+    pub(crate) edges: Vec<EdgeChange>,
+    pub(crate) events: Vec<RenderedEvent>,
+    pub(crate) effects: Vec<String>,
+}
+
+pub(crate) struct RenderedPut {
+    pub(crate) record: Record,
+    pub(crate) guard: Guard,
+    pub(crate) body: String,
+}
+
+pub(crate) struct RenderedEvent {
+    pub(crate) task: Option<i64>,
+    pub(crate) at_ms: i64,
+    pub(crate) body: String,
+}
+
+impl Rendered {
+    pub(crate) fn of(change: Change) -> Result<Self, StoreError> {
+        let Change { puts, edges, events, effects } = change;
+        Ok(Self {
+            puts: puts.into_iter().map(render).collect::<Result<_, _>>()?,
+            edges,
+            events: events.iter().map(render_event).collect::<Result<_, _>>()?,
+            effects: effects.iter().map(|effect| body("effect", effect)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl RenderedPut {
+    /// The version the row gets, if the one that was `found` satisfies the guard.
+    pub(crate) fn next_version(&self, found: Option<u64>) -> Result<i64, Conflict> {
+        let is_as_expected = match self.guard {
+            Guard::New => found.is_none(),
+            Guard::Version(expected) => found == Some(expected),
+            Guard::Owned => true,
+        };
+        if is_as_expected {
+            return Ok(found.map_or(1, |version| version.cast_signed() + 1));
+        }
+        let (kind, key) = kind_and_key(&self.record);
+        Err(Conflict::Moved { kind, key, expected: self.guard, found })
+    }
+}
+
+fn render(put: Put) -> Result<RenderedPut, StoreError> {
+    let Put { record, guard } = put;
+    let body = match &record {
+        Record::Project(project) => body("project", project),
+        Record::Session(session) => body("session", session),
+        Record::Message(message) => body("message", message),
+        Record::Task(task) => body("task", task),
+        Record::Attempt(attempt) => body("attempt", attempt),
+        Record::Question(question) => body("question", question),
+        Record::Plan(plan) => body("plan", plan),
+        Record::Run(run) => body("run", run),
+        Record::Loop(phase_loop) => body("loop", phase_loop),
+        Record::Receipt(receipt) => body("receipt", receipt),
+        Record::Hold(hold) => body("hold", hold),
+        Record::Spending(spending) => body("spending", spending),
+        Record::AccessToken(token) => body("access_token", token),
+    };
+    Ok(RenderedPut { record, guard, body: body? })
+}
+
+fn render_event(event: &Event) -> Result<RenderedEvent, StoreError> {
+    let task = event.body.task().map(of_task);
+    Ok(RenderedEvent { task, at_ms: event.at.ms(), body: body("event", event)? })
+}
