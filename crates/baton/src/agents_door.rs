@@ -5,7 +5,6 @@
 use std::net::Ipv4Addr;
 
 use baton_engine::engine::Engine;
-use baton_engine::place::AnyStore;
 use baton_engine::store_address::StoreAddress;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
@@ -25,7 +24,7 @@ pub struct AgentsDoor {
 
 impl AgentsDoor {
     /// None where agents need none. The engine's agents are told of it, so it comes before they do.
-    pub async fn open(office: &Office, engine: &mut Engine<AnyStore>) -> Result<Option<Self>, Fault> {
+    pub async fn open(office: &Office, engine: &mut Engine) -> Result<Option<Self>, Fault> {
         if office.place.store == StoreAddress::File {
             return Ok(None);
         }

@@ -5,7 +5,6 @@
 use std::ffi::OsStr;
 
 use baton_core::question_record::QuestionRecord;
-use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;

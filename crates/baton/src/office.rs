@@ -13,7 +13,7 @@ use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
-use baton_engine::place::{AnyStore, Place};
+use baton_engine::place::Place;
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 use baton_engine::store_address::StoreAddress;
@@ -30,7 +30,7 @@ use crate::output::{self, Progress};
 
 #[derive(Clone)]
 pub struct Office {
-    pub desk: Desk<AnyStore>,
+    pub desk: Desk,
     pub place: Place,
     pub is_json: bool,
     /// What takes long is told here.
@@ -93,13 +93,13 @@ impl Office {
     }
 
     /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
-    pub fn for_people(shop: &Workshop<AnyStore>) -> Workshop<AnyStore> {
+    pub fn for_people(shop: &Workshop) -> Workshop {
         let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
         Workshop { desk, ..shop.clone() }
     }
 
     /// The server's calls on this store, for this process alone.
-    pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App<AnyStore> {
+    pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
         let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
@@ -107,15 +107,12 @@ impl Office {
     }
 
     /// The engine on this repository, with its settings. It speaks on standard error.
-    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine<AnyStore>, Fault> {
+    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine, Fault> {
         self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
     }
 
     /// The same, with settings that the command line changes.
-    pub async fn engine_with(
-        &self,
-        change: impl FnOnce(&mut Settings) + Send,
-    ) -> Result<Engine<AnyStore>, Fault> {
+    pub async fn engine_with(&self, change: impl FnOnce(&mut Settings) + Send) -> Result<Engine, Fault> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
         if !self.place.settings_path().exists() {
             assumed::take_installed_agent(&mut settings);

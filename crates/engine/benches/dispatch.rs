@@ -18,7 +18,7 @@ use baton_core::text::NonBlank;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
-use baton_engine::place::{AnyStore, Place, PlaceOptions};
+use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::settings::Settings;
 use tokio::sync::watch;
 
@@ -99,7 +99,7 @@ fn bare_start(script: &str, stamp: &Path) -> f64 {
     ms(stamped(stamp).unwrap() - before)
 }
 
-async fn dispatch(desk: &Desk<AnyStore>, state: &Path, stamp: &Path, round: usize) -> f64 {
+async fn dispatch(desk: &Desk, state: &Path, stamp: &Path, round: usize) -> f64 {
     let mut changes = desk.changes();
     let before = now_ns();
     let task = desk.add_task(&[], Actor::human("bench"), |id, created_at| {

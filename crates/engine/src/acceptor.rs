@@ -13,7 +13,6 @@ use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 
 use crate::code::{Source, slug};
 use crate::error::EngineError;
@@ -43,12 +42,12 @@ pub struct Landing {
     pub remote: Option<RemoteUrl>,
 }
 
-pub struct Acceptor<S> {
-    shop: Workshop<S>,
+pub struct Acceptor {
+    shop: Workshop,
 }
 
-impl<S: Store> Acceptor<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Acceptor {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 

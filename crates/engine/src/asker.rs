@@ -4,12 +4,11 @@
 use baton_core::actor::Actor;
 use baton_core::id::SessionId;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 
 use crate::desk::{Answer, Desk};
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// The person behind an actor: themselves, or whoever asked for the task that an agent works on.
     pub(crate) async fn asker(&self, actor: &Actor) -> Answer<Option<NonBlank>> {
         let Actor::Agent { attempt } = actor else { return Ok(actor.person()) };

@@ -16,7 +16,6 @@ use baton_core::id::AttemptId;
 use baton_core::spending::{Account, Amount, Spending, end_of_day};
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Deserializer};
 
@@ -89,7 +88,7 @@ impl Room {
     }
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// How the attempt ends that must not begin: what is used up is asked about, once.
     pub async fn over_budget(&self, task: &Task) -> Result<Option<AttemptEnd>, EngineError> {
         let Some(reached) = self.used_up(task).await? else { return Ok(None) };

@@ -10,7 +10,6 @@ use baton_core::id::AttemptId;
 use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::task::Task;
-use baton_store::Store;
 
 use crate::error::EngineError;
 use crate::workshop::Workshop;
@@ -37,7 +36,7 @@ impl Source {
     }
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     pub(crate) async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
         let Some(id) = task.spec().project_id else { return Ok(None) };
         let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };

@@ -13,7 +13,6 @@ use baton_core::effect::{Effect, Notice, Timer};
 use baton_core::event::{Event, EventBody};
 use baton_core::id::{AttemptId, EffectId};
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use baton_store::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -43,13 +42,13 @@ const LAST_NOTICES: Duration = Duration::from_secs(5);
 /// A timer further away than this is looked at again on the way.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-pub struct Courier<S> {
-    shop: Workshop<S>,
+pub struct Courier {
+    shop: Workshop,
     /// Whether what must be done once for all machines is done here.
     is_steward: bool,
     begun_at: Instant,
     notifier: Notifier,
-    attendant: Attendant<S>,
+    attendant: Attendant,
     timers: Timekeeper,
     /// Everything up to here has been read from the outbox.
     read_to: Option<EffectId>,
@@ -80,8 +79,8 @@ struct Errand {
     not_before: Option<Instant>,
 }
 
-impl<S: Store> Courier<S> {
-    pub fn new(shop: Workshop<S>, is_steward: bool) -> Self {
+impl Courier {
+    pub fn new(shop: Workshop, is_steward: bool) -> Self {
         let notify = &shop.settings.notify;
         let (root, program) = (shop.place.root.clone(), shop.program.clone());
         let notifier = Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program);

@@ -48,14 +48,14 @@ const EVENTS_PAGE: u32 = 500;
 pub(crate) type Answer<T> = Result<T, EngineError>;
 
 #[derive(Clone)]
-pub struct Desk<S> {
-    pub store: S,
+pub struct Desk {
+    pub store: Store,
     pub ids: Ids,
     pub recipes: RecipeLibrary,
 }
 
-impl<S: Store> Desk<S> {
-    pub fn new(store: S, ids: Ids) -> Self {
+impl Desk {
+    pub fn new(store: Store, ids: Ids) -> Self {
         Self { store, ids, recipes: RecipeLibrary::built_in() }
     }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 use baton_core::actor::Actor;
 use baton_core::id::AttemptId;
 use baton_core::text::{AgentName, Role};
-use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::lease::Lease;
 use tokio::sync::watch;
@@ -26,8 +25,8 @@ const SWEEP: Duration = Duration::from_secs(5);
 /// until its lease runs out.
 const LAST_CLAIM: Duration = Duration::from_secs(2);
 
-pub struct Dispatcher<S> {
-    shop: Workshop<S>,
+pub struct Dispatcher {
+    shop: Workshop,
     /// What runs here, by whose account it does.
     agents: BTreeMap<AttemptId, AgentName>,
     /// Of others, for work on projects that are not at hand here.
@@ -38,8 +37,8 @@ pub struct Dispatcher<S> {
 
 type Runners = JoinSet<Result<(), EngineError>>;
 
-impl<S: Store> Dispatcher<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Dispatcher {
+    pub fn new(shop: Workshop) -> Self {
         let now = Instant::now();
         Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(now), not_before: now }
     }

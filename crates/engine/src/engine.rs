@@ -9,7 +9,6 @@ use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
 use baton_core::attempt_record::Closing;
 use baton_core::id::AttemptId;
-use baton_store::Store;
 use baton_store::lease::Lease;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -45,13 +44,13 @@ const OUTBOX_PAUSE: Duration = Duration::from_millis(500);
 /// After a day a worker that took no leave is taken off the list.
 const WORKER_GONE_MS: i64 = 24 * 3_600_000;
 
-pub struct Engine<S> {
-    pub shop: Workshop<S>,
+pub struct Engine {
+    pub shop: Workshop,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     pub async fn new(
-        desk: Desk<S>,
+        desk: Desk,
         settings: Settings,
         place: Place,
         program: PathBuf,
@@ -65,7 +64,7 @@ impl<S: Store> Engine<S> {
     /// Finds what an earlier run left, then works until `shutdown` turns true.
     pub async fn run(&self, shutdown: watch::Receiver<bool>) -> Result<(), EngineError> {
         let (_never, hurry) = watch::channel(false);
-        self.run_until(shutdown, hurry).await
+        Box::pin(self.run_until(shutdown, hurry)).await
     }
 
     /// The same; once it is to end, it waits for its agents only until `hurry` turns true.
@@ -184,7 +183,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    fn rescuer(&self) -> Rescuer<S> {
+    fn rescuer(&self) -> Rescuer {
         let lease_ms = self.shop.settings.lease_ms();
         Rescuer::new(self.shop.desk.clone(), self.shop.running.clone(), self.shop.worker.clone(), lease_ms)
     }
@@ -261,7 +260,7 @@ impl<S: Store> Engine<S> {
                 _ = end.changed() => return,
             }
             tokio::select! {
-                () = sleep(Pruner::<S>::PERIOD) => {}
+                () = sleep(Pruner::PERIOD) => {}
                 _ = end.changed() => {}
             }
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use baton_core::actor::Actor;
 use baton_core::command::Command;
 use baton_core::id::TaskId;
-use baton_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;
@@ -23,8 +22,8 @@ pub struct Foreseen {
 }
 
 /// For these tasks, accepted in this order. That their work merges is not looked at.
-pub async fn foresee<S: Store>(
-    desk: &Desk<S>,
+pub async fn foresee(
+    desk: &Desk,
     tasks: &[TaskId],
     force: bool,
     actor: Actor,

@@ -11,7 +11,6 @@ use baton_core::question::{Draft, QuestionKind};
 use baton_core::recipe::{Gate, Recipe, Step, Transition};
 use baton_core::run::{Advance, GateAnswer, Run, RunState};
 use baton_core::text::{NonBlank, OutcomeName};
-use baton_store::Store;
 
 use crate::desk::{Answer, Desk};
 use crate::runs::{moved, stamp};
@@ -19,7 +18,7 @@ use crate::runs::{moved, stamp};
 /// The words offered, and what each means to the run.
 const ANSWERS: [(&str, GateAnswer); 2] = [("YES", GateAnswer::Yes), ("NO", GateAnswer::No)];
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// What an answer to the question of `task` does to the run that waits at its gate. Nothing, where no run does.
     pub(crate) async fn gate_change(&self, task: TaskId, answer: &NonBlank, actor: &Actor) -> Answer<Change> {
         let waiting = self.task(task).await?.value;

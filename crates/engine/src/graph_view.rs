@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use baton_core::graph::{Graph, Standing, Verdict};
 use baton_core::id::TaskId;
 use baton_core::state::Queue;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +24,7 @@ pub struct DeadEdge {
 }
 
 /// The dependencies of a task that can never be met.
-pub async fn dead_edges<S: Store>(desk: &Desk<S>, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
+pub async fn dead_edges(desk: &Desk, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
     let graph = below(desk, [task]).await?;
     let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
         Verdict::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
@@ -35,8 +34,8 @@ pub async fn dead_edges<S: Store>(desk: &Desk<S>, task: TaskId) -> Result<Vec<De
 }
 
 /// What would start if these were accepted one after the other: for each, what it sets off.
-pub async fn would_start<S: Store>(
-    desk: &Desk<S>,
+pub async fn would_start(
+    desk: &Desk,
     accepted: &[TaskId],
 ) -> Result<Vec<(TaskId, Vec<TaskId>)>, EngineError> {
     let waiting = waiting(desk).await?;
@@ -50,7 +49,7 @@ pub async fn would_start<S: Store>(
 }
 
 /// Everything that could be claimed if nothing held it up.
-async fn waiting<S: Store>(desk: &Desk<S>) -> Result<BTreeSet<TaskId>, EngineError> {
+async fn waiting(desk: &Desk) -> Result<BTreeSet<TaskId>, EngineError> {
     let mut waiting = BTreeSet::new();
     for queue in [Queue::Incoming, Queue::NeedsContinuation, Queue::Breakdown] {
         let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
@@ -70,10 +69,7 @@ async fn waiting<S: Store>(desk: &Desk<S>) -> Result<BTreeSet<TaskId>, EngineErr
 }
 
 /// These tasks and all they rest on.
-async fn below<S: Store>(
-    desk: &Desk<S>,
-    tasks: impl IntoIterator<Item = TaskId>,
-) -> Result<Graph, EngineError> {
+async fn below(desk: &Desk, tasks: impl IntoIterator<Item = TaskId>) -> Result<Graph, EngineError> {
     let mut queue: VecDeque<TaskId> = tasks.into_iter().collect();
     let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
     let mut edges = Vec::new();

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use baton_core::git_name::{BranchName, CommitId};
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::task::Task;
-use baton_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -72,7 +71,7 @@ impl Unpushed {
     }
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     pub(crate) fn unpushed(&self) -> Unpushed {
         Unpushed::of(&self.place.state_dir)
     }

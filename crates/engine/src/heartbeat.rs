@@ -7,7 +7,6 @@ use std::time::Duration;
 use baton_core::id::ProjectId;
 use baton_core::time::Timestamp;
 use baton_core::worker::{BEAT_MS, Worker};
-use baton_store::Store;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -22,7 +21,7 @@ const CENSUS_BEATS: u32 = 5;
 /// At the end, a beat on its way gets this long to arrive.
 const LAST_BEAT: Duration = Duration::from_secs(5);
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// This worker as others see it.
     pub fn described(&self, started_at: Timestamp, is_draining: bool, warm: BTreeSet<ProjectId>) -> Worker {
         let mut roles = served_roles(&self.settings);
@@ -43,12 +42,12 @@ impl<S: Store> Workshop<S> {
     }
 }
 
-pub struct Heartbeat<S> {
-    shop: Workshop<S>,
+pub struct Heartbeat {
+    shop: Workshop,
 }
 
-impl<S: Store> Heartbeat<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Heartbeat {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 

@@ -9,14 +9,13 @@ use baton_core::hold::{Hold, HoldReason};
 use baton_core::schedule::Intake;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 use crate::intakes::Intakes;
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Those that are on now.
     pub async fn holds(&self) -> Answer<Vec<Hold>> {
         let now = self.store.now().await?;

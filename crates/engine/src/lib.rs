@@ -77,8 +77,7 @@ pub use baton_agents::identity;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.
-pub use baton_store::Store;
-pub use baton_store::query;
+pub use baton_store::{Store, query};
 /// The command line of Taskfiles, for a program that is called by the name of `task`.
 pub use baton_taskfile::cli as task_cli;
 /// What a store can answer, for those who turn it into something people read.

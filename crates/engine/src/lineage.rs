@@ -4,7 +4,6 @@ use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{ReplacedBy, TaskState};
 use baton_core::task::Task;
-use baton_store::Store;
 
 use crate::desk::Desk;
 use crate::error::EngineError;
@@ -31,7 +30,7 @@ pub struct Kin {
     pub level: usize,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     pub async fn lineage(&self, of: TaskId) -> Result<Lineage, EngineError> {
         let mut kin: Vec<Kin> = Vec::new();
         let mut ahead = vec![(self.first_of(of).await?, 0)];

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::id::AttemptId;
-use baton_store::Store;
 use baton_store::postgres::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -25,17 +24,17 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 const WATCH_EXTRA_MS: i64 = 5_000;
 
 /// Hands out what is here.
-pub struct LogRelay<S> {
-    shop: Workshop<S>,
+pub struct LogRelay {
+    shop: Workshop,
     line: LogLine,
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
     given: BTreeMap<String, (u64, u64)>,
 }
 
-impl<S: Store> LogRelay<S> {
+impl LogRelay {
     /// None where there is but one machine.
-    pub fn new(shop: Workshop<S>) -> Option<Self> {
+    pub fn new(shop: Workshop) -> Option<Self> {
         let line = shop.desk.store.log_line()?;
         // By the name the list of workers has it under.
         let machine = shop.worker.clone();
@@ -87,8 +86,8 @@ impl<S: Store> LogRelay<S> {
 
 /// A piece of an attempt's log from `from` on, or its end, from the machine that has it. None where nobody has it, or
 /// nobody answers in time. With `wants_more`, it is waited for until there is something to see.
-pub async fn look_elsewhere<S: Store>(
-    shop: &Workshop<S>,
+pub async fn look_elsewhere(
+    shop: &Workshop,
     attempt: AttemptId,
     from: Option<u64>,
     patience: Duration,

@@ -9,7 +9,6 @@ use baton_core::git_name::BranchName;
 use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 
 use crate::code::Source;
 use crate::error::EngineError;
@@ -32,7 +31,7 @@ pub struct NewProject {
     pub at_once_max: Option<u32>,
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// Looks at the repository first, so that a project is never one that cannot be worked on.
     pub async fn create_project(&self, new: NewProject, actor: Actor) -> Result<Project, EngineError> {
         let (repository, folder) = match &new.remote {

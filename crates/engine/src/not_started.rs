@@ -8,7 +8,6 @@ use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +31,7 @@ pub struct Queueing {
     now: Timestamp,
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// On a store of this machine's own all limits are judged there, over everything that runs on it. Where machines
     /// share one, how many run at once is each machine's own affair. Common are the limits that were set for a role, a
     /// project or a person.

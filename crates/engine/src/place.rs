@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::store_address::StoreAddress;
 
 /// The store of a place, whichever kind was chosen.
-pub use baton_store::AnyStore;
+use baton_store::Store;
 /// The SQL for whoever makes a home for it on a shared server.
 pub use baton_store::postgres::{SetupNames, setup_sql};
 /// Whoever waits while a store is opened or copied.
@@ -101,21 +101,21 @@ impl Place {
 
     /// Opens the store, making the state folder first: logs and worktrees are there whatever the store is. The
     /// folder ignores itself in git.
-    pub async fn open_store(&self) -> Result<AnyStore, EngineError> {
+    pub async fn open_store(&self) -> Result<Store, EngineError> {
         self.open_store_before(Onlooker::default()).await
     }
 
     /// The same for somebody who wants to know how things are: a server that is away is told of and not waited for.
-    pub async fn look_into_store(&self) -> Result<AnyStore, EngineError> {
+    pub async fn look_into_store(&self) -> Result<Store, EngineError> {
         self.open(Onlooker::default(), Some(Duration::ZERO)).await
     }
 
     /// The same before somebody who is told what takes long, and what does later.
-    pub async fn open_store_before(&self, onlooker: Onlooker) -> Result<AnyStore, EngineError> {
+    pub async fn open_store_before(&self, onlooker: Onlooker) -> Result<Store, EngineError> {
         self.open(onlooker, None).await
     }
 
-    async fn open(&self, onlooker: Onlooker, patience: Option<Duration>) -> Result<AnyStore, EngineError> {
+    async fn open(&self, onlooker: Onlooker, patience: Option<Duration>) -> Result<Store, EngineError> {
         let failed = |error: std::io::Error| EngineError::Folder {
             path: self.state_dir.clone(),
             detail: error.to_string(),

@@ -9,7 +9,6 @@ use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::session::{Message, Posted, Request};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use baton_store::commit::Conflict;
 
 use crate::desk::Desk;
@@ -38,7 +37,7 @@ pub struct Taken {
     pub task: TaskId,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Takes a message in, once for each key.
     pub async fn take_in(
         &self,

@@ -11,7 +11,6 @@ use baton_core::state::{AcceptedBy, Queue, Status, TaskState};
 use baton_core::task::Task;
 use baton_core::text::{AgentName, NonBlank};
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +88,7 @@ pub struct AttemptLine {
 }
 
 impl ProjectReport {
-    pub async fn load<S: Store>(desk: &Desk<S>, id: ProjectId) -> Result<Self, EngineError> {
+    pub async fn load(desk: &Desk, id: ProjectId) -> Result<Self, EngineError> {
         let project = desk.project(id).await?.value;
         let tasks = desk.project_tasks(id).await?;
         let mut lines = Vec::with_capacity(tasks.len());
@@ -200,7 +199,7 @@ impl AttemptLine {
     }
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Says how many of a project's tasks may run at once, over all machines; none for what the settings say.
     pub async fn limit_project(
         &self,

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use baton_core::id::ProjectId;
 use baton_core::schedule::Fit;
-use baton_store::Store;
 
 use crate::code::Source;
 use crate::error::EngineError;
@@ -67,7 +66,7 @@ pub struct Reach {
     pub has_cold: bool,
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// `takes_cold` says that projects which are not at hand yet may be taken too.
     pub(crate) async fn reach(&self, takes_cold: bool) -> Result<Reach, EngineError> {
         let labels = self.post.labels.clone();

@@ -17,7 +17,6 @@ use baton_core::run::{HandedOver, Origin, Run};
 use baton_core::session::Message;
 use baton_core::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 
 use crate::error::EngineError;
@@ -153,15 +152,15 @@ impl StepPrompt<'_> {
 }
 
 /// The prompt of one attempt at a breakdown: the task that was too large, and what is there of it already.
-pub struct BreakdownPrompt<'a, S> {
-    pub shop: &'a Workshop<S>,
+pub struct BreakdownPrompt<'a> {
+    pub shop: &'a Workshop,
     pub task: &'a Task,
 }
 
 /// Siblings looked at for the list of what is done.
 const SIBLINGS_MAX: u32 = 500;
 
-impl<S: Store> BreakdownPrompt<'_, S> {
+impl BreakdownPrompt<'_> {
     /// For an agent that goes on in the session it had before.
     pub fn going_on(&self, questions: &[QuestionRecord]) -> String {
         let title = &self.task.spec().title;

@@ -13,7 +13,6 @@ use baton_core::project::Project;
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
 use baton_core::words::counted;
-use baton_store::Store;
 use baton_store::query::Retention as History;
 
 use crate::error::EngineError;
@@ -42,15 +41,15 @@ pub struct Swept {
     pub kept: Vec<String>,
 }
 
-pub struct Pruner<S> {
-    shop: Workshop<S>,
+pub struct Pruner {
+    shop: Workshop,
 }
 
-impl<S: Store> Pruner<S> {
+impl Pruner {
     /// Between two rounds. What is kept is measured in days and gigabytes.
     pub const PERIOD: Duration = Duration::from_hours(1);
 
-    pub fn new(shop: Workshop<S>) -> Self {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 

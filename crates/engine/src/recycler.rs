@@ -10,7 +10,6 @@ use baton_core::recycle::RecycleReason;
 use baton_core::state::{Mark, Queue, TaskState};
 use baton_core::task::Task;
 use baton_core::text::Role;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 
 use crate::desk::Desk;
@@ -19,12 +18,12 @@ use crate::error::EngineError;
 /// Provisional tasks looked at in one page.
 const PAGE: u32 = 200;
 
-pub struct Recycler<S> {
-    desk: Desk<S>,
+pub struct Recycler {
+    desk: Desk,
 }
 
-impl<S: Store> Recycler<S> {
-    pub fn new(desk: Desk<S>) -> Self {
+impl Recycler {
+    pub fn new(desk: Desk) -> Self {
         Self { desk }
     }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
-use baton_store::Store;
 use baton_store::lease::Lease;
 
 use crate::desk::Desk;
@@ -16,15 +15,15 @@ use crate::running::Running;
 /// Expired leases taken back in one round; more come in the next.
 const RESCUED_MAX: u32 = 100;
 
-pub struct Rescuer<S> {
-    desk: Desk<S>,
+pub struct Rescuer {
+    desk: Desk,
     running: Running,
     worker: String,
     lease_ms: i64,
 }
 
-impl<S: Store> Rescuer<S> {
-    pub fn new(desk: Desk<S>, running: Running, worker: String, lease_ms: i64) -> Self {
+impl Rescuer {
+    pub fn new(desk: Desk, running: Running, worker: String, lease_ms: i64) -> Self {
         Self { desk, running, worker, lease_ms }
     }
 

@@ -15,7 +15,6 @@ use baton_core::question::Draft;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
-use baton_store::Store;
 use baton_store::claim::Claimed;
 use tokio::sync::watch;
 
@@ -34,12 +33,12 @@ pub use crate::executor::shift::{LOG_FILE, PROCESS_FILE};
 /// A set-up fetches and builds what the project needs; one that takes longer hangs.
 const SETUP_TIMEOUT: Duration = Duration::from_mins(15);
 
-pub struct Runner<S> {
-    shop: Workshop<S>,
+pub struct Runner {
+    shop: Workshop,
 }
 
-impl<S: Store> Runner<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Runner {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 

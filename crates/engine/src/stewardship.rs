@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use baton_core::worker::Duty;
-use baton_store::Store;
 
 use crate::error::EngineError;
 use crate::workshop::Workshop;
@@ -18,15 +17,15 @@ const LOCK_FOR: Duration = Duration::from_secs(10);
 /// The steward renews its lock this often, which leaves time for a try that fails.
 const RENEW_EVERY: Duration = Duration::from_secs(3);
 
-pub struct Stewardship<S> {
-    shop: Workshop<S>,
+pub struct Stewardship {
+    shop: Workshop,
     /// Since when the lock is surely ours: before it was asked for.
     held_since: Option<Instant>,
     asked_at: Option<Instant>,
 }
 
-impl<S: Store> Stewardship<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Stewardship {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop, held_since: None, asked_at: None }
     }
 

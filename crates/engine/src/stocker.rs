@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use baton_store::Store;
-
 use crate::error::EngineError;
 use crate::workshop::Workshop;
 
-pub struct Stocker<S> {
-    shop: Workshop<S>,
+pub struct Stocker {
+    shop: Workshop,
     /// The repositories whose spares were looked at since the start. What stands there now was made by us, and whole.
     seen: BTreeSet<PathBuf>,
 }
 
-impl<S: Store> Stocker<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Stocker {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop, seen: BTreeSet::new() }
     }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use baton_store::Store;
 use tokio::time::{Instant, sleep};
 
 use crate::error::EngineError;
@@ -23,7 +22,7 @@ pub struct Turn {
 
 impl Turn {
     /// Waits for the turn. Each one has a holder of its own, so that two of one process take turns as well.
-    pub async fn take<S: Store>(shop: &Workshop<S>, name: String) -> Result<Self, EngineError> {
+    pub async fn take(shop: &Workshop, name: String) -> Result<Self, EngineError> {
         let turn = Self { holder: format!("{} {}", shop.worker, Ids::secret()), name };
         let started = Instant::now();
         while !shop.desk.store.lock(&turn.name, &turn.holder, TURN_MS).await? {
@@ -35,7 +34,7 @@ impl Turn {
         Ok(turn)
     }
 
-    pub async fn end<S: Store>(self, shop: &Workshop<S>) -> Result<(), EngineError> {
+    pub async fn end(self, shop: &Workshop) -> Result<(), EngineError> {
         Ok(shop.desk.store.unlock(&self.name, &self.holder).await?)
     }
 }

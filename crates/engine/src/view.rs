@@ -12,7 +12,6 @@ use baton_core::task::{Note, Task};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::Desk;
@@ -102,7 +101,7 @@ impl TaskSummary {
 }
 
 impl TaskView {
-    pub async fn load<S: Store>(desk: &Desk<S>, id: TaskId) -> Result<Self, EngineError> {
+    pub async fn load(desk: &Desk, id: TaskId) -> Result<Self, EngineError> {
         let stored = desk.task(id).await?;
         let dependencies = desk.store.dependencies(id).await?;
         let waiting_on: Vec<TaskId> =
@@ -138,7 +137,7 @@ pub struct ReadyTask {
     pub not_started: Option<NotStarted>,
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// What could be claimed now, in claim order.
     pub async fn ready(&self, limit: u32) -> Result<Vec<ReadyTask>, EngineError> {
         let ready = self.desk.ready(limit).await?;

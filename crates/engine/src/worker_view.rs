@@ -6,7 +6,6 @@ use baton_core::id::{AttemptId, TaskId};
 use baton_core::text::{AgentName, Label, Role};
 use baton_core::time::Timestamp;
 use baton_core::worker::{Duty, Health, Sighting};
-use baton_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -39,7 +38,7 @@ pub struct RunningView {
 }
 
 /// Everyone who works on the store. On a store of one machine's own that is the server that answers, while it runs agents.
-pub async fn workers<S: Store>(shop: &Workshop<S>) -> Result<Vec<WorkerView>, EngineError> {
+pub async fn workers(shop: &Workshop) -> Result<Vec<WorkerView>, EngineError> {
     let store = &shop.desk.store;
     let now = store.now().await?;
     let mut seen = store.workers().await?;

@@ -15,7 +15,6 @@ use baton_core::id::{AttemptId, TaskId};
 use baton_core::task::{Purpose, Task};
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 
 use crate::asking::Door;
 use crate::desk::Desk;
@@ -37,8 +36,8 @@ use crate::worktree::{Git, MergeSpec, Merged, Place as Stand, Repository, Restor
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone)]
-pub struct Workshop<S> {
-    pub desk: Desk<S>,
+pub struct Workshop {
+    pub desk: Desk,
     pub settings: Arc<Settings>,
     pub place: Place,
     pub git: Git,
@@ -67,9 +66,9 @@ pub struct Workshop<S> {
     pub mcp_url: Option<String>,
 }
 
-impl<S: Store> Workshop<S> {
+impl Workshop {
     /// A workshop in which nothing runs yet. Git is looked at when it is first needed.
-    pub fn new(desk: Desk<S>, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
+    pub fn new(desk: Desk, settings: Settings, place: Place, program: PathBuf, say: Say) -> Self {
         Self {
             worker: format!("{}:{}", host_name(), place.store_path().display()),
             post: Post::default(),
@@ -92,7 +91,7 @@ impl<S: Store> Workshop<S> {
     }
 
     /// Where the agents at work here ask.
-    pub fn door(&self) -> Door<S> {
+    pub fn door(&self) -> Door {
         Door::new(self.desk.clone(), self.settings.asking.expires_after())
     }
 

@@ -11,7 +11,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use baton_engine::Store;
 use baton_engine::ids::Ids;
 use futures_util::FutureExt;
 use tokio::time::timeout;
@@ -36,28 +35,26 @@ const SOCKET_PATH: &str = "/ws";
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-pub fn router<S: Store>(app: App<S>) -> Router {
+pub fn router(app: App) -> Router {
     let router = calls()
-        .route("/api/openapi.json", get(openapi::serve::<S>))
-        .route("/metrics", get(exposition::serve::<S>))
-        .route(SOCKET_PATH, get(socket::serve::<S>));
+        .route("/api/openapi.json", get(openapi::serve))
+        .route("/metrics", get(exposition::serve))
+        .route(SOCKET_PATH, get(socket::serve));
     mount::on(pages::on(router), &app)
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(app.clone(), door::<S>))
+        .layer(from_fn_with_state(app.clone(), door))
         .with_state(app)
 }
 
 /// The calls of the API alone, for the owner, who is behind the door already.
-pub(crate) fn calls_of_owner<S: Store>(app: App<S>) -> Router {
+pub(crate) fn calls_of_owner(app: App) -> Router {
     let owner = Visitor::owner(app.person.clone());
     calls().layer(Extension(owner)).with_state(app)
 }
 
-fn calls<S: Store>() -> Router<App<S>> {
-    routes::all::<S>()
-        .into_iter()
-        .fold(Router::new(), |router, route| router.route(route.path, route.handler))
+fn calls() -> Router<App> {
+    routes::all().into_iter().fold(Router::new(), |router, route| router.route(route.path, route.handler))
 }
 
 async fn nowhere(request: Request) -> Response {
@@ -74,7 +71,7 @@ async fn wrong_method(method: Method) -> ApiError {
 }
 
 /// Every request comes through here: it gets an id, is let in or not, is timed and counted.
-async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next) -> Response {
+async fn door(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
     let method = known_method(request.method());
@@ -92,7 +89,7 @@ async fn door<S: Store>(State(app): State<App<S>>, request: Request, next: Next)
     response
 }
 
-async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Response {
+async fn answered(app: &App, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
     let request = match let_in(app, &head).await {
         Ok(visitor) => {
@@ -124,7 +121,7 @@ async fn answered<S: Store>(app: &App<S>, request: Request, next: Next) -> Respo
 }
 
 /// Who it is; none where it does not matter yet.
-async fn let_in<S: Store>(app: &App<S>, head: &Parts) -> Result<Option<Visitor>, ApiError> {
+async fn let_in(app: &App, head: &Parts) -> Result<Option<Visitor>, ApiError> {
     let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
     app.guard.check_host(&head.headers)?;
     app.guard.check_origin(&head.headers)?;
@@ -153,7 +150,7 @@ async fn let_in<S: Store>(app: &App<S>, head: &Parts) -> Result<Option<Visitor>,
 }
 
 /// How long a request may take. What asks a person and then runs a command takes as long as both may.
-fn patience<S: Store>(app: &App<S>, path: &str) -> Duration {
+fn patience(app: &App, path: &str) -> Duration {
     let runs_something = path == mount::PATH
         || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
     if !runs_something {

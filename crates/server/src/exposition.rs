@@ -3,14 +3,13 @@
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use baton_engine::Store;
 
 use crate::error::Answer;
 use crate::metrics::Sample;
 use crate::state::App;
 use crate::views::health::counts;
 
-pub async fn serve<S: Store>(State(app): State<App<S>>) -> Answer<impl IntoResponse> {
+pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
     let counts = counts(&app.shop).await?;
     let sample = |name, help, value| Sample { name, help, value };
     let samples = [

@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 
 use baton_engine::Recorded;
-use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use tokio::sync::watch;
@@ -14,17 +13,17 @@ use tokio::sync::watch;
 /// Events held for one client at once. An event can hold a whole message, so there are few.
 const PAGE: u32 = 16;
 
-pub struct Follower<S> {
-    desk: Desk<S>,
+pub struct Follower {
+    desk: Desk,
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
     page: VecDeque<Recorded>,
 }
 
-impl<S: Store> Follower<S> {
+impl Follower {
     /// Begins behind the event of number `after`.
-    pub fn new(desk: Desk<S>, ending: watch::Receiver<bool>, after: u64) -> Self {
+    pub fn new(desk: Desk, ending: watch::Receiver<bool>, after: u64) -> Self {
         let mut changes = desk.changes();
         // The log is looked at once before anything is waited for.
         changes.mark_changed();

@@ -3,16 +3,15 @@
 
 use axum::handler::Handler;
 use axum::routing::{MethodRouter, delete, get, patch, post};
-use baton_engine::Store;
 
 use crate::state::App;
 
 /// One call of the API.
-pub struct Route<S> {
+pub struct Route {
     pub method: &'static str,
     pub path: &'static str,
     pub about: About,
-    pub handler: MethodRouter<App<S>>,
+    pub handler: MethodRouter<App>,
 }
 
 /// What the document says of it. Shapes are named; `openapi::shapes` has them.
@@ -46,37 +45,24 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
-impl<S: Store> Route<S> {
-    pub fn get<H: Handler<T, App<S>>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+impl Route {
+    pub fn get<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
         Self::new("get", path, id, get(handler))
     }
 
-    pub fn post<H: Handler<T, App<S>>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
+    pub fn post<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
         Self::new("post", path, id, post(handler))
     }
 
-    pub fn patch<H: Handler<T, App<S>>, T: 'static>(
-        path: &'static str,
-        id: &'static str,
-        handler: H,
-    ) -> Self {
+    pub fn patch<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
         Self::new("patch", path, id, patch(handler))
     }
 
-    pub fn delete<H: Handler<T, App<S>>, T: 'static>(
-        path: &'static str,
-        id: &'static str,
-        handler: H,
-    ) -> Self {
+    pub fn delete<H: Handler<T, App>, T: 'static>(path: &'static str, id: &'static str, handler: H) -> Self {
         Self::new("delete", path, id, delete(handler))
     }
 
-    fn new(
-        method: &'static str,
-        path: &'static str,
-        id: &'static str,
-        handler: MethodRouter<App<S>>,
-    ) -> Self {
+    fn new(method: &'static str, path: &'static str, id: &'static str, handler: MethodRouter<App>) -> Self {
         let mut about = About {
             id,
             summary: "",

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use baton_engine::Store;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -47,7 +46,7 @@ impl Server {
 
     /// Answers until `stop` turns true, then takes nothing new, and returns when what was begun has come to its end.
     /// Streams end once the app's own `ending` turns true and they have told everything.
-    pub async fn run<S: Store>(self, app: App<S>, mut stop: watch::Receiver<bool>) {
+    pub async fn run(self, app: App, mut stop: watch::Receiver<bool>) {
         let mut clients = JoinSet::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let service = TowerToHyperService::new(router(app.clone()));

@@ -7,7 +7,6 @@ use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use baton_engine::Recorded;
-use baton_engine::Store;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
 
@@ -23,12 +22,12 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Everything after the event of number `after`, for as long as the client listens and may; and, as it comes, what is
 /// told `beside` the log.
-pub fn stream<S: Store, B: Stream<Item = Event> + Send + 'static>(
-    visited: &Visited<S>,
+pub fn stream<B: Stream<Item = Event> + Send + 'static>(
+    visited: &Visited,
     after: u64,
     told: fn(&Recorded) -> Event,
     beside: B,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S, B>> {
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
     let follower = Follower::new(visited.desk().clone(), visited.ending.clone(), after);
     let (app, visitor) = (App::clone(visited), visited.visitor.clone());
     let over = Box::pin(async move { visitor.time_is_over(&app).await });
@@ -74,16 +73,16 @@ pub fn event_of(recorded: &Recorded) -> Event {
 }
 
 /// Counts a stream for as long as it is open.
-struct Listening<S>(App<S>);
+struct Listening(App);
 
-impl<S> Listening<S> {
-    fn new(app: &App<S>) -> Self {
+impl Listening {
+    fn new(app: &App) -> Self {
         app.metrics.event_streams.entered();
         Self(app.clone())
     }
 }
 
-impl<S> Drop for Listening<S> {
+impl Drop for Listening {
     fn drop(&mut self) {
         self.0.metrics.event_streams.left();
     }

@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::workshop::Workshop;
 use tokio::sync::watch;
@@ -15,10 +14,10 @@ use crate::mcp::Toolbox;
 use crate::metrics::Metrics;
 
 /// Shared by all requests; cheap to clone.
-pub struct App<S>(Arc<Inner<S>>);
+pub struct App(Arc<Inner>);
 
-pub struct Inner<S> {
-    pub shop: Workshop<S>,
+pub struct Inner {
+    pub shop: Workshop,
     /// Who the owner is: whoever started the server. People with a token of their own are named by it.
     pub person: String,
     pub guard: Guard,
@@ -32,8 +31,8 @@ pub struct Inner<S> {
     pub guiding: OnceLock<Guiding>,
 }
 
-impl<S: Store> App<S> {
-    pub fn new(shop: Workshop<S>, person: String, guard: Guard, ending: watch::Receiver<bool>) -> Self {
+impl App {
+    pub fn new(shop: Workshop, person: String, guard: Guard, ending: watch::Receiver<bool>) -> Self {
         let (rate_limit, metrics) = (RateLimit::default(), Metrics::default());
         let (sockets, guiding) = (watch::Sender::new(0), OnceLock::new());
         Self(Arc::new(Inner { shop, person, guard, rate_limit, metrics, sockets, ending, guiding }))
@@ -45,12 +44,12 @@ impl<S: Store> App<S> {
         self
     }
 
-    pub fn desk(&self) -> &Desk<S> {
+    pub fn desk(&self) -> &Desk {
         &self.0.shop.desk
     }
 
     /// The tools, as this server has them.
-    pub fn toolbox(&self) -> Toolbox<S> {
+    pub fn toolbox(&self) -> Toolbox {
         Toolbox::of(&self.0.shop, &self.0.person)
     }
 
@@ -59,16 +58,16 @@ impl<S: Store> App<S> {
     }
 }
 
-impl<S> Clone for App<S> {
+impl Clone for App {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<S> Deref for App<S> {
-    type Target = Inner<S>;
+impl Deref for App {
+    type Target = Inner;
 
-    fn deref(&self) -> &Inner<S> {
+    fn deref(&self) -> &Inner {
         &self.0
     }
 }

@@ -13,8 +13,8 @@ use baton_core::actor::Actor;
 use baton_core::answer_source::AnsweredBy;
 use baton_core::event::EventBody;
 use baton_core::person_role::PersonRole;
+use baton_engine::Recorded;
 use baton_engine::people::PersonSecret;
-use baton_engine::{Recorded, Store};
 use tokio::time::sleep;
 
 use crate::error::{Answer, ApiError, Code};
@@ -60,7 +60,7 @@ impl Visitor {
     }
 
     /// Comes when their time is over; never for those who have no end.
-    pub async fn time_is_over<S: Store>(&self, app: &App<S>) {
+    pub async fn time_is_over(&self, app: &App) {
         let Some(end) = self.token.as_ref().and_then(|token| token.expires_at) else {
             return pending().await;
         };
@@ -70,7 +70,7 @@ impl Visitor {
     }
 
     /// For those who stay: whether they would be let in again.
-    pub async fn is_still_welcome<S: Store>(&self, app: &App<S>) -> Answer<bool> {
+    pub async fn is_still_welcome(&self, app: &App) -> Answer<bool> {
         match &self.token {
             Some(token) => Ok(app.desk().is_still_good(token).await?),
             None => Ok(true),
@@ -79,7 +79,7 @@ impl Visitor {
 }
 
 /// Finds out who it is. A person's token counts wherever it is shown; the server's own where one is needed.
-pub async fn identify<S: Store>(app: &App<S>, headers: &HeaderMap) -> Answer<Visitor> {
+pub async fn identify(app: &App, headers: &HeaderMap) -> Answer<Visitor> {
     if let Some(given) = bearer(headers)
         && PersonSecret::is_meant(given)
     {
@@ -95,14 +95,14 @@ pub async fn identify<S: Store>(app: &App<S>, headers: &HeaderMap) -> Answer<Vis
 }
 
 /// The same for a token that came another way.
-pub async fn identify_given<S: Store>(app: &App<S>, given: Option<&str>) -> Answer<Visitor> {
+pub async fn identify_given(app: &App, given: Option<&str>) -> Answer<Visitor> {
     match given.filter(|given| PersonSecret::is_meant(given)) {
         Some(given) => holder(app, given).await,
         None => app.guard.check_given(given).map(|()| Visitor::owner(app.person.clone())),
     }
 }
 
-async fn holder<S: Store>(app: &App<S>, given: &str) -> Answer<Visitor> {
+async fn holder(app: &App, given: &str) -> Answer<Visitor> {
     let found = match given.parse::<PersonSecret>() {
         Ok(secret) => app.desk().person_with(&secret).await?,
         Err(_) => None,
@@ -116,7 +116,7 @@ async fn holder<S: Store>(app: &App<S>, given: &str) -> Answer<Visitor> {
     })
 }
 
-fn owner<S: Store>(app: &App<S>, headers: &HeaderMap) -> Visitor {
+fn owner(app: &App, headers: &HeaderMap) -> Visitor {
     let given = headers.get(&PERSON).and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
     let is_name = |name: &&str| {
         !name.trim().is_empty()
@@ -127,13 +127,13 @@ fn owner<S: Store>(app: &App<S>, headers: &HeaderMap) -> Visitor {
 }
 
 /// The server as one visitor sees it: what is done through it is done in their name.
-pub struct Visited<S> {
-    app: App<S>,
+pub struct Visited {
+    app: App,
     pub visitor: Visitor,
 }
 
-impl<S: Store> Visited<S> {
-    pub fn new(app: App<S>, visitor: Visitor) -> Self {
+impl Visited {
+    pub fn new(app: App, visitor: Visitor) -> Self {
         Self { app, visitor }
     }
 
@@ -146,18 +146,18 @@ impl<S: Store> Visited<S> {
     }
 }
 
-impl<S> Deref for Visited<S> {
-    type Target = App<S>;
+impl Deref for Visited {
+    type Target = App;
 
-    fn deref(&self) -> &App<S> {
+    fn deref(&self) -> &App {
         &self.app
     }
 }
 
-impl<S: Store> FromRequestParts<App<S>> for Visited<S> {
+impl FromRequestParts<App> for Visited {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App<S>) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
         let visitor = parts.extensions.get::<Visitor>().cloned();
         // The door puts it there. A way around the door must not lead in.
         let visitor = visitor.ok_or_else(|| {

@@ -46,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub struct Store {
-    backend: Kind,
+    kind: Kind,
     /// Whether calls wait for a server that cannot be reached, however long it takes.
     is_patient: bool,
 }
@@ -61,13 +61,13 @@ enum Kind {
 
 impl From<SqliteStore> for Store {
     fn from(store: SqliteStore) -> Self {
-        Self { backend: Kind::Sqlite(store), is_patient: false }
+        Self { kind: Kind::Sqlite(store), is_patient: false }
     }
 }
 
 impl From<PostgresStore> for Store {
     fn from(store: PostgresStore) -> Self {
-        Self { backend: Kind::Postgres(store), is_patient: false }
+        Self { kind: Kind::Postgres(store), is_patient: false }
     }
 }
 
@@ -111,7 +111,7 @@ macro_rules! handed_on {
         impl Store {
             $(pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
                 loop {
-                    let answer = match &self.backend {
+                    let answer = match &self.kind {
                         Kind::Sqlite(store) => store.$name($(again(&$argument)),*).await,
                         Kind::Postgres(store) => store.$name($(again(&$argument)),*).await,
                     };
@@ -124,7 +124,7 @@ macro_rules! handed_on {
 
             pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
                 loop {
-                    let answer = match &self.backend {
+                    let answer = match &self.kind {
                         Kind::Sqlite(store) => store.commit(change.clone()).await,
                         Kind::Postgres(store) => store.commit(change.clone()).await,
                     };
@@ -140,7 +140,7 @@ macro_rules! handed_on {
             }
 
             pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<Claimed>, StoreError> {
-                let answer = match &self.backend {
+                let answer = match &self.kind {
                     Kind::Sqlite(store) => store.claim(request).await,
                     Kind::Postgres(store) => store.claim(request).await,
                 };
@@ -154,14 +154,14 @@ macro_rules! handed_on {
             }
 
             pub fn log_line(&self) -> Option<LogLine> {
-                match &self.backend {
+                match &self.kind {
                     Kind::Sqlite(_) => None,
                     Kind::Postgres(store) => Some(store.log_line()),
                 }
             }
 
             pub fn subscribe(&self) -> watch::Receiver<u64> {
-                match &self.backend {
+                match &self.kind {
                     Kind::Sqlite(store) => store.subscribe(),
                     Kind::Postgres(store) => store.subscribe(),
                 }

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use baton_engine::place::AnyStore;
 use baton_engine::survey::{SetUp, Survey, agents};
 use baton_engine::workshop::Workshop;
 
 /// None where there are settings: then everything is as they say.
-pub async fn told(shop: &Workshop<AnyStore>) -> Option<String> {
+pub async fn told(shop: &Workshop) -> Option<String> {
     if shop.place.settings_path().exists() {
         return None;
     }
@@ -27,7 +26,7 @@ pub async fn told(shop: &Workshop<AnyStore>) -> Option<String> {
     Some(text)
 }
 
-fn agent(shop: &Workshop<AnyStore>) -> String {
+fn agent(shop: &Workshop) -> String {
     let installed = agents::installed();
     if shop.settings.agents.is_empty() {
         return "none; no agent that Baton knows is installed, so tasks wait".to_owned();
@@ -41,14 +40,14 @@ fn agent(shop: &Workshop<AnyStore>) -> String {
     }
 }
 
-async fn branch(shop: &Workshop<AnyStore>) -> String {
+async fn branch(shop: &Workshop) -> String {
     match shop.home_repository().await {
         Ok((_, branch)) => format!("{branch}, where accepted work comes together; yours is never touched"),
         Err(_) => "none yet".to_owned(),
     }
 }
 
-fn checks(shop: &Workshop<AnyStore>) -> String {
+fn checks(shop: &Workshop) -> String {
     let set_up = SetUp { survey: Survey::of(&shop.place.root), agents: Vec::new() };
     match set_up.checks().as_slice() {
         [] => "none".to_owned(),

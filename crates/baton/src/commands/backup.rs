@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::store_address::StoreAddress;
 use serde_json::json;

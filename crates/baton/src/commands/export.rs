@@ -6,7 +6,6 @@ use std::io::{BufWriter, IsTerminal, Write};
 use baton_core::event::Event;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::question_record::QuestionRecord;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::project_report::ProjectReport;
 use baton_engine::query::{QuestionFilter, TaskFilter};

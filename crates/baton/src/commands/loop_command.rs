@@ -16,7 +16,6 @@ use baton_engine::asking::Attendant;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::looping;
-use baton_engine::place::AnyStore;
 use baton_engine::settings::{Settings, Unattended};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -92,7 +91,7 @@ fn check_agents(office: &Office) -> Result<(), Fault> {
 async fn own_engine(
     office: &Office,
     unattended: Unattended,
-) -> Result<(Option<File>, Option<Engine<AnyStore>>, Option<AgentsDoor>), Fault> {
+) -> Result<(Option<File>, Option<Engine>, Option<AgentsDoor>), Fault> {
     match only_one(office) {
         Ok(alone) => {
             let mut engine = office

@@ -3,7 +3,6 @@
 use baton_engine::asking::{BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::mailbox::Mailbox;
-use baton_engine::place::AnyStore;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_server::client::Address;
@@ -54,7 +53,7 @@ async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> 
     serve(Alone { toolbox, caller }).await
 }
 
-async fn known(toolbox: &Toolbox<AnyStore>, token: &str) -> Result<Caller, Fault> {
+async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, Fault> {
     let secret: Secret = token
         .parse()
         .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
@@ -76,7 +75,7 @@ async fn serve(tools: impl Tools) -> Result<String, Fault> {
 /// On the store alone, always for the same caller.
 #[derive(Clone)]
 struct Alone {
-    toolbox: Toolbox<AnyStore>,
+    toolbox: Toolbox,
     caller: Caller,
 }
 

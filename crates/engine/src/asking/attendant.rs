@@ -14,7 +14,6 @@ use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Session;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::query::QuestionFilter;
 
@@ -26,8 +25,8 @@ use crate::looping::Given;
 const PAGE: u32 = 200;
 
 #[derive(Clone)]
-pub struct Attendant<S> {
-    desk: Desk<S>,
+pub struct Attendant {
+    desk: Desk,
     policy: Option<UnattendedPolicy>,
 }
 
@@ -44,8 +43,8 @@ pub enum Attended {
     Waits { until: Option<Timestamp> },
 }
 
-impl<S: Store> Attendant<S> {
-    pub fn new(desk: Desk<S>, policy: Option<UnattendedPolicy>) -> Self {
+impl Attendant {
+    pub fn new(desk: Desk, policy: Option<UnattendedPolicy>) -> Self {
         Self { desk, policy }
     }
 

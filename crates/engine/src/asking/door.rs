@@ -16,7 +16,6 @@ use baton_core::refusal::Refusal;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use tokio::time::{Instant, timeout_at};
 
 use super::Secret;
@@ -25,8 +24,8 @@ use crate::error::EngineError;
 use crate::redaction;
 
 #[derive(Clone)]
-pub struct Door<S> {
-    desk: Desk<S>,
+pub struct Door {
+    desk: Desk,
     /// How long a question waits before it expires, where its asker did not say.
     expires_after: Option<Duration>,
 }
@@ -54,8 +53,8 @@ pub enum Waited {
     Later,
 }
 
-impl<S: Store> Door<S> {
-    pub fn new(desk: Desk<S>, expires_after: Option<Duration>) -> Self {
+impl Door {
+    pub fn new(desk: Desk, expires_after: Option<Duration>) -> Self {
         Self { desk, expires_after }
     }
 

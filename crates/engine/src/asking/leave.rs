@@ -6,7 +6,6 @@ use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::question_record::QuestionState;
 use baton_core::text::{Blank, NonBlank};
-use baton_store::Store;
 use baton_store::query::QuestionFilter;
 
 use crate::desk::Desk;
@@ -29,8 +28,8 @@ pub enum Leave {
 
 impl Leave {
     /// What the people of a task have said. Only a person's own word counts, no policy's.
-    pub async fn look<S: Store>(
-        desk: &Desk<S>,
+    pub async fn look(
+        desk: &Desk,
         user_tasks: &UserTasks,
         site: &Site,
         task: TaskId,

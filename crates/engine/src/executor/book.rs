@@ -10,7 +10,6 @@ use baton_core::run::{Origin, Run};
 use baton_core::session::{Message, Session};
 use baton_core::task::Task;
 use baton_core::text::{NonBlank, RecipeId};
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use crate::desk::{Desk, refuse_loop};
@@ -24,8 +23,8 @@ const MESSAGES_MAX: u32 = 100;
 /// Events of a task looked through for its last recipe.
 const EVENTS_PAGE: u32 = 500;
 
-pub struct Book<S> {
-    desk: Desk<S>,
+pub struct Book {
+    desk: Desk,
     pub run: Run,
     pub recipe: Arc<Recipe>,
     /// None for a run that has nothing to remember: the default one, of a single step without a gate. Should it
@@ -33,9 +32,9 @@ pub struct Book<S> {
     version: Option<u64>,
 }
 
-impl<S: Store> Book<S> {
+impl Book {
     /// The task's open run, or a new one.
-    pub async fn open(desk: &Desk<S>, task: &Task) -> Result<Self, EngineError> {
+    pub async fn open(desk: &Desk, task: &Task) -> Result<Self, EngineError> {
         if let Some(stored) = desk.task_run(task.id()).await? {
             let recipe = desk.recipe(stored.value.recipe())?;
             let phase = desk.phase_prompt(task)?.filter(|_| stored.value.origin() == Origin::Default);
@@ -137,7 +136,7 @@ impl<S: Store> Book<S> {
 }
 
 /// The recipe the task names; else the one it was run with before; else the default.
-async fn recipe_of<S: Store>(desk: &Desk<S>, task: &Task) -> Result<(RecipeId, Origin), EngineError> {
+async fn recipe_of(desk: &Desk, task: &Task) -> Result<(RecipeId, Origin), EngineError> {
     if let Some(named) = &task.spec().recipe {
         return Ok((named.clone(), Origin::Task));
     }

@@ -13,7 +13,6 @@ use baton_core::run::{Resume, Run};
 use baton_core::session::Session;
 use baton_core::state::TaskState;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use super::book::Book;
@@ -53,11 +52,11 @@ pub(super) enum Then {
     End(Executed),
 }
 
-impl<S: Store> Executor<'_, S> {
+impl Executor<'_> {
     /// Writes the end of the attempt and what it means for the run, in one transaction.
     pub(super) async fn end(
         &self,
-        book: &mut Book<S>,
+        book: &mut Book,
         spent: &Spent,
         ending: Ending,
         session: Option<Stored<Session>>,
@@ -108,7 +107,7 @@ impl<S: Store> Executor<'_, S> {
     /// What is written of the run with the end of its attempt, and what is told of it.
     async fn of_run(
         &self,
-        book: &Book<S>,
+        book: &Book,
         ending: &Ending,
         state: &TaskState,
         session: Option<Stored<Session>>,
@@ -140,7 +139,7 @@ impl<S: Store> Executor<'_, S> {
     /// for itself and say so.
     async fn of_next(
         &self,
-        book: &Book<S>,
+        book: &Book,
         run: &Run,
         events: &[EventBody],
         session: Option<Stored<Session>>,
@@ -162,7 +161,7 @@ impl<S: Store> Executor<'_, S> {
 
 /// Something could not be written. Whoever ended the run has the last word; anybody else who moved it works on the
 /// task now in our place.
-pub(super) async fn overtaken<S: Store>(book: &mut Book<S>) -> Result<Option<Then>, EngineError> {
+pub(super) async fn overtaken(book: &mut Book) -> Result<Option<Then>, EngineError> {
     if !book.reload().await? {
         return Ok(None);
     }

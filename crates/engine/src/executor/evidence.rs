@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use baton_core::attempt::Evidence;
-use baton_store::Store;
 use tokio::sync::watch;
 
 use super::shift::Worked;
@@ -47,8 +46,8 @@ impl Spent {
 
 /// I15: Baton counts, in git, after the agent is gone. Doing it twice does it once. None when somebody asked for a stop
 /// while the checks ran; an attempt that was stopped before them is settled without.
-pub async fn measure<S: Store>(
-    workshop: &Workshop<S>,
+pub async fn measure(
+    workshop: &Workshop,
     worktrees: &Worktrees,
     checkout: &Checkout,
     spent: &Spent,

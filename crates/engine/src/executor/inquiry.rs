@@ -11,7 +11,6 @@ use std::time::Duration;
 use baton_agents::asker::{Asker, Asking, Reply};
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use tokio::sync::Mutex;
 
 use crate::asking::{Asked, Door, Secret, Waited};
@@ -22,10 +21,10 @@ use crate::redaction;
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
 
-pub struct Inquiry<S>(Arc<Inner<S>>);
+pub struct Inquiry(Arc<Inner>);
 
-struct Inner<S> {
-    door: Door<S>,
+struct Inner {
+    door: Door,
     mailbox: Mailbox,
     secret: Secret,
     /// I6: one question at a time, the others wait for their turn. Inside, the consents that were used: a permission
@@ -33,13 +32,13 @@ struct Inner<S> {
     turn: Mutex<BTreeSet<NonBlank>>,
 }
 
-impl<S: Store> Inquiry<S> {
-    pub fn new(door: Door<S>, mailbox: Mailbox, secret: Secret) -> Self {
+impl Inquiry {
+    pub fn new(door: Door, mailbox: Mailbox, secret: Secret) -> Self {
         Self(Arc::new(Inner { door, mailbox, secret, turn: Mutex::default() }))
     }
 }
 
-impl<S: Store> Asker for Inquiry<S> {
+impl Asker for Inquiry {
     fn ask(&self, question: Draft) -> Asking {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
@@ -47,7 +46,7 @@ impl<S: Store> Asker for Inquiry<S> {
     }
 }
 
-impl<S: Store> Inner<S> {
+impl Inner {
     async fn ask(&self, draft: Draft) -> Result<Reply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {

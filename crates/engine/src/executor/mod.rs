@@ -26,7 +26,6 @@ use baton_core::refusal::Refusal;
 use baton_core::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use tokio::sync::watch;
 
 pub use book::DEFAULT_RECIPE;
@@ -42,8 +41,8 @@ use ending::{Ending, Then};
 use moving::said;
 use shift::{Shift, Worked};
 
-pub struct Executor<'a, S> {
-    pub shop: &'a Workshop<S>,
+pub struct Executor<'a> {
+    pub shop: &'a Workshop,
     /// As it was claimed.
     pub task: &'a Task,
     pub attempt: AttemptId,
@@ -65,7 +64,7 @@ pub enum Executed {
     Stale,
 }
 
-impl<S: Store> Executor<'_, S> {
+impl Executor<'_> {
     pub async fn run(&self) -> Result<Executed, EngineError> {
         let mut spent = Spent::nothing();
         let opened = Book::open(&self.shop.desk, self.task).await;
@@ -100,7 +99,7 @@ impl<S: Store> Executor<'_, S> {
     }
 
     /// One step: the agent is put to work, and the run moves by what it reports.
-    async fn step(&self, book: &mut Book<S>, spent: &mut Spent, is_first: bool) -> Result<Then, EngineError> {
+    async fn step(&self, book: &mut Book, spent: &mut Spent, is_first: bool) -> Result<Then, EngineError> {
         let Some(step) = book.recipe.step(book.run.step()).cloned() else {
             let changed = RunRefusal::StepChanged { step: book.run.step().clone() };
             let reason = ExitReason::internal_error();
@@ -146,7 +145,7 @@ impl<S: Store> Executor<'_, S> {
 
     async fn dispatch(
         &self,
-        book: &mut Book<S>,
+        book: &mut Book,
         step: &Step,
         spent: &mut Spent,
         is_first: bool,
@@ -206,12 +205,7 @@ impl<S: Store> Executor<'_, S> {
         Ok(questions.filter(|record| since.is_none_or(|since| record.asked_at >= since)).collect())
     }
 
-    async fn ask_gate(
-        &self,
-        book: &mut Book<S>,
-        spent: &Spent,
-        asked: NonBlank,
-    ) -> Result<Then, EngineError> {
+    async fn ask_gate(&self, book: &mut Book, spent: &Spent, asked: NonBlank) -> Result<Then, EngineError> {
         let question = gate::question(&book.recipe, &book.run, &asked);
         let reported = Reported::new(AttemptResult::Asked { question }, String::new());
         self.end(book, spent, Ending::Pauses { reported, run: book.run.clone() }, None).await

@@ -9,7 +9,6 @@ use baton_core::reminder::OutcomeMistake;
 use baton_core::run::{Advance, Contradiction, Observed, Report, Run, Seen};
 use baton_core::task::{Purpose, Task};
 use baton_core::text::NonBlank;
-use baton_store::Store;
 
 use super::Executor;
 use super::book::Book;
@@ -48,11 +47,11 @@ pub(super) fn said(step: &Step, run: &Run, ended: &Ended) -> Said {
     }
 }
 
-impl<S: Store> Executor<'_, S> {
+impl Executor<'_> {
     /// Moves the run by what was reported, and does what follows.
     pub(super) async fn advance(
         &self,
-        book: &mut Book<S>,
+        book: &mut Book,
         spent: &Spent,
         said: &Said,
         text: String,
@@ -115,7 +114,7 @@ impl<S: Store> Executor<'_, S> {
     }
 
     /// What Baton itself sees, to hold against the report.
-    async fn observe(&self, book: &Book<S>, said: &Said) -> Result<Observed, EngineError> {
+    async fn observe(&self, book: &Book, said: &Said) -> Result<Observed, EngineError> {
         let measured = self.worktrees.measure(self.checkout).await?;
         let seen = Seen {
             commits: measured.commits,

@@ -11,7 +11,6 @@ use baton_agents::tool_server::ToolServer;
 use baton_core::attempt::AgentSession;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 
 use super::shift::Shift;
 use crate::asking::Secret;
@@ -21,7 +20,7 @@ use crate::mailbox::Bench;
 use crate::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
 
-impl<S: Store> Shift<'_, S> {
+impl Shift<'_> {
     pub(super) fn command(&self, agent: &AgentSettings) -> Vec<String> {
         match agent.kind {
             AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => {

@@ -23,7 +23,6 @@ use baton_core::refusal::Refusal;
 use baton_core::task::Task;
 use baton_core::text::{AgentName, OutcomeName, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use tokio::sync::{mpsc, watch};
 
 use super::inquiry::Inquiry;
@@ -44,8 +43,8 @@ pub const LOG_FILE: &str = "agent.log";
 /// What the agent was told, one file for each time, in the attempt's folder.
 pub const PROMPTS_FOLDER: &str = "prompts";
 
-pub struct Shift<'a, S> {
-    pub shop: &'a Workshop<S>,
+pub struct Shift<'a> {
+    pub shop: &'a Workshop,
     pub task: &'a Task,
     pub attempt: AttemptId,
     pub worktrees: &'a Worktrees,
@@ -73,7 +72,7 @@ pub struct Worked {
     pub turns_max: u32,
 }
 
-impl<S: Store> Shift<'_, S> {
+impl Shift<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
         let settings = &self.shop.settings;
         let no_agent = || EngineError::NoAgent { role: self.role.clone() };
@@ -134,10 +133,10 @@ impl<S: Store> Shift<'_, S> {
         fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)
     }
 
-    fn driver(&self, agent: &AgentSettings, door: &Door<S>, secret: &Secret) -> Box<dyn Driver> {
+    fn driver(&self, agent: &AgentSettings, door: &Door, secret: &Secret) -> Box<dyn Driver> {
         let policy = self.shop.settings.permissions(self.role, agent);
         let inquiry = Inquiry::new(door.clone(), self.shop.mailbox.clone(), secret.clone());
-        let setup = Setup::new(Workshop::<S>::clock(), agent.preset());
+        let setup = Setup::new(Workshop::clock(), agent.preset());
         drivers::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
@@ -218,7 +217,7 @@ impl<S: Store> Shift<'_, S> {
     /// there has not finished, however it ended.
     async fn put_questions(
         &self,
-        door: &Door<S>,
+        door: &Door,
         secret: &Secret,
         left_at: Option<Draft>,
         ended: &mut Ended,
@@ -310,11 +309,7 @@ fn is_for_another_time(ended: &Ended) -> bool {
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
-async fn put_question<S: Store>(
-    door: &Door<S>,
-    secret: &Secret,
-    ended: &mut Ended,
-) -> Result<(), EngineError> {
+async fn put_question(door: &Door, secret: &Secret, ended: &mut Ended) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
     match door.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),

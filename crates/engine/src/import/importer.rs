@@ -14,7 +14,6 @@ use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use super::item::{Found, Item};
@@ -57,7 +56,7 @@ impl Import {
     }
 
     /// Which of the items an earlier import brought, and as which tasks. Nothing is written.
-    pub async fn known<S: Store>(&self, desk: &Desk<S>) -> Result<HashMap<String, TaskId>, EngineError> {
+    pub async fn known(&self, desk: &Desk) -> Result<HashMap<String, TaskId>, EngineError> {
         let mut known = HashMap::new();
         for item in &self.items {
             if let Some(receipt) = desk.store.receipt(&self.key(item)?).await? {
@@ -68,9 +67,9 @@ impl Import {
     }
 
     /// Writes all that is not there yet. `progress` hears how many are through after each piece.
-    pub async fn write<S: Store>(
+    pub async fn write(
         &self,
-        desk: &Desk<S>,
+        desk: &Desk,
         session: &SessionId,
         project: Option<&Project>,
         actor: &Actor,
@@ -98,9 +97,9 @@ struct Piece<'a> {
 
 impl Piece<'_> {
     /// Tries as if all were new, which they mostly are; looks closer when the store says that one is not.
-    async fn write<S: Store>(
+    async fn write(
         &self,
-        desk: &Desk<S>,
+        desk: &Desk,
         known: &mut HashMap<String, TaskId>,
     ) -> Result<Vec<Imported>, EngineError> {
         for round in 0..DECISIONS_MAX {
@@ -127,9 +126,9 @@ impl Piece<'_> {
         Err(EngineError::Restless { task: desk.ids.task() })
     }
 
-    async fn change<S: Store>(
+    async fn change(
         &self,
-        desk: &Desk<S>,
+        desk: &Desk,
         known: &HashMap<String, TaskId>,
     ) -> Result<(Change, Vec<Imported>), EngineError> {
         let now = desk.store.now().await?;

@@ -6,7 +6,7 @@ use baton_core::id::SessionId;
 use baton_core::priority::Priority;
 use baton_core::state::Queue;
 use baton_store::query::TaskFilter;
-use baton_store::{SqliteOptions, SqliteStore, Store};
+use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
 
 use super::*;
@@ -31,9 +31,9 @@ fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn desk(folder: &Path) -> Desk<SqliteStore> {
+fn desk(folder: &Path) -> Desk {
     let store = SqliteStore::open(&folder.join("store.db"), SqliteOptions::default()).unwrap();
-    Desk::new(store, Ids::random())
+    Desk::new(store.into(), Ids::random())
 }
 
 /// Name, arrival, priority and what it waits on, in the order they will be written.

@@ -16,7 +16,6 @@ use baton_core::recipe::Recipe;
 use baton_core::run::{GateAnswer, Run, RunState};
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 
 use super::commands::{loop_recipe, passed_gate};
 use super::planning::Planned;
@@ -33,7 +32,7 @@ pub(crate) struct Given<'a> {
     pub actor: &'a Actor,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Answers a question of a loop's. `extra` is written with it.
     pub(crate) async fn answer_in_loop(&self, given: &Given<'_>, extra: Change) -> Answer<PhaseLoop> {
         let session = &given.record.session_id;

@@ -16,7 +16,6 @@ use baton_core::session::Message;
 use baton_core::state::TaskState;
 use baton_core::task::Task;
 use baton_core::text::{NonBlank, RecipeId};
-use baton_store::Store;
 
 use super::rows::{closed, handed_off, over, put};
 use crate::asking::Secret;
@@ -24,7 +23,7 @@ use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 use crate::runs::{goes_on, message, moved, posted, stamp};
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
     pub async fn break_off_loop(&self, session: &SessionId, actor: Actor) -> Answer<PhaseLoop> {
         self.leave_loop(session, ExitReason::user_requested(), None, actor).await

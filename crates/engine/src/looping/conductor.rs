@@ -18,7 +18,6 @@ use baton_core::subtask::{SubtaskResult, SubtaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
-use baton_store::Store;
 
 use super::commands::named;
 use super::rows::{asked, put};
@@ -33,12 +32,12 @@ const STEPS_MAX: u32 = 100;
 /// Ready tasks looked at to find the one to plan.
 const READY_MAX: u32 = 500;
 
-pub struct Conductor<S> {
-    shop: Workshop<S>,
+pub struct Conductor {
+    shop: Workshop,
 }
 
-impl<S: Store> Conductor<S> {
-    pub fn new(shop: Workshop<S>) -> Self {
+impl Conductor {
+    pub fn new(shop: Workshop) -> Self {
         Self { shop }
     }
 

@@ -18,7 +18,6 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::time::Timestamp;
 use baton_core::title::normalised_title;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
@@ -36,7 +35,7 @@ pub(super) struct Counts {
     pub skipped: u32,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// I9: what was approved and is not open already.
     pub(super) async fn discovered(
         &self,

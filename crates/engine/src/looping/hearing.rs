@@ -8,7 +8,6 @@ use baton_core::phase_work::PhaseWork;
 use baton_core::task::Task;
 use baton_core::text::{NonBlank, Role};
 use baton_core::vagueness::Rubric;
-use baton_store::Store;
 
 use super::commands::loop_recipe;
 use super::rows::put;
@@ -46,7 +45,7 @@ impl HandedIn {
     }
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// What the loop's recipe tells the agents of the phase the task belongs to; none for a task that is no loop's.
     pub(crate) fn phase_prompt(&self, task: &Task) -> Answer<Option<NonBlank>> {
         let role = &task.spec().role;

@@ -14,7 +14,6 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 
 use crate::desk::{Answer, Desk};
 
@@ -25,7 +24,7 @@ pub(super) struct Planned {
     pub work: ExecuteWork,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// The tasks of a plan, in case it is approved: they stand in for the one that was planned, and wait on one
     /// another as the plan says.
     pub(super) async fn planned(

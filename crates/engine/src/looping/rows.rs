@@ -12,14 +12,13 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::run::Run;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, Desk};
 use crate::error::EngineError;
 use crate::runs::{exited, is_loop, stamp};
 
-impl<S: Store> Desk<S> {
+impl Desk {
     pub async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
         Ok(self.store.phase_loop(session).await?)
     }

@@ -15,7 +15,6 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 
 use super::commands::{loop_recipe, named, passed_gate};
@@ -39,7 +38,7 @@ pub struct LoopStart<'a> {
     pub message: Option<&'a NonBlank>,
 }
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Starts the session's loop at a phase. A session runs one recipe at a time, and the loop is one.
     pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Answer<Run> {
         let recipe = self.recipe(&loop_recipe()?)?;

@@ -7,7 +7,6 @@ use baton_core::run::RunState;
 use baton_core::state::TaskState;
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ pub struct NoticeText {
 
 impl NoticeText {
     /// None when what it was about is gone.
-    pub async fn of<S: Store>(desk: &Desk<S>, about: &Notice) -> Result<Option<Self>, EngineError> {
+    pub async fn of(desk: &Desk, about: &Notice) -> Result<Option<Self>, EngineError> {
         Ok(match about {
             Notice::Question(id) => match desk.store.question(*id).await? {
                 Some(stored) => {

@@ -8,14 +8,13 @@ use baton_core::change::Stored;
 use baton_core::person_role::PersonRole;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 pub use self::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
 use crate::error::EngineError;
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// All that were ever handed out, by name.
     pub async fn access_tokens(&self) -> Answer<Vec<AccessToken>> {
         Ok(self.store.access_tokens().await?.into_iter().map(|stored| stored.value).collect())

@@ -12,7 +12,6 @@ use baton_core::run::Run;
 use baton_core::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::text::NonBlank;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use super::{exited, is_loop, stamp};
@@ -22,7 +21,7 @@ use crate::error::EngineError;
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
     /// its processes are ended and its task goes where the evidence says.
     pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {

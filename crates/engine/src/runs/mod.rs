@@ -20,7 +20,6 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::{NonBlank, RecipeId, Role};
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
 use crate::desk::{Answer, DECISIONS_MAX, Desk};
@@ -33,7 +32,7 @@ pub(crate) use telling::{exited, message, moved, posted, stamp, started};
 /// Ready tasks looked at to find one for a run.
 const READY_MAX: u32 = 500;
 
-impl<S: Store> Desk<S> {
+impl Desk {
     /// The recipe of this id, or an error that names the nearest.
     pub fn recipe(&self, id: &RecipeId) -> Answer<Arc<Recipe>> {
         self.recipes.find(id)

@@ -14,11 +14,11 @@ use baton_core::time::Timestamp;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
 use baton_store::claim::ClaimRequest;
-use baton_store::{SqliteOptions, SqliteStore, Store};
+use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
 pub struct Office {
-    pub desk: Desk<SqliteStore>,
+    pub desk: Desk,
     _folder: TempDir,
 }
 
@@ -38,7 +38,7 @@ impl Office {
     pub fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("test.db"), SqliteOptions::default()).unwrap();
-        Self { desk: Desk::new(store, Ids::counted()), _folder: folder }
+        Self { desk: Desk::new(store.into(), Ids::counted()), _folder: folder }
     }
 
     pub async fn add(&self, title: &str, depends_on: &[TaskId]) -> TaskId {

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 use baton_core::command::Command;
 use baton_core::git_name::BranchName;
 use baton_engine::pruner::Pruner;
-use baton_store::Store;
 
 use crate::fixture::mia;
 use crate::works::Works;

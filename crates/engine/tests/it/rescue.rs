@@ -12,7 +12,7 @@ use crate::fixture::Office;
 /// Longer than any of these tests, so that nothing expires by itself.
 const LEASE_MS: i64 = 60_000;
 
-fn rescuer(office: &Office, running: &Running) -> Rescuer<baton_store::SqliteStore> {
+fn rescuer(office: &Office, running: &Running) -> Rescuer {
     Rescuer::new(office.desk.clone(), running.clone(), "here".to_owned(), LEASE_MS)
 }
 

@@ -17,10 +17,9 @@ use baton_core::task::TaskSpec;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
-use baton_engine::place::{AnyStore, Place, PlaceOptions};
+use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::settings::Settings;
 use baton_engine::worktree::{Checkout, CheckoutSpec, Git, Place as Stand, Repository, Setup};
-use baton_store::Store;
 use baton_store::claim::ClaimRequest;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -30,7 +29,7 @@ use crate::fixture::{mia, spec};
 pub struct Works {
     _scratch: TempDir,
     pub home: PathBuf,
-    pub engine: Engine<AnyStore>,
+    pub engine: Engine,
 }
 
 impl Works {
@@ -56,7 +55,7 @@ impl Works {
         Self { home, engine: engine.await.unwrap(), _scratch: scratch }
     }
 
-    pub fn desk(&self) -> &Desk<AnyStore> {
+    pub fn desk(&self) -> &Desk {
         &self.engine.shop.desk
     }
 

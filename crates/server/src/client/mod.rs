@@ -12,7 +12,6 @@ use std::fmt::Write;
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{Method, Request, Response};
-use baton_engine::Store;
 use futures_util::StreamExt;
 use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
@@ -41,7 +40,7 @@ impl Client {
     }
 
     /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
-    pub fn of_store<S: Store>(app: App<S>) -> Self {
+    pub fn of_store(app: App) -> Self {
         Self { transport: Transport::Here(TowerToHyperService::new(app::calls_of_owner(app))) }
     }
 

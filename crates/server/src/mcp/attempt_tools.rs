@@ -9,7 +9,6 @@ use baton_core::outcome::Outcome;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::refusal::Refusal;
 use baton_core::text::{NonBlank, OutcomeName};
-use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
 
@@ -23,20 +22,12 @@ const OPTIONS_MAX: usize = 20;
 const READY_MAX: u32 = 10;
 
 /// Durable first, then a short wait, then the agent is sent home.
-pub async fn ask<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: &Arguments,
-) -> Result<ToolAnswer, String> {
+pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
     ask_for(toolbox, secret(caller)?, draft(arguments)?).await
 }
 
 /// The answer where there is one in time, else what the agent is to do.
-pub async fn ask_for<S: Store>(
-    toolbox: &Toolbox<S>,
-    secret: &Secret,
-    draft: Draft,
-) -> Result<ToolAnswer, String> {
+pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
@@ -94,11 +85,7 @@ fn draft(arguments: &Arguments) -> Result<Draft, String> {
 }
 
 /// Taken when the shift ends. A word the step does not know is told at once, while the agent can still mend it.
-pub fn report<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: &Arguments,
-) -> Result<ToolAnswer, String> {
+pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let name = arguments.said("outcome")?;
     let description = arguments.text("description")?;
@@ -113,11 +100,7 @@ pub fn report<S: Store>(
     if is_taken { Ok(ToolAnswer::good("Noted. End your turn now.")) } else { Err(elsewhere()) }
 }
 
-pub fn submit<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: Arguments,
-) -> Result<ToolAnswer, String> {
+pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: Arguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let draft: PlanDraft = arguments.whole()?;
     let plan = Plan::check(draft.clone()).map_err(|faults| {
@@ -134,7 +117,7 @@ pub fn submit<S: Store>(
 }
 
 /// What the agent was told, and what of it may have changed since.
-pub async fn context<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<ToolAnswer, String> {
+pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let Caller::Attempt { secret, task, .. } = caller else { return Err(nobody()) };
     let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
     let mut text = match toolbox.mailbox.bench(secret.attempt()) {

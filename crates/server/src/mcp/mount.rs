@@ -8,7 +8,6 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use baton_engine::Store;
 use baton_engine::asking::Secret;
 use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -28,7 +27,7 @@ pub const PATH: &str = "/mcp";
 pub const TOOLS_PATH: &str = "/api/tools";
 
 /// Puts the endpoint on the router.
-pub fn on<S: Store>(router: Router<App<S>>, app: &App<S>) -> Router<App<S>> {
+pub fn on(router: Router<App>, app: &App) -> Router<App> {
     // Host and Origin were looked at by the time a request gets here.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -45,13 +44,12 @@ pub fn on<S: Store>(router: Router<App<S>>, app: &App<S>) -> Router<App<S>> {
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let endpoint =
-        Router::new().route_service(PATH, service).layer(from_fn_with_state(app.clone(), let_in::<S>));
+    let endpoint = Router::new().route_service(PATH, service).layer(from_fn_with_state(app.clone(), let_in));
     router.merge(endpoint)
 }
 
 /// Every request says anew who it is from, so that a session is of no use to a stranger.
-async fn let_in<S: Store>(State(app): State<App<S>>, mut request: Request, next: Next) -> Response {
+async fn let_in(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let visitor = request.extensions().get::<Visitor>().cloned();
     match who(&app, request.headers(), visitor).await {
         Ok(caller) => {
@@ -71,7 +69,7 @@ pub fn is_attempts_own(path: &str, headers: &HeaderMap) -> bool {
 
 /// The agent of a live attempt by its token; the person the door has let in by theirs, or by none where none is
 /// needed. A token that is neither is refused: an agent whose attempt is over must not become a person.
-pub async fn who<S: Store>(app: &App<S>, headers: &HeaderMap, visitor: Option<Visitor>) -> Answer<Caller> {
+pub async fn who(app: &App, headers: &HeaderMap, visitor: Option<Visitor>) -> Answer<Caller> {
     let person = visitor.map(|Visitor { name, role, .. }| Caller::Person { name, role });
     let refused = || {
         ApiError::new(

@@ -10,7 +10,6 @@ use baton_core::state::Status;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
@@ -29,7 +28,7 @@ const SESSION_OF_CLIENT: &str = "mcp";
 /// Events of a task looked through for who made it: its first is its making.
 const EVENTS_LOOKED_AT: u32 = 1;
 
-pub async fn next<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<ToolAnswer, String> {
+pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let own = match caller {
         Caller::Attempt { task, .. } => Some(*task),
         Caller::Person { .. } => None,
@@ -44,7 +43,7 @@ pub async fn next<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<Too
     }
 }
 
-pub async fn list<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<ToolAnswer, String> {
+pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let filter = TaskFilter {
         status: arguments.word::<Status>("status")?,
         title: arguments.text("title")?.map(str::to_owned),
@@ -56,16 +55,12 @@ pub async fn list<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Resu
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
-pub async fn get<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<ToolAnswer, String> {
+pub async fn get(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let task = named(toolbox, arguments).await?;
     view(toolbox, task).await
 }
 
-pub async fn add<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: &Arguments,
-) -> Result<ToolAnswer, String> {
+pub async fn add(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let title = short(arguments.said("title")?)?;
     let description = arguments.text("description")?.unwrap_or_default();
     let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
@@ -99,11 +94,7 @@ fn short(title: NonBlank) -> Result<NonBlank, String> {
     Ok(title)
 }
 
-pub async fn update<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: &Arguments,
-) -> Result<ToolAnswer, String> {
+pub async fn update(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let id = named(toolbox, arguments).await?;
     let revision = Revision {
         title: arguments.maybe_said("title")?.map(short).transpose()?,
@@ -120,8 +111,8 @@ pub async fn update<S: Store>(
 }
 
 /// The session and the project a new task belongs to: those of the attempt that adds it.
-async fn home<S: Store>(
-    toolbox: &Toolbox<S>,
+async fn home(
+    toolbox: &Toolbox,
     caller: &Caller,
 ) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
     match caller {
@@ -137,8 +128,8 @@ async fn home<S: Store>(
     }
 }
 
-pub async fn set_status<S: Store>(
-    toolbox: &Toolbox<S>,
+pub async fn set_status(
+    toolbox: &Toolbox,
     caller: &Caller,
     arguments: &Arguments,
 ) -> Result<ToolAnswer, String> {
@@ -161,7 +152,7 @@ pub async fn set_status<S: Store>(
 }
 
 /// An attempt may steer what it added itself and nothing else; not even its own task, which ends with its report.
-async fn may_touch<S: Store>(toolbox: &Toolbox<S>, caller: &Caller, id: TaskId) -> Result<(), String> {
+async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
     let Caller::Attempt { task: own, .. } = caller else { return Ok(()) };
     if *own == id {
         return Err("this is your own task; end it with report_outcome".to_owned());
@@ -182,12 +173,12 @@ async fn may_touch<S: Store>(toolbox: &Toolbox<S>, caller: &Caller, id: TaskId) 
     }
 }
 
-async fn named<S: Store>(toolbox: &Toolbox<S>, arguments: &Arguments) -> Result<TaskId, String> {
+async fn named(toolbox: &Toolbox, arguments: &Arguments) -> Result<TaskId, String> {
     let text = arguments.said("id")?;
     toolbox.desk.find_task(text.as_str()).await.map_err(refused)
 }
 
-async fn view<S: Store>(toolbox: &Toolbox<S>, id: TaskId) -> Result<ToolAnswer, String> {
+async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
     let view = TaskView::load(&toolbox.desk, id).await.map_err(refused)?;
     Ok(ToolAnswer::json(&view))
 }

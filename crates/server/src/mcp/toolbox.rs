@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use baton_core::person_role::PersonRole;
 use baton_core::toolset::tools_for;
-use baton_engine::Store;
 use baton_engine::asking::{Door, Secret};
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
@@ -26,9 +25,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What the tools work on.
 #[derive(Clone)]
-pub struct Toolbox<S> {
-    pub desk: Desk<S>,
-    pub door: Door<S>,
+pub struct Toolbox {
+    pub desk: Desk,
+    pub door: Door,
     pub mailbox: Mailbox,
     pub user_tasks: UserTasks,
     /// Where a person's own user tasks are and run.
@@ -39,8 +38,8 @@ pub struct Toolbox<S> {
     pub patience: Duration,
 }
 
-impl<S: Store> Toolbox<S> {
-    pub fn of(shop: &Workshop<S>, person: &str) -> Self {
+impl Toolbox {
+    pub fn of(shop: &Workshop, person: &str) -> Self {
         Self {
             desk: shop.desk.clone(),
             door: shop.door(),
@@ -84,7 +83,7 @@ impl<S: Store> Toolbox<S> {
     }
 
     /// The same without a look at what the caller may.
-    fn there_are(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<S> {
+    fn there_are(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<> {
         tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::of)
     }
 
@@ -140,7 +139,7 @@ impl<S: Store> Toolbox<S> {
     }
 }
 
-impl<S: Store> Tools for Toolbox<S> {
+impl Tools for Toolbox {
     async fn list(&self, caller: Option<Caller>) -> Vec<ToolSpec> {
         self.offered(&caller.unwrap_or_else(|| self.person()))
     }

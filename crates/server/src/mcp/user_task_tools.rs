@@ -1,13 +1,12 @@
 //! `list_user_tasks`, `run_user_task`.
 
-use baton_engine::Store;
 use baton_engine::asking::Leave;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 
 use super::arguments::Arguments;
 use super::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
-pub fn list<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> ToolAnswer {
+pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
     let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(refused));
     match listed {
         Ok(list) => ToolAnswer::json(&list),
@@ -16,11 +15,7 @@ pub fn list<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> ToolAnswer {
 }
 
 /// A task that ran and failed is an answer like any other: its text says so, and what it printed.
-pub async fn run<S: Store>(
-    toolbox: &Toolbox<S>,
-    caller: &Caller,
-    arguments: &Arguments,
-) -> Result<ToolAnswer, String> {
+pub async fn run(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
     let site = site(toolbox, caller)?;
     let name = arguments.text("task_name")?.unwrap_or_default();
     let args = arguments.text("args")?.unwrap_or_default();
@@ -35,8 +30,8 @@ pub async fn run<S: Store>(
 }
 
 /// Has a person asked whether the project's commands may run, on behalf of an attempt. None once they may.
-async fn wait_for_leave<S: Store>(
-    toolbox: &Toolbox<S>,
+async fn wait_for_leave(
+    toolbox: &Toolbox,
     caller: &Caller,
     site: &Site,
 ) -> Result<Option<ToolAnswer>, String> {
@@ -61,7 +56,7 @@ async fn wait_for_leave<S: Store>(
     })
 }
 
-fn site<S: Store>(toolbox: &Toolbox<S>, caller: &Caller) -> Result<Site, String> {
+fn site(toolbox: &Toolbox, caller: &Caller) -> Result<Site, String> {
     toolbox.site_of(caller).ok_or_else(|| "this attempt is not at work in this server".to_owned())
 }
 

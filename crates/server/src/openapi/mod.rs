@@ -6,7 +6,6 @@ pub mod shapes;
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::Store;
 use serde_json::{Map, Value, json};
 
 use crate::error::Answer;
@@ -20,16 +19,16 @@ use crate::state::App;
 /// Real answers, one for each call. A test makes them anew and compares.
 const EXAMPLES: &str = include_str!("examples.json");
 
-pub async fn serve<S: Store>(State(_): State<App<S>>, query: Query) -> Answer<Json<Value>> {
+pub async fn serve(State(_): State<App>, query: Query) -> Answer<Json<Value>> {
     query.done()?;
-    Ok(Json(document::<S>()))
+    Ok(Json(document()))
 }
 
 /// The whole document.
-pub fn document<S: Store>() -> Value {
+pub fn document() -> Value {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
     let mut paths = Map::new();
-    for route in routes::all::<S>() {
+    for route in routes::all() {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = operation(&route, &examples[route.about.id]);
     }
@@ -54,7 +53,7 @@ pub fn document<S: Store>() -> Value {
     })
 }
 
-fn operation<S>(route: &Route<S>, example: &Value) -> Value {
+fn operation(route: &Route, example: &Value) -> Value {
     let about = &route.about;
     let parameters: Vec<Value> = about
         .parameters

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use baton_store::SqliteStore;
 use serde_json::Value;
 
 use super::document;
@@ -32,7 +31,7 @@ fn title(group: &str) -> &str {
 }
 
 fn page() -> String {
-    let document = document::<SqliteStore>();
+    let document = document();
     let mut groups: BTreeMap<String, Vec<(String, String, &Value)>> = BTreeMap::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         let group = path.trim_start_matches("/api/").split('/').next().unwrap().to_owned();

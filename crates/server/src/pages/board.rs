@@ -5,7 +5,6 @@ use baton_core::change::Stored;
 use baton_core::id::ProjectId;
 use baton_core::state::{Queue, StateName, Status};
 use baton_core::task::Task;
-use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -108,7 +107,7 @@ impl Wanted {
     }
 }
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, query: Query) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit, query: Query) -> PageAnswer {
     let wanted = Wanted::read(query)?;
     let frame = Frame::load(&app, visit).await?;
     let mut columns = Vec::new();
@@ -136,8 +135,8 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, query: Quer
     Ok(frame.page(Tab::Board, "Board", &[], &body))
 }
 
-async fn gathered<S: Store>(
-    app: &App<S>,
+async fn gathered(
+    app: &App,
     column: &Column,
     wanted: &Wanted,
 ) -> Result<(Vec<Stored<Task>>, bool), PageError> {
@@ -160,8 +159,8 @@ async fn gathered<S: Store>(
     Ok((tasks, has_more))
 }
 
-async fn drawn<S: Store>(
-    app: &App<S>,
+async fn drawn(
+    app: &App,
     frame: &Frame,
     column: &Column,
     wanted: &Wanted,
@@ -184,13 +183,13 @@ async fn drawn<S: Store>(
 }
 
 /// None where the task waits on nothing at all.
-async fn waits<S: Store>(app: &App<S>, task: &Task) -> Result<Option<Waits>, PageError> {
+async fn waits(app: &App, task: &Task) -> Result<Option<Waits>, PageError> {
     let edges = app.desk().store.dependencies(task.id()).await?;
     let met = edges.iter().filter(|edge| edge.is_met).count();
     Ok((!edges.is_empty()).then_some(Waits { met, all: edges.len() }))
 }
 
-async fn filters<S: Store>(app: &App<S>, wanted: &Wanted) -> Result<Markup, PageError> {
+async fn filters(app: &App, wanted: &Wanted) -> Result<Markup, PageError> {
     let projects = projects::offered(app).await?;
     Ok(html! {
         form.filters method="get" action="/board" role="search" {

@@ -7,7 +7,6 @@ use baton_core::id::TaskId;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::text::{NonBlank, Role};
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
@@ -28,7 +27,7 @@ const LISTED_MAX: u32 = 100;
 /// Rows for new items under a plan.
 const EMPTY_ROWS: usize = 2;
 
-pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
     let mut tasks: Vec<Task> = app
@@ -61,7 +60,7 @@ pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     Ok(frame.page(Tab::Breakdowns, "Breakdowns", &[], &body))
 }
 
-async fn breakdown<S: Store>(app: &App<S>, id: TaskId) -> Result<Task, PageError> {
+async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
     let task = app.desk().task(id).await?.value;
     if task.is_breakdown() {
         Ok(task)
@@ -70,7 +69,7 @@ async fn breakdown<S: Store>(app: &App<S>, id: TaskId) -> Result<Task, PageError
     }
 }
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let task = breakdown(&app, id).await?;
     let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
@@ -241,7 +240,7 @@ fn draft(form: &Form) -> PlanDraft {
     PlanDraft { items: items.collect() }
 }
 
-pub async fn edit<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
@@ -256,19 +255,19 @@ pub async fn edit<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
-pub async fn run<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn run(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Release, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))
 }
 
-pub async fn approve<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn approve(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().approve(id, app.actor()).await?;
     Ok(go("/board"))
 }
 
-pub async fn reject<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn reject(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))

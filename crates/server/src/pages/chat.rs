@@ -9,7 +9,6 @@ use baton_core::receipt::Wanted;
 use baton_core::run::Run;
 use baton_core::state::{Status, TaskState};
 use baton_core::task::Task;
-use baton_engine::Store;
 use baton_engine::posting::Posting;
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
 use maud::{Markup, html};
@@ -43,7 +42,7 @@ const ENTRIES_PAGE: u32 = 500;
 const SESSION_OF_CHAT: &str = "chat";
 
 /// The project's own conversation, or the newest, or an empty one.
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let groups = groups(&app).await?;
     let session = match groups.first() {
         Some(group) => group.session.clone(),
@@ -52,8 +51,8 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     drawn(&app, visit, &groups, &session, false).await
 }
 
-pub async fn one<S: Store>(
-    State(app): State<App<S>>,
+pub async fn one(
+    State(app): State<App>,
     Key(session): Key<SessionId>,
     visit: Visit,
     mut query: Query,
@@ -64,7 +63,7 @@ pub async fn one<S: Store>(
     drawn(&app, visit, &groups, &session, is_whole).await
 }
 
-async fn own_session<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
+async fn own_session(app: &App) -> Result<SessionId, PageError> {
     let projects = app.desk().store.projects(None, 1).await?;
     match projects.items.first() {
         Some(project) => Ok(SessionId::of_project(project.id)),
@@ -75,7 +74,7 @@ async fn own_session<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
 }
 
 /// The newest conversations first.
-async fn groups<S: Store>(app: &App<S>) -> Result<Vec<TaskGroup>, PageError> {
+async fn groups(app: &App) -> Result<Vec<TaskGroup>, PageError> {
     let (mut groups, mut cursor) = (Vec::new(), None);
     loop {
         let page = app.desk().store.task_groups(cursor, GROUPS_PAGE).await?;
@@ -90,8 +89,8 @@ async fn groups<S: Store>(app: &App<S>) -> Result<Vec<TaskGroup>, PageError> {
     Ok(groups)
 }
 
-async fn drawn<S: Store>(
-    app: &App<S>,
+async fn drawn(
+    app: &App,
     visit: Visit,
     groups: &[TaskGroup],
     session: &SessionId,
@@ -127,11 +126,11 @@ async fn drawn<S: Store>(
 }
 
 /// An id nobody has used.
-fn fresh<S: Store>(app: &App<S>) -> String {
+fn fresh(app: &App) -> String {
     app.desk().ids.task().to_string().replace("TASK-", "chat-")
 }
 
-async fn entries<S: Store>(app: &App<S>, session: &SessionId) -> Result<Vec<Entry>, PageError> {
+async fn entries(app: &App, session: &SessionId) -> Result<Vec<Entry>, PageError> {
     let (mut entries, mut cursor): (Vec<Entry>, Option<Cursor>) = (Vec::new(), None);
     loop {
         let page = conversation(app.desk(), session, cursor, ENTRIES_PAGE).await?;
@@ -143,7 +142,7 @@ async fn entries<S: Store>(app: &App<S>, session: &SessionId) -> Result<Vec<Entr
     }
 }
 
-async fn pending<S: Store>(app: &App<S>, session: &SessionId) -> Result<Vec<QuestionRecord>, PageError> {
+async fn pending(app: &App, session: &SessionId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::pending() };
     let page = app.desk().store.questions(&filter, None, ENTRIES_PAGE).await?;
     Ok(page.items.into_iter().map(|stored| stored.value).collect())
@@ -202,7 +201,7 @@ fn said(
 }
 
 /// What is being worked on.
-async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup, PageError> {
+async fn progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     const SHOWN_MAX: u32 = 5;
     let mut lines = Vec::new();
     for status in [Status::Running, Status::Queued] {
@@ -230,7 +229,7 @@ async fn progress<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
 }
 
 /// The recipe the newest task of the conversation followed; how it ended is worth a line.
-async fn last_run<S: Store>(app: &App<S>, session: &SessionId) -> Result<Option<Run>, PageError> {
+async fn last_run(app: &App, session: &SessionId) -> Result<Option<Run>, PageError> {
     let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
     match app.desk().store.tasks(&filter, None, 1).await?.items.pop() {
         Some(newest) => run_of(app, &history(app, newest.value.id()).await?).await,
@@ -238,7 +237,7 @@ async fn last_run<S: Store>(app: &App<S>, session: &SessionId) -> Result<Option<
     }
 }
 
-async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup, PageError> {
+async fn composer(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     let known = app.desk().store.session(session).await?;
     let projects = projects::offered(app).await?;
     let own = projects
@@ -270,7 +269,7 @@ async fn composer<S: Store>(app: &App<S>, session: &SessionId) -> Result<Markup,
 }
 
 /// One message, one task more in its session.
-pub async fn post<S: Store>(app: Visited<S>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
+pub async fn post(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
     let project = match form.parsed::<ProjectId>("project")? {
         Some(id) => Some(project(&app, id).await?),
         None => None,

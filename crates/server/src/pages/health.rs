@@ -6,7 +6,6 @@ use axum::extract::State;
 use baton_core::hold::Hold;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::answer::{PageAnswer, go};
@@ -19,7 +18,7 @@ use crate::state::App;
 use crate::views::health::{Health, health};
 use crate::visitor::Visited;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let health = health(&app.shop).await;
     let size = size(&app.shop.place.state_dir);
@@ -63,7 +62,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
     Ok(frame.page(Tab::Health, "Health", &[], &body))
 }
 
-fn agents<S: Store>(health: &Health, now: Timestamp, app: &App<S>) -> Markup {
+fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
     let hold = |name: &AgentName| health.holds.iter().find(|hold| hold.agent == *name);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Agents" {
@@ -118,7 +117,7 @@ fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
 }
 
 /// A person has seen to it.
-pub async fn release<S: Store>(app: Visited<S>, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
+pub async fn release(app: Visited, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
     app.desk().release_hold(&agent, app.actor()).await?;
     Ok(go("/health"))
 }

@@ -1,7 +1,6 @@
 //! `?`: the keys, as a sheet over any page and as a page of its own.
 
 use axum::extract::State;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::answer::PageAnswer;
@@ -41,7 +40,7 @@ pub fn sheet() -> Markup {
     }
 }
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     Ok(frame.page(
         Tab::Elsewhere,

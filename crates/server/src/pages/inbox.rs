@@ -3,7 +3,6 @@
 use axum::extract::State;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::state::Queue;
-use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
@@ -19,7 +18,7 @@ const SHOWN_MAX: u32 = 100;
 /// Finished work named under the questions.
 const UNACCEPTED_MAX: u32 = 8;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let questions = shown(&app, &frame).await?;
     let tasks = tasks_of(&app, &questions).await?;
@@ -41,7 +40,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnsw
 }
 
 /// The pending ones, and those the page shows that are pending no more.
-async fn shown<S: Store>(app: &App<S>, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
+async fn shown(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
     let mut questions = app.desk().pending_questions(SHOWN_MAX).await?;
     for id in &frame.visit().shown {
         if questions.iter().all(|record| record.question.id != *id)
@@ -55,7 +54,7 @@ async fn shown<S: Store>(app: &App<S>, frame: &Frame) -> Result<Vec<QuestionReco
 }
 
 /// Nothing waits, or nothing has begun yet.
-async fn nothing<S: Store>(app: &App<S>) -> Result<Markup, PageError> {
+async fn nothing(app: &App) -> Result<Markup, PageError> {
     let any = app.desk().store.tasks(&TaskFilter::default(), None, 1).await?;
     if !any.items.is_empty() {
         return Ok(empty(
@@ -87,7 +86,7 @@ async fn nothing<S: Store>(app: &App<S>) -> Result<Markup, PageError> {
 }
 
 /// Below the questions: work that waits for a yes.
-async fn unaccepted<S: Store>(app: &App<S>, frame: &Frame) -> Result<Markup, PageError> {
+async fn unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
     let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
     let waiting = app.desk().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
     Ok(html! {

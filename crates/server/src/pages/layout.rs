@@ -5,7 +5,6 @@ use axum::response::Response;
 use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use maud::{DOCTYPE, Markup, html};
 
@@ -60,7 +59,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub async fn load<S: Store>(app: &App<S>, visit: Visit) -> Result<Self, PageError> {
+    pub async fn load(app: &App, visit: Visit) -> Result<Self, PageError> {
         let desk = app.desk();
         // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
         let seq = desk.last_event().await?;

@@ -9,8 +9,8 @@ use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use baton_core::event::EventBody;
+use baton_engine::Recorded;
 use baton_engine::running::Running;
-use baton_engine::{Recorded, Store};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct Notice {
     address: String,
 }
 
-pub async fn stream<S: Store>(app: Visited<S>, mut query: Query, headers: HeaderMap) -> Answer<Response> {
+pub async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answer<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();

@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, SET_COOKIE};
 use axum::response::Response;
-use baton_engine::Store;
 use maud::html;
 
 use super::answer::{PageAnswer, bare, go};
@@ -13,12 +12,12 @@ use crate::error::Code;
 use crate::routes::login::shown;
 use crate::state::App;
 
-pub async fn ask<S: Store>(State(app): State<App<S>>) -> Response {
+pub async fn ask(State(app): State<App>) -> Response {
     if app.guard.needs_token() { sheet(StatusCode::OK, false) } else { go("/") }
 }
 
 /// The right token becomes a cookie that no script can read and no other site can use.
-pub async fn enter<S: Store>(State(app): State<App<S>>, form: Form) -> PageAnswer {
+pub async fn enter(State(app): State<App>, form: Form) -> PageAnswer {
     let token = form.text("token").trim();
     let cookie = match shown(&app, token).await {
         Ok(cookie) => cookie,

@@ -2,7 +2,6 @@
 
 use baton_core::id::{BadId, ProjectId};
 use baton_core::project::Project;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::answer::PageError;
@@ -13,7 +12,7 @@ use crate::state::App;
 /// Nobody chooses from a longer list.
 const OFFERED_MAX: u32 = 100;
 
-pub async fn offered<S: Store>(app: &App<S>) -> Result<Vec<Project>, PageError> {
+pub async fn offered(app: &App) -> Result<Vec<Project>, PageError> {
     Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
 }
 

@@ -10,7 +10,6 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use maud::{Markup, html};
 
@@ -30,10 +29,7 @@ use crate::visitor::Visited;
 const OPTION_KEYS_MAX: usize = 9;
 
 /// The tasks that questions are about, each read once.
-pub async fn tasks_of<S: Store>(
-    app: &App<S>,
-    records: &[QuestionRecord],
-) -> Result<BTreeMap<TaskId, Task>, PageError> {
+pub async fn tasks_of(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
     let mut tasks = BTreeMap::new();
     for id in records.iter().filter_map(|record| record.task_id) {
         if let Entry::Vacant(place) = tasks.entry(id) {
@@ -132,19 +128,19 @@ fn placeholder(record: &QuestionRecord) -> &'static str {
     if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
 }
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let record = record(&app, id).await?;
     whole(&app, &frame, StatusCode::OK, &record, None).await
 }
 
-async fn record<S: Store>(app: &App<S>, id: QuestionId) -> Result<QuestionRecord, PageError> {
+async fn record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
     Ok(app.desk().question(id).await?.ok_or_else(missing)?)
 }
 
-async fn whole<S: Store>(
-    app: &App<S>,
+async fn whole(
+    app: &App,
     frame: &Frame,
     status: StatusCode,
     record: &QuestionRecord,
@@ -168,12 +164,7 @@ async fn whole<S: Store>(
 }
 
 /// An option that was clicked, or else what was written.
-pub async fn answer<S: Store>(
-    app: Visited<S>,
-    Key(id): Key<QuestionId>,
-    visit: Visit,
-    form: Form,
-) -> PageAnswer {
+pub async fn answer(app: Visited, Key(id): Key<QuestionId>, visit: Visit, form: Form) -> PageAnswer {
     let text: NonBlank = if form.has("option") { form.said("option")? } else { form.said("answer")? };
     match give(&app, id, text.clone()).await {
         Ok(_) => Ok(go(&form.next("/"))),

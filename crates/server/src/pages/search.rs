@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use serde::Serialize;
 
@@ -26,7 +25,7 @@ struct Entry {
     address: String,
 }
 
-pub async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Found>> {
+pub async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<Found>> {
     let text: String = query.take("q")?.unwrap_or_default();
     query.done()?;
     let mut tasks = Vec::new();

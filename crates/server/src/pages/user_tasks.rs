@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_engine::Store;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError};
 use maud::{Markup, html};
 
@@ -17,17 +16,12 @@ use crate::state::App;
 /// As much of one stream as a page shows; the end is where the trouble is.
 const SHOWN_BYTES_MAX: usize = 200 * 1024;
 
-pub async fn list<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
     drawn(&app, visit, None).await
 }
 
 /// Runs one in the project's root and waits for its end.
-pub async fn run<S: Store>(
-    State(app): State<App<S>>,
-    Key(name): Key<String>,
-    visit: Visit,
-    form: Form,
-) -> PageAnswer {
+pub async fn run(State(app): State<App>, Key(name): Key<String>, visit: Visit, form: Form) -> PageAnswer {
     let args = form.text("args").to_owned();
     let ran =
         app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
@@ -35,16 +29,16 @@ pub async fn run<S: Store>(
 }
 
 /// A person has read the file and lets it run.
-pub async fn trust<S: Store>(State(app): State<App<S>>, _: Form) -> PageAnswer {
+pub async fn trust(State(app): State<App>, _: Form) -> PageAnswer {
     app.shop.user_tasks.trust(&site(&app)).map_err(crate::error::ApiError::from)?;
     Ok(super::answer::go("/user-tasks"))
 }
 
-fn site<S: Store>(app: &App<S>) -> Site {
+fn site(app: &App) -> Site {
     Site::of_person(&app.shop.place.root)
 }
 
-async fn drawn<S: Store>(app: &App<S>, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
+async fn drawn(app: &App, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
     let frame = Frame::load(app, visit).await?;
     let list = app.shop.user_tasks.list(&site(app));
     // What keeps one from being run keeps all of them: trust is in the file.

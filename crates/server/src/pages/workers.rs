@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use baton_core::worker::{Duty, Health};
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::answer::PageAnswer;
@@ -13,7 +12,7 @@ use crate::error::ApiError;
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {

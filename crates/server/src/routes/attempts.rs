@@ -9,7 +9,6 @@ use baton_core::id::QuestionId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::refusal::Refusal;
 use baton_core::text::NonBlank;
-use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret};
 use baton_engine::error::EngineError;
 use serde::{Deserialize, Serialize};
@@ -23,9 +22,9 @@ use crate::state::App;
 /// Where `baton ask` asks, for agents that have nothing but a command line.
 pub const QUESTIONS_PATH: &str = "/api/attempt/questions";
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::post(QUESTIONS_PATH, "ask", ask::<S>)
+        Route::post(QUESTIONS_PATH, "ask", ask)
             .takes("NewQuestion")
             .gives("Asks the human, in the name of the attempt whose token is shown", "AskedQuestion"),
     ]
@@ -48,8 +47,8 @@ enum AskedQuestion {
     Refused { refused: AskRefusal, message: String, hint: String },
 }
 
-async fn ask<S: Store>(
-    State(app): State<App<S>>,
+async fn ask(
+    State(app): State<App>,
     headers: HeaderMap,
     query: Query,
     Body(new): Body<NewQuestion>,

@@ -12,7 +12,6 @@ use baton_core::state::StateName;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::task_type::TaskType;
 use baton_core::text::Role;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
@@ -30,33 +29,33 @@ use crate::views::page::page;
 use crate::views::transition::TransitionView;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/breakdowns", "list_breakdowns", list::<S>)
+        Route::get("/api/breakdowns", "list_breakdowns", list)
             .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
             .paged("TaskCursor")
             .gives("Breakdowns, oldest first", "BreakdownPage"),
-        Route::post("/api/breakdowns", "create_breakdown", create::<S>)
+        Route::post("/api/breakdowns", "create_breakdown", create)
             .takes("NewBreakdown")
             .created()
             .gives("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
             .may_be_missing()
             .may_conflict(),
-        Route::get("/api/breakdowns/{id}", "get_breakdown", show::<S>)
+        Route::get("/api/breakdowns/{id}", "get_breakdown", show)
             .gives("A breakdown and its plan", "Breakdown"),
-        Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit::<S>)
+        Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit)
             .takes("PlanDraft")
             .gives("Hands in a plan, or another one", "Breakdown")
             .may_conflict(),
-        Route::post("/api/breakdowns/{id}/run", "run_breakdown", run::<S>)
+        Route::post("/api/breakdowns/{id}/run", "run_breakdown", run)
             .takes("Nothing")
             .gives("Lets an agent plan it", "Transition")
             .may_conflict(),
-        Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve::<S>)
+        Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
             .takes("Nothing")
             .gives("Makes the plan real: its subtasks take the place of the task", "Approval")
             .may_conflict(),
-        Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject::<S>)
+        Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject)
             .takes("Rejection")
             .gives("Sends the plan back with the reason", "Transition")
             .may_conflict(),
@@ -75,7 +74,7 @@ struct Approval {
     subtasks: Vec<TaskId>,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let queue = query.word("queue")?;
     let filter = TaskFilter { role: Some(Role::breakdown()), queue, ..TaskFilter::default() };
     let paging = query.page()?;
@@ -97,8 +96,8 @@ struct NewBreakdown {
     run: bool,
 }
 
-async fn create<S: Store>(
-    app: Visited<S>,
+async fn create(
+    app: Visited,
     query: Query,
     Body(new): Body<NewBreakdown>,
 ) -> Answer<(StatusCode, Json<Breakdown>)> {
@@ -122,23 +121,19 @@ async fn create<S: Store>(
     Ok((StatusCode::CREATED, load(&app, id).await?))
 }
 
-async fn show<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<TaskId>,
-    query: Query,
-) -> Answer<Json<Breakdown>> {
+async fn show(State(app): State<App>, Key(id): Key<TaskId>, query: Query) -> Answer<Json<Breakdown>> {
     query.done()?;
     load(&app, id).await
 }
 
-async fn load<S: Store>(app: &App<S>, id: TaskId) -> Answer<Json<Breakdown>> {
+async fn load(app: &App, id: TaskId) -> Answer<Json<Breakdown>> {
     is_breakdown(app, id).await?;
     let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
     Ok(Json(Breakdown { breakdown: TaskView::load(app.desk(), id).await?, plan }))
 }
 
 /// Under this address only breakdowns are there.
-async fn is_breakdown<S: Store>(app: &App<S>, id: TaskId) -> Answer<()> {
+async fn is_breakdown(app: &App, id: TaskId) -> Answer<()> {
     if app.desk().task(id).await?.value.is_breakdown() {
         Ok(())
     } else {
@@ -146,8 +141,8 @@ async fn is_breakdown<S: Store>(app: &App<S>, id: TaskId) -> Answer<()> {
     }
 }
 
-async fn edit<S: Store>(
-    app: Visited<S>,
+async fn edit(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(draft): Body<PlanDraft>,
@@ -163,8 +158,8 @@ async fn edit<S: Store>(
     load(&app, id).await
 }
 
-async fn run<S: Store>(
-    app: Visited<S>,
+async fn run(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -174,8 +169,8 @@ async fn run<S: Store>(
     apply(&app, id, Command::Release).await
 }
 
-async fn approve<S: Store>(
-    app: Visited<S>,
+async fn approve(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -186,8 +181,8 @@ async fn approve<S: Store>(
     Ok(Json(Approval { breakdown_id: id, subtasks }))
 }
 
-async fn reject<S: Store>(
-    app: Visited<S>,
+async fn reject(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Rejection>,

@@ -8,7 +8,6 @@ use baton_core::receipt::{ReceiptKey, Wanted};
 use baton_core::state::Status;
 use baton_core::task_type::TaskType;
 use baton_core::text::RecipeId;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::posting::Posting;
 use serde::{Deserialize, Serialize};
@@ -25,9 +24,9 @@ use crate::visitor::Visited;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/projects/{id}/chat", "chat", chat::<S>)
+        Route::post("/api/projects/{id}/chat", "chat", chat)
             .takes("NewMessage")
             .header(
                 "Idempotency-Key",
@@ -37,7 +36,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
             .created()
             .gives("Takes a message in: one message, one task more in its session", "ChatAnswer")
             .may_conflict(),
-        Route::get("/api/projects/{id}/conversation", "get_conversation", read::<S>)
+        Route::get("/api/projects/{id}/conversation", "get_conversation", read)
             .query("session_id", "SessionId", "Which conversation; without it the project's own")
             .paged("EntryCursor")
             .gives("Messages, results, questions and answers, in the order they came", "Conversation"),
@@ -62,8 +61,8 @@ struct ChatAnswer {
     status: Status,
 }
 
-async fn chat<S: Store>(
-    app: Visited<S>,
+async fn chat(
+    app: Visited,
     Key(id): Key<ProjectId>,
     query: Query,
     headers: HeaderMap,
@@ -107,8 +106,8 @@ fn key_in(headers: &HeaderMap, project: ProjectId) -> Answer<Option<ReceiptKey>>
         .map_err(|error| ApiError::invalid(format!("the Idempotency-Key cannot be used: {error}"), hint))
 }
 
-async fn read<S: Store>(
-    State(app): State<App<S>>,
+async fn read(
+    State(app): State<App>,
     Key(id): Key<ProjectId>,
     mut query: Query,
 ) -> Answer<Json<Map<String, Value>>> {

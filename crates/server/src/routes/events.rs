@@ -2,7 +2,6 @@
 
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use baton_engine::Store;
 
 use crate::error::Answer;
 use crate::input::Query;
@@ -10,9 +9,9 @@ use crate::route::Route;
 use crate::sse;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/events", "stream_events", stream::<S>)
+        Route::get("/api/events", "stream_events", stream)
             .query("after", "Seq", "The number of the last event seen; 0 for all of them")
             .header(
                 "Last-Event-ID",
@@ -23,11 +22,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
     ]
 }
 
-async fn stream<S: Store>(
-    app: Visited<S>,
-    mut query: Query,
-    headers: HeaderMap,
-) -> Answer<impl IntoResponse> {
+async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answer<impl IntoResponse> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();

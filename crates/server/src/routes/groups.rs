@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use baton_core::id::SessionId;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::TaskSummary;
@@ -16,18 +15,18 @@ use crate::state::App;
 use crate::views::group::GroupView;
 use crate::views::page::page;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/task-groups", "list_task_groups", list::<S>)
+        Route::get("/api/task-groups", "list_task_groups", list)
             .paged("GroupCursor")
             .gives("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
-        Route::get("/api/task-groups/{id}/tasks", "list_group_tasks", tasks::<S>)
+        Route::get("/api/task-groups/{id}/tasks", "list_group_tasks", tasks)
             .paged("TaskCursor")
             .gives("The tasks of one group, oldest first", "GroupTaskPage"),
     ]
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
     let groups = app.desk().store.task_groups(paging.cursor, paging.limit).await?;
@@ -36,8 +35,8 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     Ok(Json(view))
 }
 
-async fn tasks<S: Store>(
-    State(app): State<App<S>>,
+async fn tasks(
+    State(app): State<App>,
     Key(session): Key<SessionId>,
     mut query: Query,
 ) -> Answer<Json<Map<String, Value>>> {

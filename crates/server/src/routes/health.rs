@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::Store;
 
 use crate::error::Answer;
 use crate::input::Query;
@@ -10,14 +9,13 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::health::{Health, health};
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/health", "get_health", show::<S>)
-            .gives("How the server is, and what is wrong", "Health"),
+        Route::get("/api/health", "get_health", show).gives("How the server is, and what is wrong", "Health"),
     ]
 }
 
-async fn show<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<Health>> {
+async fn show(State(app): State<App>, query: Query) -> Answer<Json<Health>> {
     query.done()?;
     Ok(Json(health(&app.shop).await))
 }

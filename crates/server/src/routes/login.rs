@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse};
-use baton_engine::Store;
 use baton_engine::people::PersonSecret;
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +16,12 @@ use crate::visitor::identify_given;
 /// The one call that needs no token: it is where the token is shown.
 pub const PATH: &str = "/api/login";
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::post(PATH, "log_in", log_in::<S>)
+        Route::post(PATH, "log_in", log_in)
             .takes("Login")
             .gives("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
-        Route::delete(PATH, "log_out", log_out::<S>).gives("Takes the cookie back", "LoggedIn"),
+        Route::delete(PATH, "log_out", log_out).gives("Takes the cookie back", "LoggedIn"),
     ]
 }
 
@@ -37,23 +36,19 @@ struct LoggedIn {
     is_logged_in: bool,
 }
 
-async fn log_in<S: Store>(
-    State(app): State<App<S>>,
-    query: Query,
-    Body(login): Body<Login>,
-) -> Answer<impl IntoResponse> {
+async fn log_in(State(app): State<App>, query: Query, Body(login): Body<Login>) -> Answer<impl IntoResponse> {
     query.done()?;
     Ok(answer(true, shown(&app, login.token.trim()).await?))
 }
 
 /// The cookie for whoever shows a good token; none where none is needed.
-pub async fn shown<S: Store>(app: &App<S>, token: &str) -> Answer<Option<String>> {
+pub async fn shown(app: &App, token: &str) -> Answer<Option<String>> {
     identify_given(app, Some(token)).await?;
     let persons = token.parse::<PersonSecret>().ok();
     Ok(persons.map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.cookie_of(&secret.for_browser()))))
 }
 
-async fn log_out<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<impl IntoResponse> {
+async fn log_out(State(app): State<App>, query: Query) -> Answer<impl IntoResponse> {
     query.done()?;
     Ok(answer(false, Some(app.guard.no_cookie())))
 }

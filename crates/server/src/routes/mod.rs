@@ -18,12 +18,10 @@ pub mod tools;
 pub mod user_tasks;
 pub mod workers;
 
-use baton_engine::Store;
-
 use crate::route::Route;
 
 /// Every call there is. The router and the document are made of this list.
-pub fn all<S: Store>() -> Vec<Route<S>> {
+pub fn all() -> Vec<Route> {
     [
         projects::routes(),
         chat::routes(),

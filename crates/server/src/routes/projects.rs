@@ -7,7 +7,6 @@ use baton_core::git_name::BranchName;
 use baton_core::id::ProjectId;
 use baton_core::project::Project;
 use baton_core::remote_url::RemoteUrl;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::new_project;
 use baton_engine::project_report::ProjectReport;
@@ -25,24 +24,24 @@ use crate::views::project::ProjectView;
 use crate::views::report::ReportView;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/projects", "list_projects", list::<S>)
+        Route::get("/api/projects", "list_projects", list)
             .gives("Projects, oldest first", "ProjectPage")
             .paged("ProjectCursor"),
-        Route::post("/api/projects", "create_project", create::<S>)
+        Route::post("/api/projects", "create_project", create)
             .takes("NewProject")
             .created()
             .gives("Makes a project of a git repository", "Project")
             .may_conflict(),
-        Route::get("/api/projects/{id}", "get_project", show::<S>).gives("One project", "Project"),
-        Route::patch("/api/projects/{id}", "limit_project", limit::<S>)
+        Route::get("/api/projects/{id}", "get_project", show).gives("One project", "Project"),
+        Route::patch("/api/projects/{id}", "limit_project", limit)
             .takes("ProjectLimit")
             .gives("Says how many of its tasks may run at once; null for what the settings say", "Project")
             .may_conflict(),
-        Route::get("/api/projects/{id}/report", "report_project", report::<S>)
+        Route::get("/api/projects/{id}/report", "report_project", report)
             .gives("How far a project is, what it took and who did what", "ProjectReport"),
-        Route::post("/api/projects/{id}/complete", "complete_project", complete::<S>)
+        Route::post("/api/projects/{id}/complete", "complete_project", complete)
             .takes("Nothing")
             .gives("Calls a project complete, which it must be", "ProjectReport")
             .may_conflict(),
@@ -73,15 +72,15 @@ struct ProjectLimit {
     at_once_max: Option<u32>,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
     let projects = app.desk().store.projects(paging.cursor, paging.limit).await?;
     page("projects", &projects, |project| ProjectView::from(project)).map(Json)
 }
 
-async fn create<S: Store>(
-    app: Visited<S>,
+async fn create(
+    app: Visited,
     query: Query,
     Body(new): Body<NewProject>,
 ) -> Answer<(StatusCode, Json<ProjectView>)> {
@@ -100,17 +99,13 @@ async fn create<S: Store>(
     Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
 }
 
-async fn show<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<ProjectId>,
-    query: Query,
-) -> Answer<Json<ProjectView>> {
+async fn show(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ProjectView>> {
     query.done()?;
     Ok(Json(ProjectView::from(&project(&app, id).await?)))
 }
 
-async fn limit<S: Store>(
-    app: Visited<S>,
+async fn limit(
+    app: Visited,
     Key(id): Key<ProjectId>,
     query: Query,
     Body(limit): Body<ProjectLimit>,
@@ -119,17 +114,13 @@ async fn limit<S: Store>(
     Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
 }
 
-async fn report<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<ProjectId>,
-    query: Query,
-) -> Answer<Json<ReportView>> {
+async fn report(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ReportView>> {
     query.done()?;
     Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
 }
 
-async fn complete<S: Store>(
-    app: Visited<S>,
+async fn complete(
+    app: Visited,
     Key(id): Key<ProjectId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -139,7 +130,7 @@ async fn complete<S: Store>(
 }
 
 /// A project that is there.
-pub async fn project<S: Store>(app: &App<S>, id: ProjectId) -> Answer<Project> {
+pub async fn project(app: &App, id: ProjectId) -> Answer<Project> {
     let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
     Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
 }

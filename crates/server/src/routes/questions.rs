@@ -7,7 +7,6 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::state::{Queue, Status};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::QuestionFilter;
 use serde::{Deserialize, Serialize};
@@ -20,17 +19,17 @@ use crate::state::App;
 use crate::views::page::page;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/questions", "list_questions", list::<S>)
+        Route::get("/api/questions", "list_questions", list)
             .query("state", "QuestionState", "pending or closed; without it both")
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
             .gives("Questions, oldest first", "QuestionPage"),
-        Route::get("/api/questions/{id}", "get_question", show::<S>)
+        Route::get("/api/questions/{id}", "get_question", show)
             .gives("One question, and what became of it", "QuestionRecord"),
-        Route::post("/api/questions/{id}/answer", "answer_question", answer::<S>)
+        Route::post("/api/questions/{id}/answer", "answer_question", answer)
             .takes("NewAnswer")
             .gives("Answers a question, once", "AnswerGiven")
             .may_conflict(),
@@ -62,7 +61,7 @@ struct AnswerGiven {
     queue: Option<Queue>,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let filter = QuestionFilter {
         is_pending: query.word("state")?.map(|state| matches!(state, Wanted::Pending)),
         task: query.take("task_id")?,
@@ -74,8 +73,8 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     page("questions", &questions, |stored| stored.value.clone()).map(Json)
 }
 
-async fn show<S: Store>(
-    State(app): State<App<S>>,
+async fn show(
+    State(app): State<App>,
     Key(id): Key<QuestionId>,
     query: Query,
 ) -> Answer<Json<QuestionRecord>> {
@@ -84,8 +83,8 @@ async fn show<S: Store>(
     Ok(Json(app.desk().question(id).await?.ok_or_else(missing)?))
 }
 
-async fn answer<S: Store>(
-    app: Visited<S>,
+async fn answer(
+    app: Visited,
     Key(id): Key<QuestionId>,
     query: Query,
     Body(body): Body<NewAnswer>,
@@ -103,7 +102,7 @@ async fn answer<S: Store>(
 }
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
-pub async fn give<S: Store>(app: &Visited<S>, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
+pub async fn give(app: &Visited, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?

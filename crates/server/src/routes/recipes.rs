@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::text::RecipeId;
-use baton_engine::Store;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -18,16 +17,15 @@ use crate::views::page::listed;
 use crate::views::recipe::{RecipeView, RunView};
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/recipes", "list_recipes", list::<S>)
-            .gives("The recipes there are, by id", "RecipePage"),
-        Route::post("/api/sessions/{id}/recipe", "start_recipe", start::<S>)
+        Route::get("/api/recipes", "list_recipes", list).gives("The recipes there are, by id", "RecipePage"),
+        Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
             .takes("NewRun")
             .created()
             .gives("Starts a recipe on a session; a session runs one at a time", "Run")
             .may_conflict(),
-        Route::delete("/api/sessions/{id}/recipe", "exit_recipe", exit::<S>)
+        Route::delete("/api/sessions/{id}/recipe", "exit_recipe", exit)
             .gives("Stops the recipe of a session; work that is there is kept", "Run")
             .may_conflict(),
     ]
@@ -41,14 +39,14 @@ struct NewRun {
     message: Option<String>,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<Map<String, Value>>> {
     query.done()?;
     let recipes: Vec<RecipeView> = app.desk().recipes.list().iter().map(RecipeView::from).collect();
     listed("recipes", &recipes, None).map(Json)
 }
 
-async fn start<S: Store>(
-    app: Visited<S>,
+async fn start(
+    app: Visited,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewRun>,
@@ -62,11 +60,7 @@ async fn start<S: Store>(
     Ok((StatusCode::CREATED, Json(RunView::from(&run))))
 }
 
-async fn exit<S: Store>(
-    app: Visited<S>,
-    Key(session): Key<SessionId>,
-    query: Query,
-) -> Answer<Json<RunView>> {
+async fn exit(app: Visited, Key(session): Key<SessionId>, query: Query) -> Answer<Json<RunView>> {
     query.done()?;
     Ok(Json(RunView::from(&app.desk().exit_run(&session, app.actor()).await?)))
 }

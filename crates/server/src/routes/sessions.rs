@@ -5,7 +5,6 @@ use axum::http::StatusCode;
 use baton_core::id::{SessionId, TaskId};
 use baton_core::queued_answer::QueuedAnswer;
 use baton_core::session::Message;
-use baton_engine::Store;
 use baton_engine::asking::Attendant;
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +13,14 @@ use crate::input::{Body, Key, Query, said};
 use crate::route::Route;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/sessions/{id}/messages", "say", say::<S>)
+        Route::post("/api/sessions/{id}/messages", "say", say)
             .takes("NewSaying")
             .created()
             .gives("Says something to the recipe that runs on a session", "Message")
             .may_conflict(),
-        Route::post("/api/sessions/{id}/answers", "queue_answer", queue::<S>)
+        Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
             .takes("NewQueuedAnswer")
             .created()
             .gives("Lays an answer down for a question still to come", "QueuedAnswers")
@@ -49,8 +48,8 @@ struct QueuedAnswers {
     queued: Vec<QueuedAnswer>,
 }
 
-async fn say<S: Store>(
-    app: Visited<S>,
+async fn say(
+    app: Visited,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewSaying>,
@@ -61,8 +60,8 @@ async fn say<S: Store>(
     Ok((StatusCode::CREATED, Json(message)))
 }
 
-async fn queue<S: Store>(
-    app: Visited<S>,
+async fn queue(
+    app: Visited,
     Key(session): Key<SessionId>,
     query: Query,
     Body(new): Body<NewQueuedAnswer>,

@@ -13,7 +13,6 @@ use baton_core::priority::Priority;
 use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use baton_core::text::{Label, RecipeId};
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
@@ -33,29 +32,29 @@ const SESSION_OF_API: &str = "api";
 /// What one task may wait on.
 pub(super) const DEPENDENCIES_MAX: usize = 200;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     let own = vec![
-        Route::get("/api/tasks", "list_tasks", list::<S>)
+        Route::get("/api/tasks", "list_tasks", list)
             .query("queue", "Queue", "Only tasks in this queue")
             .query("status", "Status", "Only tasks of this status")
             .query("project_id", "ProjectId", "Only tasks of this project")
             .query("session_id", "SessionId", "Only tasks of this session")
             .paged("TaskCursor")
             .gives("Tasks, oldest first", "TaskPage"),
-        Route::post("/api/tasks", "create_task", create::<S>)
+        Route::post("/api/tasks", "create_task", create)
             .takes("NewTask")
             .created()
             .gives("Puts a task into the queue", "Task")
             .may_be_missing()
             .may_conflict(),
-        Route::get("/api/tasks/ready", "list_ready_tasks", ready::<S>)
+        Route::get("/api/tasks/ready", "list_ready_tasks", ready)
             .query("limit", "Limit", "How many at most")
             .gives("What could be started now, in the order it would be, and what keeps it", "ReadyPage"),
-        Route::get("/api/tasks/find", "find_task", find::<S>)
+        Route::get("/api/tasks/find", "find_task", find)
             .query("prefix", "IdPrefix", "The beginning of an id, with or without TASK-")
             .gives("The one task whose id begins like this", "TaskFound")
             .may_be_missing(),
-        Route::get("/api/tasks/{id}", "get_task", show::<S>).gives("Everything about one task", "Task"),
+        Route::get("/api/tasks/{id}", "get_task", show).gives("Everything about one task", "Task"),
     ];
     own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
 }
@@ -78,7 +77,7 @@ struct NewTask {
     needs: BTreeSet<Label>,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let filter = TaskFilter {
         queue: query.word("queue")?,
         status: query.word("status")?,
@@ -92,7 +91,7 @@ async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     page("tasks", &tasks, TaskSummary::of).map(Json)
 }
 
-async fn ready<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn ready(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
     let limit = query.limit()?;
     query.done()?;
     let tasks = app.shop.ready(limit).await?;
@@ -104,7 +103,7 @@ struct TaskFound {
     task_id: TaskId,
 }
 
-async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<TaskFound>> {
+async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<TaskFound>> {
     let prefix: Option<String> = query.take("prefix")?;
     query.done()?;
     let prefix = prefix.filter(|prefix| !prefix.is_empty()).ok_or_else(|| {
@@ -113,8 +112,8 @@ async fn find<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<J
     Ok(Json(TaskFound { task_id: app.desk().find_task(&prefix).await? }))
 }
 
-async fn create<S: Store>(
-    app: Visited<S>,
+async fn create(
+    app: Visited,
     query: Query,
     Body(new): Body<NewTask>,
 ) -> Answer<(StatusCode, Json<TaskView>)> {
@@ -148,8 +147,8 @@ async fn create<S: Store>(
 }
 
 /// The session a task goes to. One that another project has begun is not taken.
-pub async fn session_for<S: Store>(
-    app: &App<S>,
+pub async fn session_for(
+    app: &App,
     project: Option<ProjectId>,
     wanted: Option<SessionId>,
 ) -> Answer<SessionId> {
@@ -169,11 +168,7 @@ pub async fn session_for<S: Store>(
     }
 }
 
-async fn show<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<TaskId>,
-    query: Query,
-) -> Answer<Json<TaskView>> {
+async fn show(State(app): State<App>, Key(id): Key<TaskId>, query: Query) -> Answer<Json<TaskView>> {
     query.done()?;
     Ok(Json(app.shop.task_view(id).await?))
 }

@@ -8,7 +8,6 @@ use baton_core::actor::Actor;
 use baton_core::person_role::PersonRole;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Answer;
@@ -17,11 +16,11 @@ use crate::route::Route;
 use crate::state::App;
 use crate::visitor::Visited;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/tokens", "list_tokens", list::<S>)
+        Route::get("/api/tokens", "list_tokens", list)
             .gives("Every token that was handed out, without its secret", "TokenList"),
-        Route::post("/api/tokens", "create_token", create::<S>)
+        Route::post("/api/tokens", "create_token", create)
             .takes("NewToken")
             .created()
             .gives(
@@ -29,7 +28,7 @@ pub fn routes<S: Store>() -> Vec<Route<S>> {
                 "CreatedToken",
             )
             .may_conflict(),
-        Route::delete("/api/tokens/{name}", "revoke_token", revoke::<S>)
+        Route::delete("/api/tokens/{name}", "revoke_token", revoke)
             .gives("Takes a person's token back, at once and for good", "Token"),
     ]
 }
@@ -77,15 +76,15 @@ struct CreatedToken {
     about: TokenView,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<TokenList>> {
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<TokenList>> {
     query.done()?;
     let now = app.desk().store.now().await?;
     let tokens = app.desk().access_tokens().await?;
     Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::of(token, now)).collect() }))
 }
 
-async fn create<S: Store>(
-    app: Visited<S>,
+async fn create(
+    app: Visited,
     query: Query,
     Body(new): Body<NewToken>,
 ) -> Answer<(StatusCode, Json<CreatedToken>)> {
@@ -97,11 +96,7 @@ async fn create<S: Store>(
     Ok((StatusCode::CREATED, Json(created)))
 }
 
-async fn revoke<S: Store>(
-    app: Visited<S>,
-    Key(name): Key<PersonName>,
-    query: Query,
-) -> Answer<Json<TokenView>> {
+async fn revoke(app: Visited, Key(name): Key<PersonName>, query: Query) -> Answer<Json<TokenView>> {
     query.done()?;
     app.desk().revoke_access_token(&name, app.actor()).await?;
     let now = app.desk().store.now().await?;

@@ -4,7 +4,6 @@ use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use baton_engine::Store;
 use serde_json::{Map, Value, json};
 
 use crate::error::Answer;
@@ -15,18 +14,18 @@ use crate::route::Route;
 use crate::state::App;
 use crate::visitor::Visitor;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/tools", "list_tools", list::<S>)
+        Route::get("/api/tools", "list_tools", list)
             .gives("The tools whoever asks may call, as at /mcp", "ToolList"),
-        Route::post("/api/tools/{name}", "call_tool", call::<S>)
+        Route::post("/api/tools/{name}", "call_tool", call)
             .takes("ToolArguments")
             .gives("Calls a tool; what is wrong with the call is in the answer", "ToolAnswer"),
     ]
 }
 
-async fn list<S: Store>(
-    State(app): State<App<S>>,
+async fn list(
+    State(app): State<App>,
     visitor: Option<Extension<Visitor>>,
     headers: HeaderMap,
     query: Query,
@@ -36,8 +35,8 @@ async fn list<S: Store>(
     Ok(Json(json!({ "tools": app.toolbox().offered(&caller) })))
 }
 
-async fn call<S: Store>(
-    State(app): State<App<S>>,
+async fn call(
+    State(app): State<App>,
     Key(name): Key<String>,
     visitor: Option<Extension<Visitor>>,
     headers: HeaderMap,

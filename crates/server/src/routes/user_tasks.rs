@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::Store;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +10,11 @@ use crate::input::{Body, Key, Query};
 use crate::route::Route;
 use crate::state::App;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/user-tasks", "list_user_tasks", list::<S>)
+        Route::get("/api/user-tasks", "list_user_tasks", list)
             .gives("The project's own commands, in the order of the file", "UserTaskList"),
-        Route::post("/api/user-tasks/{name}/run", "run_user_task", run::<S>)
+        Route::post("/api/user-tasks/{name}/run", "run_user_task", run)
             .takes("UserTaskRun")
             .gives("Runs one in the project's root and waits for its end", "UserTaskRan")
             .may_conflict(),
@@ -37,7 +36,7 @@ struct RanView {
     message: String,
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<UserTaskList>> {
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<UserTaskList>> {
     query.done()?;
     match app.shop.user_tasks.list(&site(&app)) {
         Ok(list) => Ok(Json(list)),
@@ -49,8 +48,8 @@ async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<
     }
 }
 
-async fn run<S: Store>(
-    State(app): State<App<S>>,
+async fn run(
+    State(app): State<App>,
     Key(name): Key<String>,
     query: Query,
     Body(new): Body<NewRun>,
@@ -60,7 +59,7 @@ async fn run<S: Store>(
     Ok(Json(RanView { message: ran.text(), ran }))
 }
 
-fn site<S: Store>(app: &App<S>) -> Site {
+fn site(app: &App) -> Site {
     Site::of_person(&app.shop.place.root)
 }
 

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_engine::Store;
 use serde_json::{Value, json};
 
 use crate::error::Answer;
@@ -11,16 +10,16 @@ use crate::route::Route;
 use crate::state::App;
 use baton_engine::worker_view::workers;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/workers", "list_workers", list::<S>).gives(
+        Route::get("/api/workers", "list_workers", list).gives(
             "Who runs agents on this store, what each runs, and when it was last heard of",
             "WorkerList",
         ),
     ]
 }
 
-async fn list<S: Store>(State(app): State<App<S>>, query: Query) -> Answer<Json<Value>> {
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<Value>> {
     query.done()?;
     Ok(Json(json!({ "workers": workers(&app.shop).await? })))
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::receipt::Wanted;
 use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
-use baton_engine::Store;
 use baton_engine::posting::Posting;
 use serde_json::{Value, json};
 
@@ -20,7 +19,7 @@ use crate::visitor::Visited;
 /// Projects looked at in one page.
 const PROJECTS_PAGE: u32 = 500;
 
-pub async fn carry_out<S: Store>(app: &Visited<S>, request: Incoming) -> Answer<Value> {
+pub async fn carry_out(app: &Visited, request: Incoming) -> Answer<Value> {
     match request {
         Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
         Incoming::StartRecipe { session_id, recipe_id, working_directory, provider } => {
@@ -49,8 +48,8 @@ pub async fn carry_out<S: Store>(app: &Visited<S>, request: Incoming) -> Answer<
     }
 }
 
-async fn start<S: Store>(
-    app: &Visited<S>,
+async fn start(
+    app: &Visited,
     session: &SessionId,
     recipe: &RecipeId,
     folder: &str,
@@ -67,7 +66,7 @@ async fn start<S: Store>(
 
 /// Which agent works is decided by the settings, role by role. A client that wants a certain one gets it in every
 /// step of the recipe, or is told in which it would not.
-fn check_provider<S: Store>(app: &App<S>, recipe: &RecipeId, provider: Option<&AgentName>) -> Answer<()> {
+fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Answer<()> {
     let Some(wanted) = provider else { return Ok(()) };
     for step in app.desk().recipe(recipe)?.steps() {
         let usual = Role::implement();
@@ -88,7 +87,7 @@ fn check_provider<S: Store>(app: &App<S>, recipe: &RecipeId, provider: Option<&A
 }
 
 /// The project whose repository the folder is; none for the repository this server was started in.
-async fn project_at<S: Store>(app: &App<S>, folder: &str) -> Answer<Option<ProjectId>> {
+async fn project_at(app: &App, folder: &str) -> Answer<Option<ProjectId>> {
     let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
     if path == app.shop.place.root {
         return Ok(None);
@@ -110,7 +109,7 @@ async fn project_at<S: Store>(app: &App<S>, folder: &str) -> Answer<Option<Proje
 }
 
 /// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
-async fn prompt<S: Store>(app: &Visited<S>, session: SessionId, text: NonBlank) -> Answer<Value> {
+async fn prompt(app: &Visited, session: SessionId, text: NonBlank) -> Answer<Value> {
     let mut ack = outgoing::ack("prompt");
     if app.desk().session_run(&session).await?.is_some() {
         let message = app.desk().say(&session, text, app.actor()).await?;

@@ -16,7 +16,6 @@ use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use baton_engine::Store;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -34,11 +33,7 @@ const SEND_PATIENCE: Duration = Duration::from_secs(20);
 /// How often a quiet client is asked whether it is still there; twice without an answer, and it is not.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
-pub async fn serve<S: Store>(
-    State(app): State<App<S>>,
-    headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
-) -> Response {
+pub async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     // A browser that has logged in has shown the token already, and so has a client that sent it in its header.
     let visitor = identify(&app, &headers).await.ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
@@ -51,16 +46,16 @@ pub async fn serve<S: Store>(
 }
 
 /// Counts a socket for as long as it is open.
-struct Open<S>(App<S>);
+struct Open(App);
 
-impl<S> Open<S> {
-    fn new(app: App<S>) -> Self {
+impl Open {
+    fn new(app: App) -> Self {
         app.sockets.send_modify(|open| *open += 1);
         Self(app)
     }
 }
 
-impl<S> Drop for Open<S> {
+impl Drop for Open {
     fn drop(&mut self) {
         self.0.sockets.send_modify(|open| *open -= 1);
     }
@@ -78,12 +73,12 @@ enum Over {
     Broken,
 }
 
-struct Client<S> {
+struct Client {
     socket: WebSocket,
-    app: App<S>,
+    app: App,
     /// None as long as a token has to be shown.
     visitor: Option<Visitor>,
-    subscription: Option<Subscription<S>>,
+    subscription: Option<Subscription>,
 }
 
 /// What a client does next, or what there is to tell it.
@@ -94,7 +89,7 @@ enum Next {
     Over(Over),
 }
 
-impl<S: Store> Client<S> {
+impl Client {
     async fn talk(&mut self) -> Over {
         if let Err(over) = self.introduction().await {
             return over;
@@ -206,7 +201,7 @@ impl<S: Store> Client<S> {
     }
 
     /// Whoever only listens is asked for nothing, and must go all the same when their time is over.
-    async fn is_welcome(app: App<S>, visitor: Option<Visitor>) -> bool {
+    async fn is_welcome(app: App, visitor: Option<Visitor>) -> bool {
         match visitor {
             // A store that cannot be asked just now takes nobody's token back.
             Some(visitor) => visitor.is_still_welcome(&app).await.unwrap_or(true),

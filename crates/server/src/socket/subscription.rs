@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::future::pending;
 
 use baton_core::id::{SessionId, TaskId};
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use serde_json::Value;
 
@@ -17,9 +16,9 @@ use crate::wire;
 /// Tasks whose session is remembered. When there are more, all are looked up again.
 const SESSIONS_MAX: usize = 1_000;
 
-pub struct Subscription<S> {
-    app: App<S>,
-    follower: Follower<S>,
+pub struct Subscription {
+    app: App,
+    follower: Follower,
     visitor: Visitor,
     /// Their token was taken back.
     is_revoked: bool,
@@ -29,8 +28,8 @@ pub struct Subscription<S> {
     looked_at: Option<Value>,
 }
 
-impl<S: Store> Subscription<S> {
-    pub fn new(app: &App<S>, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
+impl Subscription {
+    pub fn new(app: &App, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
         let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
         Self {
             app: app.clone(),

@@ -10,7 +10,6 @@ use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::session::Message;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
@@ -58,8 +57,8 @@ pub enum Said {
 
 /// The part of a conversation that comes after `cursor`. Of the session no more is read than could be in it: each
 /// kind of row comes in the order of its time, and what comes of a row never comes before the row itself.
-pub async fn conversation<S: Store>(
-    desk: &Desk<S>,
+pub async fn conversation(
+    desk: &Desk,
     session: &SessionId,
     cursor: Option<Cursor>,
     limit: u32,
@@ -104,11 +103,7 @@ impl Excerpt {
     }
 }
 
-async fn messages<S: Store>(
-    desk: &Desk<S>,
-    session: &SessionId,
-    excerpt: &mut Excerpt,
-) -> Result<(), EngineError> {
+async fn messages(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
     let mut after = first_after(desk, session, excerpt.after.as_ref()).await?;
     loop {
         let page = desk.store.messages(session, after, ROWS_PAGE).await?;
@@ -125,11 +120,7 @@ async fn messages<S: Store>(
 
 /// The number of the last message before a moment. They are numbered in the order of their time, so it is looked for
 /// where it must be.
-async fn first_after<S: Store>(
-    desk: &Desk<S>,
-    session: &SessionId,
-    cursor: Option<&Cursor>,
-) -> Result<u32, EngineError> {
+async fn first_after(desk: &Desk, session: &SessionId, cursor: Option<&Cursor>) -> Result<u32, EngineError> {
     let Some(cursor) = cursor else { return Ok(0) };
     let count = desk.store.session(session).await?.map_or(0, |stored| stored.value.message_count);
     let (mut low, mut high) = (0, count);
@@ -145,11 +136,7 @@ async fn first_after<S: Store>(
     Ok(low)
 }
 
-async fn questions<S: Store>(
-    desk: &Desk<S>,
-    session: &SessionId,
-    excerpt: &mut Excerpt,
-) -> Result<(), EngineError> {
+async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::default() };
     let mut cursor = None;
     loop {
@@ -170,11 +157,7 @@ async fn questions<S: Store>(
 }
 
 /// Tasks nobody touched since have nothing to add, and the store passes over them.
-async fn results<S: Store>(
-    desk: &Desk<S>,
-    session: &SessionId,
-    excerpt: &mut Excerpt,
-) -> Result<(), EngineError> {
+async fn results(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
     let updated_from = excerpt.after.as_ref().map(|after| after.at);
     let filter = TaskFilter { session: Some(session.clone()), updated_from, ..TaskFilter::default() };
     let mut cursor = None;

@@ -7,7 +7,6 @@ use baton_core::change::Change;
 use baton_core::hold::Hold;
 use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::settings::AgentSettings;
 use baton_engine::workshop::Workshop;
@@ -68,7 +67,7 @@ pub struct Counts {
     pub unaccepted: u64,
 }
 
-pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
+pub async fn health(shop: &Workshop) -> Health {
     let store = store_health(shop).await;
     let holds = shop.desk.holds().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
@@ -114,7 +113,7 @@ pub async fn health<S: Store>(shop: &Workshop<S>) -> Health {
 }
 
 /// Writing nothing goes the whole way to the writer and back.
-async fn store_health<S: Store>(shop: &Workshop<S>) -> StoreHealth {
+async fn store_health(shop: &Workshop) -> StoreHealth {
     let detail = match timeout(STORE_PATIENCE, shop.desk.store.commit(Change::new())).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
@@ -134,7 +133,7 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-pub async fn counts<S: Store>(shop: &Workshop<S>) -> Result<Counts, baton_engine::store_error::StoreError> {
+pub async fn counts(shop: &Workshop) -> Result<Counts, baton_engine::store_error::StoreError> {
     let store = &shop.desk.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =

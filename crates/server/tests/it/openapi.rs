@@ -11,7 +11,6 @@ use baton_core::id::TaskId;
 use baton_core::question::{Draft, QuestionKind};
 use baton_core::text::NonBlank;
 use baton_engine::asking::{Door, Secret};
-use baton_store::Store;
 use serde_json::{Value, json};
 
 use crate::schema::faults;

@@ -3,7 +3,6 @@
 use baton_core::actor::Actor;
 use baton_core::person_role::PersonRole;
 use baton_core::time::Timestamp;
-use baton_store::Store;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use baton_core::actor::Actor;
 use baton_core::person_role::PersonRole::{self, Operator, Responder, Viewer};
-use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde_json::{Value, json};
 

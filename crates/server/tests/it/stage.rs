@@ -30,7 +30,7 @@ const NOW_MS: i64 = 1_794_735_000_000;
 
 pub struct Stage {
     scratch: TempDir,
-    pub desk: Desk<SqliteStore>,
+    pub desk: Desk,
     address: String,
     last_head: Mutex<String>,
     stop: watch::Sender<bool>,
@@ -59,7 +59,7 @@ impl Stage {
         std::fs::create_dir_all(&state_dir).unwrap();
         let options = SqliteOptions { clock: Arc::new(clock), ..SqliteOptions::default() };
         let store = SqliteStore::open(&state_dir.join("app.db"), options).unwrap();
-        let desk = Desk::new(store, Ids::counted());
+        let desk = Desk::new(store.into(), Ids::counted());
         let place = Place { root, state_dir, namespace: "app".to_owned(), store: StoreAddress::default() };
         let text = "default_agent = \"claude\"\n[agents.claude]\nkind = \"command\"\ncommand = [\"sh\"]\n";
         let settings = Settings::read(text, Path::new("baton.toml")).unwrap();

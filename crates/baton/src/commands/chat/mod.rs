@@ -13,7 +13,6 @@ use baton_core::id::{SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::text::NonBlank;
 use baton_engine::engine::Engine;
-use baton_engine::place::AnyStore;
 use baton_server::client::Events;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -102,7 +101,7 @@ async fn with_agents(
 }
 
 /// None where a server answers, or another Baton works on this store.
-async fn own_engine(api: &Api) -> Result<Option<(File, Engine<AnyStore>, Option<AgentsDoor>)>, Fault> {
+async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor>)>, Fault> {
     if api.is_served() {
         return Ok(None);
     }

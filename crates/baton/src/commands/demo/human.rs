@@ -10,11 +10,9 @@ use baton_core::project::is_complete;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_engine::Store;
 use baton_engine::acceptor::Acceptor;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
-use baton_engine::place::AnyStore;
 
 use super::pace::Pace;
 use super::story;
@@ -25,15 +23,15 @@ use crate::fault::Fault;
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 pub struct Human<'a> {
-    engine: &'a Engine<AnyStore>,
-    acceptor: Acceptor<AnyStore>,
+    engine: &'a Engine,
+    acceptor: Acceptor,
     /// By which name it decides.
     name: &'static str,
     pace: Pace,
 }
 
 impl<'a> Human<'a> {
-    pub fn new(engine: &'a Engine<AnyStore>, name: &'static str, pace: Pace) -> Self {
+    pub fn new(engine: &'a Engine, name: &'static str, pace: Pace) -> Self {
         Self { engine, acceptor: Acceptor::new(engine.shop.clone()), name, pace }
     }
 

@@ -19,7 +19,7 @@ use std::time::Instant;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
-use baton_engine::place::{AnyStore, Place};
+use baton_engine::place::Place;
 use baton_engine::store_address::StoreAddress;
 use tokio::sync::watch;
 
@@ -52,7 +52,7 @@ pub async fn run(asked: Demo) -> Result<String, Fault> {
 }
 
 /// The story in the terminal alone, played by itself.
-async fn printed(engine: &Engine<AnyStore>, pace: Pace, folder: &Path) -> Result<String, Fault> {
+async fn printed(engine: &Engine, pace: Pace, folder: &Path) -> Result<String, Fault> {
     let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
@@ -79,7 +79,7 @@ fn how_to_go_on(folder: &Path) -> String {
 }
 
 /// Everything the demo starts from. Doing it again over an interrupted demo goes on from there.
-async fn set_up(folder: &Path, pace: Pace) -> Result<Engine<AnyStore>, Fault> {
+async fn set_up(folder: &Path, pace: Pace) -> Result<Engine, Fault> {
     let unusable = |error: std::io::Error| Fault {
         message: format!("{} cannot be used: {error}", folder.display()),
         hint: "choose another folder with --folder".to_owned(),

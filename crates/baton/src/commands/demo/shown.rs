@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_engine::engine::Engine;
-use baton_engine::place::AnyStore;
 use baton_server::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
@@ -41,12 +40,7 @@ enum Ending {
     Stopped,
 }
 
-pub async fn play(
-    engine: &Engine<AnyStore>,
-    asked: &Demo,
-    pace: Pace,
-    folder: &Path,
-) -> Result<String, Fault> {
+pub async fn play(engine: &Engine, asked: &Demo, pace: Pace, folder: &Path) -> Result<String, Fault> {
     let mut signals = Signals::hear()?;
     let server = bind(asked.port).await?;
     let address = server.address();
@@ -112,7 +106,7 @@ fn greet(url: &str, asked: &Demo) {
 
 /// The story to its end, and for as long as somebody looks around after it.
 async fn tell(
-    engine: &Engine<AnyStore>,
+    engine: &Engine,
     pace: Pace,
     is_visited: &AtomicBool,
     mut stopping: watch::Receiver<bool>,

@@ -17,7 +17,6 @@ use baton_core::time::Timestamp;
 use baton_core::words::counted;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
-use baton_engine::place::AnyStore;
 use baton_engine::settings::Settings;
 use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
@@ -52,7 +51,7 @@ fn id_of(number: u32) -> TaskId {
 }
 
 /// The repository, the project and its tasks, written in one change. What is there already stays.
-pub async fn begin(engine: &Engine<AnyStore>) -> Result<(), Fault> {
+pub async fn begin(engine: &Engine) -> Result<(), Fault> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
     if shop.desk.has_project(PROJECT).await? {
@@ -168,7 +167,7 @@ pub fn script(pace: Pace) -> String {
 }
 
 /// The end of the story, in numbers that were counted and not claimed.
-pub async fn summary(engine: &Engine<AnyStore>, took: Duration) -> Result<String, Fault> {
+pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
     let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {

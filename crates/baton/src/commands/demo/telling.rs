@@ -7,13 +7,12 @@ use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
 use baton_engine::desk::Desk;
-use baton_engine::place::AnyStore;
 
 use crate::fault::Fault;
 use crate::output;
 
 pub struct Telling {
-    desk: Desk<AnyStore>,
+    desk: Desk,
     is_headless: bool,
     seen: u64,
     titles: BTreeMap<TaskId, String>,
@@ -23,7 +22,7 @@ pub struct Telling {
 }
 
 impl Telling {
-    pub fn new(desk: Desk<AnyStore>, is_headless: bool) -> Self {
+    pub fn new(desk: Desk, is_headless: bool) -> Self {
         Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 

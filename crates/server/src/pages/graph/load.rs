@@ -7,7 +7,6 @@ use baton_core::graph::{Graph, Standing};
 use baton_core::id::{ProjectId, TaskId};
 use baton_core::state::Queue;
 use baton_core::task::Task;
-use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 
@@ -37,7 +36,7 @@ pub struct Tie {
 }
 
 /// Open tasks first; then those they rest on, finished or not.
-pub async fn load<S: Store>(app: &App<S>, project: Option<ProjectId>) -> Result<Drawn, PageError> {
+pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
     let open = [
         Queue::Claimed,
@@ -94,8 +93,8 @@ fn stand_ins_of(task: &Task) -> Vec<TaskId> {
 }
 
 /// How each stands. A recycled task brings those that stand in for it.
-async fn stand_ins<S: Store>(
-    app: &App<S>,
+async fn stand_ins(
+    app: &App,
     tasks: &mut BTreeMap<TaskId, Task>,
 ) -> Result<Vec<(TaskId, Standing)>, PageError> {
     let mut missing: Vec<TaskId> = tasks.values().flat_map(stand_ins_of).collect();

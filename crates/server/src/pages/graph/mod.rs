@@ -7,7 +7,6 @@ use axum::extract::State;
 use baton_core::graph::Verdict;
 use baton_core::id::ProjectId;
 use baton_core::task::Task;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError};
@@ -20,7 +19,7 @@ use crate::state::App;
 use load::{Drawn, TASKS_MAX, load};
 use picture::{drawing, why};
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, mut query: Query) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit, mut query: Query) -> PageAnswer {
     let project = projects::wanted(&mut query)?;
     query.done()?;
     let frame = Frame::load(&app, visit).await?;
@@ -41,7 +40,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit, mut query: 
     Ok(frame.page(Tab::Graph, "Graph", &[], &body))
 }
 
-async fn choice<S: Store>(app: &App<S>, chosen: Option<ProjectId>) -> Result<Markup, PageError> {
+async fn choice(app: &App, chosen: Option<ProjectId>) -> Result<Markup, PageError> {
     let projects = projects::offered(app).await?;
     Ok(html! {
         @if !projects.is_empty() {

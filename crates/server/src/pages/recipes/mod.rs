@@ -8,7 +8,6 @@ use axum::response::Response;
 use baton_core::id::{ProjectId, SessionId};
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::text::{NonBlank, RecipeId};
-use baton_engine::Store;
 use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
 
@@ -22,7 +21,7 @@ use crate::error::ApiError;
 use crate::state::App;
 use crate::visitor::Visited;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
     let listed = app.desk().recipes.list();
@@ -94,7 +93,7 @@ fn running(run: &Run) -> Markup {
 }
 
 /// A person starts one: on the project's own session, or on one made for it.
-pub async fn start<S: Store>(app: Visited<S>, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
+pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
     let project: Option<ProjectId> = form.parsed("project")?;
     if let Some(id) = project {
         crate::routes::projects::project(&app, id).await?;
@@ -108,13 +107,13 @@ pub async fn start<S: Store>(app: Visited<S>, Key(id): Key<RecipeId>, form: Form
     Ok(to(&session))
 }
 
-fn fresh<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
+fn fresh(app: &App) -> Result<SessionId, PageError> {
     let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
     name.parse()
         .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
-pub async fn exit<S: Store>(app: Visited<S>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
+pub async fn exit(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
     app.desk().exit_run(&session, app.actor()).await?;
     Ok(go(&form.next("/recipes")))
 }

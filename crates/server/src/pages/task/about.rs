@@ -7,8 +7,8 @@ use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
 use baton_core::run::{Origin, Run, RunState};
 use baton_core::state::{ReplacedBy, TaskState};
+use baton_engine::Recorded;
 use baton_engine::view::TaskView;
-use baton_engine::{Recorded, Store};
 use maud::{Markup, html};
 
 use super::Seen;
@@ -21,7 +21,7 @@ use crate::state::App;
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The last recipe somebody chose for it, and how far that is.
-pub async fn run_of<S: Store>(app: &App<S>, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,
@@ -41,12 +41,7 @@ pub fn run_told(run: &Run) -> Markup {
     }
 }
 
-pub async fn about<S: Store>(
-    app: &App<S>,
-    seen: &Seen,
-    view: &TaskView,
-    run: Option<&Run>,
-) -> Result<Markup, PageError> {
+pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
     let mut dependents = Vec::new();
     for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {

@@ -4,7 +4,6 @@
 use axum::extract::State;
 use baton_core::id::TaskId;
 use baton_core::redact::redact;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
@@ -17,7 +16,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::counted;
 use crate::state::App;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let text = redact(&app.shop.diff(&seen.task).await?).into_owned();
     let (files, is_cut) = read(&text);

@@ -4,7 +4,6 @@ use axum::extract::State;
 use baton_core::attempt_record::{AttemptRecord, Closing};
 use baton_core::id::TaskId;
 use baton_core::time::Timestamp;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::claims::pair;
@@ -16,7 +15,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::{ago, took};
 use crate::state::App;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let attempts = app.desk().store.attempts(id).await?;
     let now = seen.frame.now;

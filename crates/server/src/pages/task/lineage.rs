@@ -4,7 +4,6 @@ use axum::extract::State;
 use baton_core::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
-use baton_engine::Store;
 use baton_engine::lineage::Kin;
 use maud::{Markup, html};
 
@@ -16,7 +15,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::of_state;
 use crate::state::App;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let lineage = app.desk().lineage(id).await?;
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();

@@ -8,7 +8,6 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::id::{AttemptId, TaskId};
-use baton_engine::Store;
 use baton_engine::attempt_log::AttemptLog;
 use baton_engine::log_relay::{PATIENCE, look_elsewhere};
 use baton_engine::workshop::Workshop;
@@ -35,8 +34,8 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 /// How often a file that is waited for is looked at. Nobody reads faster.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-pub async fn show<S: Store>(
-    State(app): State<App<S>>,
+pub async fn show(
+    State(app): State<App>,
     Key(id): Key<TaskId>,
     visit: Visit,
     mut query: Query,
@@ -82,7 +81,7 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
 }
 
 /// The end of a log: of the file that is here, or as the machine that has it tells.
-async fn end_of<S: Store>(shop: &Workshop<S>, attempt: AttemptId) -> Result<String, PageError> {
+async fn end_of(shop: &Workshop, attempt: AttemptId) -> Result<String, PageError> {
     if let Some(path) = AttemptLog::files(&shop.attempt_folder(attempt)).await.pop() {
         return Ok(tail(&path).await);
     }
@@ -134,11 +133,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The raw log from a byte on. With `wait`, an answer comes as soon as there is more, or after a while without.
-pub async fn raw<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<TaskId>,
-    mut query: Query,
-) -> Answer<Response> {
+pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Response> {
     let attempt: Option<AttemptId> = query.take("attempt")?;
     let from: u64 = query.take("from")?.unwrap_or_default();
     let wait: Option<u32> = query.take("wait")?;

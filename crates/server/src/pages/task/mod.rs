@@ -18,7 +18,7 @@ pub mod walk;
 use axum::response::Response;
 use baton_core::id::TaskId;
 use baton_core::task::Task;
-use baton_engine::{Recorded, Store};
+use baton_engine::Recorded;
 use maud::{Markup, html};
 
 use super::answer::PageError;
@@ -59,7 +59,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub async fn load<S: Store>(app: &App<S>, id: TaskId, visit: Visit) -> Result<Self, PageError> {
+    pub async fn load(app: &App, id: TaskId, visit: Visit) -> Result<Self, PageError> {
         Ok(Self { frame: Frame::load(app, visit).await?, task: app.desk().task(id).await?.value })
     }
 
@@ -91,6 +91,6 @@ impl Seen {
 }
 
 /// The history of a task.
-pub async fn history<S: Store>(app: &App<S>, id: TaskId) -> Result<Vec<Recorded>, PageError> {
+pub async fn history(app: &App, id: TaskId) -> Result<Vec<Recorded>, PageError> {
     Ok(app.desk().store.task_events(id, 0, EVENTS_MAX).await?)
 }

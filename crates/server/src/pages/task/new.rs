@@ -4,7 +4,6 @@ use axum::extract::State;
 use baton_core::priority::Priority;
 use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
-use baton_engine::Store;
 use maud::html;
 
 use crate::pages::answer::{PageAnswer, go};
@@ -17,7 +16,7 @@ use crate::routes::tasks::session_for;
 use crate::state::App;
 use crate::visitor::Visited;
 
-pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswer {
+pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
     let projects = projects::offered(&app).await?;
     let body = html! {
@@ -51,7 +50,7 @@ pub async fn ask<S: Store>(State(app): State<App<S>>, visit: Visit) -> PageAnswe
     Ok(frame.page(Tab::Board, "New task", &["none".to_owned()], &body))
 }
 
-pub async fn add<S: Store>(app: Visited<S>, form: Form) -> PageAnswer {
+pub async fn add(app: Visited, form: Form) -> PageAnswer {
     let title = titled(form.text("title"), "title")?;
     let description = form.text("description").replace("\r\n", "\n");
     let project_id = form.parsed("project")?;

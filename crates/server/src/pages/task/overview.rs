@@ -6,7 +6,6 @@ use baton_core::id::TaskId;
 use baton_core::question_record::{QuestionRecord, QuestionState};
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Note;
-use baton_engine::Store;
 use maud::{Markup, html};
 
 use super::about::{about, run_of};
@@ -22,7 +21,7 @@ use crate::pages::visit::Visit;
 use crate::pages::words::ago;
 use crate::state::App;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let view = app.shop.task_view(id).await?;
     let questions = of_task(&app, id).await?;

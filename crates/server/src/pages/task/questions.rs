@@ -3,7 +3,6 @@
 use axum::extract::State;
 use baton_core::id::TaskId;
 use baton_core::question_record::QuestionRecord;
-use baton_engine::Store;
 use baton_engine::query::QuestionFilter;
 use maud::html;
 
@@ -18,7 +17,7 @@ use crate::state::App;
 /// Questions of one task that its pages show.
 const QUESTIONS_MAX: u32 = 100;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let (questions, next) = (of_task(&app, id).await?, format!("/tasks/{id}/questions"));
     let body = html! {
@@ -30,7 +29,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
     Ok(seen.page(Sheet::Questions, &[], &body))
 }
 
-pub async fn of_task<S: Store>(app: &App<S>, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
+pub async fn of_task(app: &App, id: TaskId) -> Result<Vec<QuestionRecord>, PageError> {
     let filter = QuestionFilter { task: Some(id), ..QuestionFilter::default() };
     let questions = app.desk().store.questions(&filter, None, QUESTIONS_MAX).await?.items;
     Ok(questions.into_iter().map(|stored| stored.value).collect())

@@ -6,7 +6,7 @@ use baton_core::event::EventBody;
 use baton_core::id::TaskId;
 use baton_core::state::StateName;
 use baton_core::time::Timestamp;
-use baton_engine::{Recorded, Store};
+use baton_engine::Recorded;
 use maud::{Markup, html};
 
 use super::walk::{Stay, walk};
@@ -22,7 +22,7 @@ const SCALE: i64 = 1_000;
 /// No bar is so short that it cannot be seen.
 const BAR_MIN: i64 = 4;
 
-pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
+pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
     let seen = Seen::load(&app, id, visit).await?;
     let events = history(&app, id).await?;
     let attempts = app.desk().store.attempts(id).await?;

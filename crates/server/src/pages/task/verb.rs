@@ -9,7 +9,6 @@ use baton_core::recycle::RecycleReason;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
 use baton_core::text::NonBlank;
-use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
 
@@ -63,8 +62,8 @@ impl Verb {
 }
 
 /// The sheet: what it does, what it sets off, and the button.
-pub async fn ask<S: Store>(
-    State(app): State<App<S>>,
+pub async fn ask(
+    State(app): State<App>,
     Path((id, verb)): Path<(String, String)>,
     visit: Visit,
 ) -> PageAnswer {
@@ -120,7 +119,7 @@ fn is_too_large(task: &Task) -> bool {
     matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark.is_too_large())
 }
 
-async fn preview<S: Store>(app: &App<S>, task: &Task, verb: Verb) -> Result<Markup, PageError> {
+async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError> {
     Ok(match verb {
         Verb::Accept => accepting(app, task).await?,
         Verb::Reject => {
@@ -142,7 +141,7 @@ async fn preview<S: Store>(app: &App<S>, task: &Task, verb: Verb) -> Result<Mark
 }
 
 /// What would be merged, and what would start because of it.
-async fn accepting<S: Store>(app: &App<S>, task: &Task) -> Result<Markup, PageError> {
+async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
     let (mut starts, mut waits) = (Vec::new(), Vec::new());
     for edge in app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
@@ -170,11 +169,7 @@ async fn accepting<S: Store>(app: &App<S>, task: &Task) -> Result<Markup, PageEr
 }
 
 /// The deed.
-pub async fn act<S: Store>(
-    app: Visited<S>,
-    Path((id, verb)): Path<(String, String)>,
-    form: Form,
-) -> PageAnswer {
+pub async fn act(app: Visited, Path((id, verb)): Path<(String, String)>, form: Form) -> PageAnswer {
     let (id, verb) = (read(&id)?, Verb::read(&verb)?);
     let command = match verb {
         Verb::Accept => return accept(&app, id, &form).await,
@@ -188,7 +183,7 @@ pub async fn act<S: Store>(
     Ok(back(id, &form))
 }
 
-async fn accept<S: Store>(app: &Visited<S>, id: TaskId, form: &Form) -> PageAnswer {
+async fn accept(app: &Visited, id: TaskId, form: &Form) -> PageAnswer {
     match Acceptor::new(app.shop.clone()).accept(id, form.has("force"), app.actor()).await? {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(

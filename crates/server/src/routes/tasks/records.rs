@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::redact::redact;
-use baton_engine::Store;
 use baton_engine::attempt_log::{AttemptLog, Piece};
 use baton_engine::log_relay::{PATIENCE, look_elsewhere};
 use serde::Serialize;
@@ -16,16 +15,16 @@ use crate::route::Route;
 use crate::state::App;
 use crate::views::page::listed;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/tasks/{id}/events", "list_task_events", events::<S>)
+        Route::get("/api/tasks/{id}/events", "list_task_events", events)
             .query("limit", "Limit", "How many at most")
             .query("cursor", "Seq", "The number of the last event seen")
             .gives("The history of one task", "EventPage"),
-        Route::get("/api/tasks/{id}/log", "get_task_log", log::<S>)
+        Route::get("/api/tasks/{id}/log", "get_task_log", log)
             .query("offset", "Seq", "Read on from here; without it the end of the log")
             .gives("What the agent of the last attempt wrote", "TaskLog"),
-        Route::get("/api/tasks/{id}/diff", "get_task_diff", diff::<S>)
+        Route::get("/api/tasks/{id}/diff", "get_task_diff", diff)
             .query("offset", "Seq", "Read on from here; without it from the beginning")
             .gives("What the task changed, against the branch it goes into", "TaskDiff"),
     ]
@@ -50,8 +49,8 @@ struct TaskDiff {
     piece: Piece,
 }
 
-async fn events<S: Store>(
-    State(app): State<App<S>>,
+async fn events(
+    State(app): State<App>,
     Key(id): Key<TaskId>,
     mut query: Query,
 ) -> Answer<Json<Map<String, Value>>> {
@@ -65,11 +64,7 @@ async fn events<S: Store>(
     listed("events", &events, next.as_deref()).map(Json)
 }
 
-async fn log<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<TaskId>,
-    mut query: Query,
-) -> Answer<Json<TaskLog>> {
+async fn log(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskLog>> {
     let offset = query.take("offset")?;
     query.done()?;
     app.desk().task(id).await?;
@@ -94,11 +89,7 @@ async fn log<S: Store>(
     Ok(Json(TaskLog { task_id: id, attempt_id: None, machine: None, piece: Piece::default() }))
 }
 
-async fn diff<S: Store>(
-    State(app): State<App<S>>,
-    Key(id): Key<TaskId>,
-    mut query: Query,
-) -> Answer<Json<TaskDiff>> {
+async fn diff(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskDiff>> {
     let offset: u64 = query.take("offset")?.unwrap_or_default();
     query.done()?;
     let task = app.desk().task(id).await?.value;

@@ -6,7 +6,6 @@ use baton_core::id::TaskId;
 use baton_core::priority::Priority;
 use baton_core::recycle::RecycleReason;
 use baton_core::revision::Revision;
-use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;
 use baton_engine::foresight::{Foreseen, foresee};
@@ -24,37 +23,37 @@ use crate::visitor::Visited;
 /// Tasks whose acceptance is foreseen at once.
 const PREVIEWED_MAX: usize = 500;
 
-pub fn routes<S: Store>() -> Vec<Route<S>> {
+pub fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/tasks/{id}/reply", "reply", reply::<S>)
+        Route::post("/api/tasks/{id}/reply", "reply", reply)
             .takes("Reply")
             .gives("Answers the question a task waits on; it goes on with the answer", "Transition")
             .may_conflict(),
-        Route::post("/api/tasks/{id}/accept", "accept_task", accept::<S>)
+        Route::post("/api/tasks/{id}/accept", "accept_task", accept)
             .takes("Acceptance")
             .gives("Merges finished work and calls the task done", "AcceptedTask")
             .may_conflict(),
-        Route::post("/api/tasks/accept-preview", "preview_accept", preview::<S>)
+        Route::post("/api/tasks/accept-preview", "preview_accept", preview)
             .takes("AcceptancePreview")
             .gives("What accepting these tasks would come to; nothing is done", "Preview")
             .may_be_missing(),
-        Route::post("/api/tasks/{id}/reject", "reject_task", reject::<S>)
+        Route::post("/api/tasks/{id}/reject", "reject_task", reject)
             .takes("Rejection")
             .gives("Sends work back with the reason", "Transition")
             .may_conflict(),
-        Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle::<S>)
+        Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
             .takes("Recycling")
             .gives("Sends a task that was too large to a breakdown", "Transition")
             .may_conflict(),
-        Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel::<S>)
+        Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel)
             .takes("Cancelling")
             .gives("Gives a task up; what it wrote is kept", "Transition")
             .may_conflict(),
-        Route::post("/api/tasks/{id}/retry", "retry_task", retry::<S>)
+        Route::post("/api/tasks/{id}/retry", "retry_task", retry)
             .takes("Nothing")
             .gives("Tries a failed task again", "Transition")
             .may_conflict(),
-        Route::patch("/api/tasks/{id}", "revise_task", revise::<S>)
+        Route::patch("/api/tasks/{id}", "revise_task", revise)
             .takes("Revising")
             .gives("Changes what a task says, while nobody works on it", "Transition")
             .may_conflict(),
@@ -132,8 +131,8 @@ struct Cancelling {
 pub struct Nothing {}
 
 /// The answer goes to the question that was there when the reply came, and to no later one.
-async fn reply<S: Store>(
-    app: Visited<S>,
+async fn reply(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Reply>,
@@ -148,8 +147,8 @@ async fn reply<S: Store>(
     Ok(Json(TransitionView::of(old, &task)))
 }
 
-async fn accept<S: Store>(
-    app: Visited<S>,
+async fn accept(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Acceptance>,
@@ -172,11 +171,7 @@ async fn accept<S: Store>(
     }
 }
 
-async fn preview<S: Store>(
-    app: Visited<S>,
-    query: Query,
-    Body(body): Body<AcceptancePreview>,
-) -> Answer<Json<Preview>> {
+async fn preview(app: Visited, query: Query, Body(body): Body<AcceptancePreview>) -> Answer<Json<Preview>> {
     query.done()?;
     if body.task_ids.len() > PREVIEWED_MAX {
         return Err(ApiError::invalid(
@@ -188,8 +183,8 @@ async fn preview<S: Store>(
     Ok(Json(Preview { preview }))
 }
 
-async fn reject<S: Store>(
-    app: Visited<S>,
+async fn reject(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Rejection>,
@@ -199,17 +194,13 @@ async fn reject<S: Store>(
 }
 
 /// A task's work, or a breakdown's plan, goes back with the reason.
-pub async fn send_back<S: Store>(
-    app: &Visited<S>,
-    id: TaskId,
-    body: &Rejection,
-) -> Answer<Json<TransitionView>> {
+pub async fn send_back(app: &Visited, id: TaskId, body: &Rejection) -> Answer<Json<TransitionView>> {
     let reason = said(&body.reason, "reason")?;
     apply(app, id, Command::Reject { reason }).await
 }
 
-async fn recycle<S: Store>(
-    app: Visited<S>,
+async fn recycle(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Recycling>,
@@ -219,8 +210,8 @@ async fn recycle<S: Store>(
     apply(&app, id, Command::Recycle { reason }).await
 }
 
-async fn cancel<S: Store>(
-    app: Visited<S>,
+async fn cancel(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Cancelling>,
@@ -230,8 +221,8 @@ async fn cancel<S: Store>(
     apply(&app, id, Command::Cancel { reason }).await
 }
 
-async fn retry<S: Store>(
-    app: Visited<S>,
+async fn retry(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(Nothing {}): Body<Nothing>,
@@ -241,8 +232,8 @@ async fn retry<S: Store>(
 }
 
 /// What it says, while nobody works on it. What is left out stays as it is.
-async fn revise<S: Store>(
-    app: Visited<S>,
+async fn revise(
+    app: Visited,
     Key(id): Key<TaskId>,
     query: Query,
     Body(body): Body<Revising>,
@@ -279,7 +270,7 @@ async fn revise<S: Store>(
 }
 
 /// Carries a command out and tells where it led.
-pub async fn apply<S: Store>(app: &Visited<S>, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
+pub async fn apply(app: &Visited, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
     let old = app.desk().task(id).await?.value.state().status();
     let task = app.desk().apply(id, command, app.actor()).await?;
     Ok(Json(TransitionView::of(old, &task)))
