@@ -24,9 +24,9 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::text::{NonBlank, RecipeId};
 use baton_core::time::Timestamp;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
-use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use baton_store::recorded::Recorded;
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::event::Recorded;
+use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
 
 use tokio::sync::watch;
 

@@ -9,7 +9,7 @@ use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::session::{Message, Posted, Request};
 use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
 
 use crate::desk::Desk;
 use crate::error::EngineError;

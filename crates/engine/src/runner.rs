@@ -15,7 +15,7 @@ use baton_core::question::Draft;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_core::task::{Purpose, Task};
-use baton_store::claim::Claimed;
+use baton_store::model::claim::Claimed;
 use tokio::sync::watch;
 
 use crate::asking::Leave;

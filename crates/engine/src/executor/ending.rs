@@ -13,7 +13,7 @@ use baton_core::run::{Resume, Run};
 use baton_core::session::Session;
 use baton_core::state::TaskState;
 use baton_core::text::NonBlank;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::model::commit::{Commit, Conflict};
 
 use super::book::Book;
 use super::evidence::{Spent, measure};

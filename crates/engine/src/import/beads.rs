@@ -5,7 +5,7 @@ use std::path::Path;
 
 use baton_core::arrival::Arrival;
 use baton_core::priority::Priority;
-use baton_store::foreign::{ForeignFile, Row};
+use baton_store::external::{ForeignFile, Row};
 use serde_json::Value;
 
 use super::item::{Found, Item, Text, objects, text, time, words};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use baton_core::arrival::Arrival;
 use baton_core::priority::Priority;
-use baton_store::foreign::{ForeignFile, Row};
+use baton_store::external::{ForeignFile, Row};
 
 use super::item::{Found, Item, Text, text, time};
 use super::{ImportError, find, folder_of};
