@@ -17,6 +17,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -84,6 +85,14 @@ pub trait Backend: Clone + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Answer<Vec<Message>>> + Send;
 
+    /// The last `limit` messages of a session, or the last before number `before`, in the order they were said.
+    fn last_messages(
+        &self,
+        session: &SessionId,
+        before: Option<u32>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<Message>>> + Send;
+
     fn task(&self, id: TaskId) -> impl Future<Output = Answer<Option<Stored<Task>>>> + Send;
     /// Oldest first.
     fn tasks(
@@ -95,6 +104,13 @@ pub trait Backend: Clone + Send + Sync + 'static {
     /// What could be claimed now, in claim order.
     fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
     fn ready_count(&self) -> impl Future<Output = Answer<u64>> + Send;
+    /// Those of `ids` that exist, in id order.
+    fn tasks_by_ids(&self, ids: &[TaskId]) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
+    /// How many tasks match, counted up to `max`.
+    fn count_tasks(&self, filter: &TaskFilter, max: u32) -> impl Future<Output = Answer<u64>> + Send;
+    /// How many tasks each queue holds; an empty queue is left out. Reads an index from end to end: for metrics, not
+    /// for pages.
+    fn queue_depths(&self) -> impl Future<Output = Answer<BTreeMap<Queue, u64>>> + Send;
     /// Every task whose id begins with `prefix`, up to `limit`: two are enough to know it is not unique.
     fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Answer<Vec<TaskId>>> + Send;
     /// What `task` waits on, met or not, in id order.
@@ -106,6 +122,18 @@ pub trait Backend: Clone + Send + Sync + 'static {
         after: Option<TaskId>,
         limit: u32,
     ) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
+    /// What each of `tasks` waits on, met or not, ordered by the waiting task and then by what it waits on.
+    fn dependencies_of_many(
+        &self,
+        tasks: &[TaskId],
+    ) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
+    /// What waits on each of `tasks`, ordered by the task waited on and then by the waiting one; at most `limit_each`
+    /// for each.
+    fn dependents_of_many(
+        &self,
+        tasks: &[TaskId],
+        limit_each: u32,
+    ) -> impl Future<Output = Answer<Vec<TaskDependency>>> + Send;
     /// Oldest first; a group is as old as its first task.
     fn task_groups(
         &self,
@@ -113,8 +141,16 @@ pub trait Backend: Clone + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Answer<Page<TaskGroup>>> + Send;
 
+    /// The groups with the most recent activity, newest first. Activity is looked for among the latest events; groups
+    /// without any follow by age.
+    fn recent_task_groups(&self, limit: u32) -> impl Future<Output = Answer<Vec<TaskGroup>>> + Send;
+
     /// All attempts of a task, first to last.
     fn attempts(&self, task: TaskId) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
+    /// All attempts of each of `tasks`, ordered by task and number.
+    fn attempts_of_many(&self, tasks: &[TaskId]) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
+    /// The last attempt of each of `tasks` that has one, ordered by task.
+    fn last_attempts(&self, tasks: &[TaskId]) -> impl Future<Output = Answer<Vec<AttemptRecord>>> + Send;
     fn attempt(&self, id: AttemptId) -> impl Future<Output = Answer<Option<AttemptRecord>>> + Send;
     /// The worker of each of these attempts that ran on one known by a name.
     fn workers_of(
@@ -130,6 +166,19 @@ pub trait Backend: Clone + Send + Sync + 'static {
         cursor: Option<Cursor>,
         limit: u32,
     ) -> impl Future<Output = Answer<Page<Stored<QuestionRecord>>>> + Send;
+    /// Those of `ids` that exist, in id order.
+    fn questions_by_ids(
+        &self,
+        ids: &[QuestionId],
+    ) -> impl Future<Output = Answer<Vec<Stored<QuestionRecord>>>> + Send;
+    /// The questions of each of `tasks`, pending or not as asked for, ordered by task and then oldest first.
+    fn questions_of_many(
+        &self,
+        tasks: &[TaskId],
+        is_pending: Option<bool>,
+    ) -> impl Future<Output = Answer<Vec<Stored<QuestionRecord>>>> + Send;
+    /// How many questions match, counted up to `max`.
+    fn count_questions(&self, filter: &QuestionFilter, max: u32) -> impl Future<Output = Answer<u64>> + Send;
     fn plan(&self, breakdown: TaskId) -> impl Future<Output = Answer<Option<Stored<PlanRecord>>>> + Send;
     fn run(&self, id: RunId) -> impl Future<Output = Answer<Option<Stored<Run>>>> + Send;
     /// Runs that have not exited.

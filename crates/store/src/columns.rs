@@ -9,7 +9,7 @@ use baton_core::change::Record;
 use baton_core::graph::Standing;
 use baton_core::id::{ProjectId, TaskId};
 use baton_core::question_record::QuestionState;
-use baton_core::state::Queue;
+use baton_core::state::{Queue, Status};
 use baton_core::task::Task;
 use baton_core::text::{Label, NonBlank};
 use serde::Serialize;
@@ -105,6 +105,20 @@ pub(crate) fn kind_and_key(record: &Record) -> (&'static str, String) {
         Record::AccessToken(token) => ("access_token", token.name.to_string()),
     }
 }
+
+/// What [`Status::as_str`] wrote.
+pub(crate) fn parse_status(text: &str) -> Option<Status> {
+    serde_json::from_value(text.into()).ok()
+}
+
+/// What [`Queue::as_str`] wrote.
+pub(crate) fn parse_queue(text: &str) -> Option<Queue> {
+    serde_json::from_value(text.into()).ok()
+}
+
+/// What Rust's `trim` removes, for the SQL that has to tell a blank text.
+pub(crate) const WHITESPACE: &str = "\t\n\u{b}\u{c}\r \u{85}\u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\
+    \u{2007}\u{2008}\u{2009}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
 
 pub(crate) const fn is_pending(state: &QuestionState) -> bool {
     match state {

@@ -31,6 +31,8 @@ pub struct QuestionFilter {
     pub is_pending: Option<bool>,
     pub task: Option<TaskId>,
     pub session: Option<SessionId>,
+    /// The list from its other end. Its cursors then lead towards older questions.
+    pub newest_first: bool,
 }
 
 impl QuestionFilter {
@@ -101,6 +103,9 @@ pub struct TaskDependency {
     pub is_met: bool,
 }
 
+/// Enough of a prompt to recognise a group by; prompts themselves can be long documents.
+pub const FIRST_PROMPT_CHARS_MAX: i32 = 200;
+
 /// A session as the list of task groups shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskGroup {
@@ -108,7 +113,8 @@ pub struct TaskGroup {
     pub task_count: u64,
     pub status_counts: BTreeMap<Status, u64>,
     pub latest_status: Status,
-    /// The description of the group's first task, or its title where that is blank.
+    /// The beginning of the first task's description, or of its title where that is blank: at most
+    /// [`FIRST_PROMPT_CHARS_MAX`] characters.
     pub first_prompt: String,
     pub created_at: Timestamp,
     pub latest_updated_at: Timestamp,

@@ -16,6 +16,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -26,7 +27,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::backend::Backend;
-use crate::columns;
+use crate::columns::{self, WHITESPACE, parse_queue};
 use crate::error::StoreError;
 use crate::model::claim::{ClaimRequest, Claimed};
 use crate::model::commit::Commit;
@@ -34,19 +35,17 @@ use crate::model::event::Recorded;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, FIRST_PROMPT_CHARS_MAX, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter,
+    TaskGroup,
 };
 use crate::postgres::PostgresStore;
-use crate::postgres::claim::candidates;
-use crate::postgres::claim::claimer;
+use crate::postgres::claim::{candidates, claimer};
 use crate::postgres::connect::connector::Params;
 use crate::postgres::connect::pipeline::Param;
-use crate::postgres::decode::version;
 use crate::postgres::decode::{
-    all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored,
+    all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored, texts, version,
 };
-use crate::postgres::read::filter;
-use crate::postgres::read::groups;
+use crate::postgres::read::{bulk, filter, groups};
 use crate::postgres::retention;
 use crate::postgres::writer::committer;
 
@@ -179,7 +178,19 @@ impl Backend for PostgresStore {
             WHERE kind = 'message' AND session = $1 AND place > $2 ORDER BY place LIMIT $3";
         let params: Params<'_> = &[&session.as_str(), &i64::from(after), &i64::from(limit)];
         let rows = self.query("reading messages", sql, params).await?;
-        Ok(all_stored("message", &rows)?.into_iter().map(|stored| stored.value).collect())
+        Ok(values(all_stored("message", &rows)?).collect())
+    }
+
+    async fn last_messages(
+        &self,
+        session: &SessionId,
+        before: Option<u32>,
+        limit: u32,
+    ) -> Answer<Vec<Message>> {
+        let before = before.map_or(i64::MAX, i64::from);
+        let params: Params<'_> = &[&session.as_str(), &before, &i64::from(limit)];
+        let rows = self.query("reading messages", bulk::LAST_MESSAGES, params).await?;
+        Ok(values(all_stored("message", &rows)?).rev().collect())
     }
 
     async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
@@ -207,6 +218,24 @@ impl Backend for PostgresStore {
 
     async fn ready_count(&self) -> Answer<u64> {
         Ok(count(self.query("counting ready tasks", "SELECT count(*) FROM ready", &[]).await?.first()))
+    }
+
+    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Answer<Vec<Stored<Task>>> {
+        all_stored("task", &self.query("reading tasks", bulk::TASKS_BY_IDS, &[&texts(ids)]).await?)
+    }
+
+    async fn count_tasks(&self, filter: &TaskFilter, max: u32) -> Answer<u64> {
+        Ok(count(self.select("counting tasks", filter::count_tasks(filter, max)).await?.first()))
+    }
+
+    async fn queue_depths(&self) -> Answer<BTreeMap<Queue, u64>> {
+        let rows = self.query("counting tasks", bulk::QUEUE_DEPTHS, &[]).await?;
+        let depth = |row: &Row| {
+            let name: &str = row.get(0);
+            let queue = parse_queue(name).ok_or_else(|| bad_row("task", name, &"unknown queue"))?;
+            Ok((queue, version(row, 1)))
+        };
+        rows.iter().map(depth).collect()
     }
 
     async fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> Answer<Vec<TaskId>> {
@@ -240,19 +269,48 @@ impl Backend for PostgresStore {
         rows.iter().map(dependency).collect()
     }
 
+    async fn dependencies_of_many(&self, tasks: &[TaskId]) -> Answer<Vec<TaskDependency>> {
+        let rows = self.query("reading dependencies", bulk::DEPENDENCIES, &[&texts(tasks)]).await?;
+        rows.iter().map(dependency).collect()
+    }
+
+    async fn dependents_of_many(&self, tasks: &[TaskId], limit_each: u32) -> Answer<Vec<TaskDependency>> {
+        let params: Params<'_> = &[&texts(tasks), &i64::from(limit_each)];
+        let rows = self.query("reading dependents", bulk::DEPENDENTS, params).await?;
+        rows.iter().map(dependency).collect()
+    }
+
     async fn task_groups(&self, cursor: Option<Cursor>, limit: u32) -> Answer<Page<TaskGroup>> {
-        let listed = self.select("listing task groups", filter::groups(cursor, limit)).await?;
-        let sessions: Vec<&str> = listed.iter().take(limit as usize).map(|row| row.get(0)).collect();
-        let counts = self.query("counting tasks", groups::COUNTS, &[&sessions]).await?;
-        let ends = self.query("reading task groups", groups::ENDS, &[&sessions]).await?;
-        groups::page(&listed, limit, &counts, &ends)
+        let (after_ms, after) = cursor.map_or((-1, String::new()), |cursor| (cursor.at.ms(), cursor.key));
+        let params: Params<'_> =
+            &[&FIRST_PROMPT_CHARS_MAX, &WHITESPACE, &after_ms, &after, &(i64::from(limit) + 1)];
+        groups::page(&self.query("listing task groups", &groups::page_statement(), params).await?, limit)
+    }
+
+    async fn recent_task_groups(&self, limit: u32) -> Answer<Vec<TaskGroup>> {
+        let params: Params<'_> =
+            &[&FIRST_PROMPT_CHARS_MAX, &WHITESPACE, &i64::from(limit), &groups::EVENTS_LOOKED_AT];
+        let rows = self.query("listing task groups", &groups::recent_statement(), params).await?;
+        let mut groups = groups::groups(&rows)?;
+        groups.sort_by_key(|group| std::cmp::Reverse(group.latest_updated_at));
+        Ok(groups)
     }
 
     async fn attempts(&self, task: TaskId) -> Answer<Vec<AttemptRecord>> {
         let sql =
             "SELECT key, version, body FROM records WHERE kind = 'attempt' AND task = $1 ORDER BY place";
         let rows = self.query("reading attempts", sql, &[&task.to_string()]).await?;
-        Ok(all_stored("attempt", &rows)?.into_iter().map(|stored| stored.value).collect())
+        Ok(values(all_stored("attempt", &rows)?).collect())
+    }
+
+    async fn attempts_of_many(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
+        let rows = self.query("reading attempts", bulk::ATTEMPTS, &[&texts(tasks)]).await?;
+        Ok(values(all_stored("attempt", &rows)?).collect())
+    }
+
+    async fn last_attempts(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
+        let rows = self.query("reading attempts", bulk::LAST_ATTEMPTS, &[&texts(tasks)]).await?;
+        Ok(values(all_stored("attempt", &rows)?).collect())
     }
 
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
@@ -261,8 +319,7 @@ impl Backend for PostgresStore {
 
     async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
         let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
-        let sql = "SELECT key, version, body FROM records WHERE kind = 'attempt' AND key = ANY($1)";
-        let rows = self.query("reading attempts", sql, &[&ids]).await?;
+        let rows = self.query("reading attempts", bulk::ATTEMPTS_BY_IDS, &[&ids]).await?;
         let records: Vec<Stored<AttemptRecord>> = all_stored("attempt", &rows)?;
         let named = records.into_iter().map(|stored| stored.value.attempt);
         Ok(named.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
@@ -280,6 +337,24 @@ impl Backend for PostgresStore {
     ) -> Answer<Page<Stored<QuestionRecord>>> {
         let rows = self.select("listing questions", filter::questions(filter, cursor, limit)).await?;
         page("question", &rows, limit)
+    }
+
+    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Answer<Vec<Stored<QuestionRecord>>> {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        all_stored("question", &self.query("reading questions", bulk::QUESTIONS_BY_IDS, &[&ids]).await?)
+    }
+
+    async fn questions_of_many(
+        &self,
+        tasks: &[TaskId],
+        is_pending: Option<bool>,
+    ) -> Answer<Vec<Stored<QuestionRecord>>> {
+        let rows = self.query("reading questions", bulk::QUESTIONS, &[&texts(tasks), &is_pending]).await?;
+        all_stored("question", &rows)
+    }
+
+    async fn count_questions(&self, filter: &QuestionFilter, max: u32) -> Answer<u64> {
+        Ok(count(self.select("counting questions", filter::count_questions(filter, max)).await?.first()))
     }
 
     async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {
@@ -379,4 +454,8 @@ impl Backend for PostgresStore {
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn values<T>(stored: Vec<Stored<T>>) -> impl DoubleEndedIterator<Item = T> {
+    stored.into_iter().map(|stored| stored.value)
 }

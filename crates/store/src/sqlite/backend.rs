@@ -16,6 +16,7 @@ use baton_core::receipt::{Receipt, ReceiptKey};
 use baton_core::run::Run;
 use baton_core::session::{Message, Session};
 use baton_core::spending::{Account, Spending};
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::text::PersonName;
 use baton_core::time::Timestamp;
@@ -143,6 +144,17 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading messages", read).await
     }
 
+    async fn last_messages(
+        &self,
+        session: &SessionId,
+        before: Option<u32>,
+        limit: u32,
+    ) -> Answer<Vec<Message>> {
+        let session = session.clone();
+        let read = move |conn: &_| read::bulk::last_messages(conn, &session, before, limit);
+        self.0.readers.read("reading messages", read).await
+    }
+
     async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
         self.0.readers.read("reading a task", move |conn| rows::task(conn, of_task(id))).await
     }
@@ -164,6 +176,21 @@ impl Backend for SqliteStore {
 
     async fn ready_count(&self) -> Answer<u64> {
         self.0.readers.read("reading what is ready", read::graph::ready_count).await
+    }
+
+    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Answer<Vec<Stored<Task>>> {
+        let ids = ids.to_vec();
+        self.0.readers.read("reading tasks", move |conn| read::bulk::tasks_by_ids(conn, &ids)).await
+    }
+
+    async fn count_tasks(&self, filter: &TaskFilter, max: u32) -> Answer<u64> {
+        let filter = filter.clone();
+        let read = move |conn: &_| read::lists::count_tasks(conn, &filter, max);
+        self.0.readers.read("counting tasks", read).await
+    }
+
+    async fn queue_depths(&self) -> Answer<BTreeMap<Queue, u64>> {
+        self.0.readers.read("counting tasks", read::lists::queue_depths).await
     }
 
     async fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> Answer<Vec<TaskId>> {
@@ -190,8 +217,25 @@ impl Backend for SqliteStore {
             .await
     }
 
+    async fn dependencies_of_many(&self, tasks: &[TaskId]) -> Answer<Vec<TaskDependency>> {
+        let tasks = tasks.to_vec();
+        let read = move |conn: &_| read::bulk::dependencies_of_many(conn, &tasks);
+        self.0.readers.read("reading dependencies", read).await
+    }
+
+    async fn dependents_of_many(&self, tasks: &[TaskId], limit_each: u32) -> Answer<Vec<TaskDependency>> {
+        let tasks = tasks.to_vec();
+        let read = move |conn: &_| read::bulk::dependents_of_many(conn, &tasks, limit_each);
+        self.0.readers.read("reading dependents", read).await
+    }
+
     async fn task_groups(&self, cursor: Option<Cursor>, limit: u32) -> Answer<Page<TaskGroup>> {
         let read = move |conn: &_| read::groups::task_groups(conn, cursor.as_ref(), limit);
+        self.0.readers.read("reading task groups", read).await
+    }
+
+    async fn recent_task_groups(&self, limit: u32) -> Answer<Vec<TaskGroup>> {
+        let read = move |conn: &_| read::groups::recent_task_groups(conn, limit);
         self.0.readers.read("reading task groups", read).await
     }
 
@@ -209,6 +253,18 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading attempts", read).await
     }
 
+    async fn attempts_of_many(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
+        let tasks = tasks.to_vec();
+        let read = move |conn: &_| read::bulk::attempts_of_many(conn, &tasks);
+        self.0.readers.read("reading attempts", read).await
+    }
+
+    async fn last_attempts(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
+        let tasks = tasks.to_vec();
+        let read = move |conn: &_| read::bulk::last_attempts(conn, &tasks);
+        self.0.readers.read("reading attempts", read).await
+    }
+
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
         let sql = "SELECT version, body FROM attempts WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [of_attempt(id)], "attempt", id);
@@ -217,12 +273,11 @@ impl Backend for SqliteStore {
     }
 
     async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
-        let mut workers = BTreeMap::new();
-        for attempt in attempts {
-            let worker = self.attempt(*attempt).await?.and_then(|record| record.attempt.worker);
-            workers.extend(worker.map(|worker| (*attempt, worker)));
-        }
-        Ok(workers)
+        let ids = attempts.to_vec();
+        let read = move |conn: &_| read::bulk::attempts_by_ids(conn, &ids);
+        let records = self.0.readers.read("reading attempts", read).await?;
+        let attempts = records.into_iter().map(|record| record.attempt);
+        Ok(attempts.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
@@ -240,6 +295,28 @@ impl Backend for SqliteStore {
         let filter = filter.clone();
         let read = move |conn: &_| read::lists::questions(conn, &filter, cursor.as_ref(), limit);
         self.0.readers.read("reading questions", read).await
+    }
+
+    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Answer<Vec<Stored<QuestionRecord>>> {
+        let ids = ids.to_vec();
+        let read = move |conn: &_| read::bulk::questions_by_ids(conn, &ids);
+        self.0.readers.read("reading questions", read).await
+    }
+
+    async fn questions_of_many(
+        &self,
+        tasks: &[TaskId],
+        is_pending: Option<bool>,
+    ) -> Answer<Vec<Stored<QuestionRecord>>> {
+        let tasks = tasks.to_vec();
+        let read = move |conn: &_| read::bulk::questions_of_many(conn, &tasks, is_pending);
+        self.0.readers.read("reading questions", read).await
+    }
+
+    async fn count_questions(&self, filter: &QuestionFilter, max: u32) -> Answer<u64> {
+        let filter = filter.clone();
+        let read = move |conn: &_| read::lists::count_questions(conn, &filter, max);
+        self.0.readers.read("counting questions", read).await
     }
 
     async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {

@@ -42,10 +42,21 @@ impl Select {
         let _ = write!(self.sql, " ORDER BY {place}{order}, {key}{order} LIMIT ${}", self.params.len());
         (self.sql, self.params)
     }
+
+    fn count(mut self, max: u32) -> (String, Vec<Param>) {
+        self.params.push(Box::new(i64::from(max)));
+        let sql = format!("SELECT count(*) FROM ({} LIMIT ${}) AS counted", self.sql, self.params.len());
+        (sql, self.params)
+    }
 }
 
 pub(crate) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
-    let mut select = Select::new("SELECT id, version, body, created_ms FROM tasks WHERE true");
+    let select = of_tasks("SELECT id, version, body, created_ms FROM tasks WHERE true", filter);
+    select.page("created_ms", "id", cursor, limit)
+}
+
+fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
+    let mut select = Select::new(sql);
     select.newest_first = filter.newest_first;
     // Our own words, and in the SQL itself, so that the server can see which index holds them.
     if let Some(queue) = filter.queue {
@@ -69,11 +80,17 @@ pub(crate) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> 
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));
     }
-    select.page("created_ms", "id", cursor, limit)
+    select
 }
 
 pub(crate) fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
-    let mut select = Select::new("SELECT key, version, body, place FROM records WHERE kind = 'question'");
+    of_questions("SELECT key, version, body, place FROM records WHERE kind = 'question'", filter)
+        .page("place", "key", cursor, limit)
+}
+
+fn of_questions(sql: &str, filter: &QuestionFilter) -> Select {
+    let mut select = Select::new(sql);
+    select.newest_first = filter.newest_first;
     match filter.is_pending {
         Some(true) => select.fixed("is_open"),
         Some(false) => select.fixed("NOT is_open"),
@@ -85,7 +102,7 @@ pub(crate) fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: 
     if let Some(session) = &filter.session {
         select.text("session = ?", session.to_string());
     }
-    select.page("place", "key", cursor, limit)
+    select
 }
 
 pub(crate) fn projects(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
@@ -93,13 +110,13 @@ pub(crate) fn projects(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param
         .page("place", "key", cursor, limit)
 }
 
-pub(crate) fn groups(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
-    Select::new("SELECT session, created_ms FROM groups WHERE true").page(
-        "created_ms",
-        "session",
-        cursor,
-        limit,
-    )
+/// The same rows, counted up to `max`.
+pub(crate) fn count_tasks(filter: &TaskFilter, max: u32) -> (String, Vec<Param>) {
+    of_tasks("SELECT FROM tasks WHERE true", filter).count(max)
+}
+
+pub(crate) fn count_questions(filter: &QuestionFilter, max: u32) -> (String, Vec<Param>) {
+    of_questions("SELECT FROM records WHERE kind = 'question'", filter).count(max)
 }
 
 #[cfg(test)]

@@ -1,76 +1,98 @@
-//! Task groups: sessions with the sum of their tasks.
+//! Sessions as the list of task groups shows them. A whole page is one statement.
 
 use std::collections::BTreeMap;
 
 use baton_core::state::Status;
-use baton_core::task::Task;
 use tokio_postgres::Row;
 
+use crate::columns::parse_status;
 use crate::error::StoreError;
 use crate::model::query::{Cursor, Page, TaskGroup};
-use crate::postgres::decode::{bad_row, key, moment};
+use crate::postgres::decode::{bad_row, key, moment, version};
 
-/// One row for each of the sessions and each status in it.
-pub(crate) const COUNTS: &str = "SELECT session, status, count(*), max(updated_ms) FROM tasks
-    WHERE session = ANY($1) GROUP BY session, status";
-/// For each session the task it began with, and the status of the one that changed last.
-pub(crate) const ENDS: &str = "SELECT s.id, f.body, f.created_ms, l.status FROM unnest($1::text[]) AS s (id)
-    CROSS JOIN LATERAL (SELECT body, created_ms FROM tasks WHERE session = s.id ORDER BY created_ms, id LIMIT 1) f
-    CROSS JOIN LATERAL (SELECT status FROM tasks WHERE session = s.id ORDER BY updated_ms DESC, id DESC LIMIT 1) l";
+/// Events among which the groups with recent activity are looked for.
+pub(crate) const EVENTS_LOOKED_AT: i64 = 2_000;
 
-const STATUSES: [Status; 8] = [
-    Status::Queued,
-    Status::Running,
-    Status::AwaitingResponse,
-    Status::Blocked,
-    Status::WaitingChildren,
-    Status::Complete,
-    Status::Error,
-    Status::Cancelled,
-];
+const PAGE: &str = "SELECT session, created_ms FROM groups WHERE (created_ms, session) > ($3, $4)
+    ORDER BY created_ms, session LIMIT $5";
+const RECENT: &str = "SELECT g.session, g.created_ms FROM (
+        SELECT t.session, e.seq FROM (SELECT seq, task FROM events ORDER BY seq DESC LIMIT $4) e
+        JOIN tasks t ON t.id = e.task
+        UNION ALL SELECT session, -1 FROM
+            (SELECT session FROM groups ORDER BY created_ms DESC, session DESC LIMIT $3) AS newest
+    ) found JOIN groups g ON g.session = found.session
+    GROUP BY g.session ORDER BY max(found.seq) DESC, g.created_ms DESC LIMIT $3";
 
-fn status(text: &str) -> Result<Status, StoreError> {
-    STATUSES
-        .into_iter()
-        .find(|status| status.as_str() == text)
-        .ok_or_else(|| bad_row("task", text, &"this is no status"))
+/// Groups after ($3, $4), at most $5, oldest first. $1 and $2 as in [`statement`].
+pub(crate) fn page_statement() -> String {
+    statement(PAGE)
 }
 
-/// Puts the groups of one page together, in the page's order.
-pub(crate) fn page(
-    listed: &[Row],
-    limit: u32,
-    counts: &[Row],
-    ends: &[Row],
-) -> Result<Page<TaskGroup>, StoreError> {
-    let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
-    for row in ends {
-        let session: String = row.get(0);
-        let task: Task =
-            serde_json::from_str(row.get(1)).map_err(|error| bad_row("task", &session, &error))?;
-        let spec = task.spec();
-        let is_blank = spec.description.trim().is_empty();
-        let group = TaskGroup {
-            session: key("session", &session)?,
-            task_count: 0,
-            status_counts: BTreeMap::new(),
-            latest_status: status(row.get(3))?,
-            first_prompt: if is_blank { spec.title.to_string() } else { spec.description.clone() },
-            created_at: moment(row, 2),
-            latest_updated_at: moment(row, 2),
-        };
-        groups.insert(session, group);
-    }
-    for row in counts {
-        if let Some(group) = groups.get_mut(row.get::<_, &str>(0)) {
-            let count = crate::postgres::decode::version(row, 2);
+/// The $3 groups with the most recent activity among the last $4 events. $1 and $2 as in [`statement`].
+pub(crate) fn recent_statement() -> String {
+    statement(RECENT)
+}
+
+/// `listed` selects the groups. A row for each of them and every status in it: $1 is how much of the first prompt is
+/// wanted, $2 what counts as blank. A text cannot hold the character NUL, which a body may have in its escaped form.
+fn statement(listed: &str) -> String {
+    format!(
+        "WITH listed AS MATERIALIZED ({listed})
+        SELECT p.session, p.created_ms,
+            left(CASE WHEN btrim(coalesce(f.spec ->> 'description', ''), $2) = '' THEN f.spec ->> 'title'
+                ELSE f.spec ->> 'description' END, $1),
+            l.status, c.status, c.tasks, c.updated_ms
+        FROM listed p
+        CROSS JOIN LATERAL (SELECT replace(body, '\\u0000', '\\ufffd')::json -> 'spec' AS spec FROM tasks
+            WHERE session = p.session ORDER BY created_ms, id LIMIT 1) f
+        CROSS JOIN LATERAL (SELECT status FROM tasks WHERE session = p.session
+            ORDER BY updated_ms DESC, id DESC LIMIT 1) l
+        CROSS JOIN LATERAL (SELECT status, count(*) AS tasks, max(updated_ms) AS updated_ms FROM tasks
+            WHERE session = p.session GROUP BY status) c
+        ORDER BY p.created_ms, p.session"
+    )
+}
+
+/// The first `limit` of the groups in `rows`, which may hold one more.
+pub(crate) fn page(rows: &[Row], limit: u32) -> Result<Page<TaskGroup>, StoreError> {
+    let mut items = groups(rows)?;
+    let is_more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    let next = items
+        .last()
+        .filter(|_| is_more)
+        .map(|group| Cursor { at: group.created_at, key: group.session.to_string() });
+    Ok(Page { items, next })
+}
+
+pub(crate) fn groups(rows: &[Row]) -> Result<Vec<TaskGroup>, StoreError> {
+    let mut groups: Vec<TaskGroup> = Vec::new();
+    for row in rows {
+        if groups.last().is_none_or(|group| group.session.as_str() != row.get::<_, &str>(0)) {
+            groups.push(empty_group(row)?);
+        }
+        if let Some(group) = groups.last_mut() {
+            let count = version(row, 5);
             group.task_count += count;
-            group.status_counts.insert(status(row.get(1))?, count);
-            group.latest_updated_at = group.latest_updated_at.max(moment(row, 3));
+            group.status_counts.insert(status(row.get(4))?, count);
+            group.latest_updated_at = group.latest_updated_at.max(moment(row, 6));
         }
     }
-    let shown = listed.get(..limit as usize).unwrap_or(listed);
-    let is_more = listed.len() > shown.len();
-    let next = shown.last().filter(|_| is_more).map(|row| Cursor { at: moment(row, 1), key: row.get(0) });
-    Ok(Page { items: shown.iter().filter_map(|row| groups.remove(row.get::<_, &str>(0))).collect(), next })
+    Ok(groups)
+}
+
+fn empty_group(row: &Row) -> Result<TaskGroup, StoreError> {
+    Ok(TaskGroup {
+        session: key("session", row.get(0))?,
+        task_count: 0,
+        status_counts: BTreeMap::new(),
+        latest_status: status(row.get(3))?,
+        first_prompt: row.get::<_, Option<String>>(2).unwrap_or_default(),
+        created_at: moment(row, 1),
+        latest_updated_at: moment(row, 1),
+    })
+}
+
+fn status(text: &str) -> Result<Status, StoreError> {
+    parse_status(text).ok_or_else(|| bad_row("task", text, &"unknown status"))
 }

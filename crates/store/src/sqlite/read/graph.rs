@@ -85,7 +85,7 @@ pub(crate) fn dependents(
     edges(conn, sql, (of_task(task), after.map_or(-1, of_task), limit))
 }
 
-fn edges(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<TaskDependency>, Fault> {
+pub(crate) fn edges(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<TaskDependency>, Fault> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut edges = Vec::new();

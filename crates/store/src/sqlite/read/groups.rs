@@ -1,16 +1,17 @@
-//! Sessions as the list of task groups shows them.
+//! Sessions as the list of task groups shows them. A whole page is one statement.
 
 use std::collections::BTreeMap;
 
-use baton_core::id::SessionId;
-use baton_core::state::Status;
 use baton_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row};
 
-use crate::model::query::{Cursor, Page, TaskGroup};
+use crate::columns::{WHITESPACE, parse_status};
+use crate::model::query::{Cursor, FIRST_PROMPT_CHARS_MAX, Page, TaskGroup};
 use crate::sqlite::fault::Fault;
-use crate::sqlite::read::lists::PageInTheMaking;
 use crate::sqlite::rows::{self, bad_row};
+
+/// Events among which the groups with recent activity are looked for.
+const EVENTS_LOOKED_AT: u32 = 2_000;
 
 /// Oldest first; a group is as old as its first task.
 pub(crate) fn task_groups(
@@ -18,58 +19,85 @@ pub(crate) fn task_groups(
     cursor: Option<&Cursor>,
     limit: u32,
 ) -> Result<Page<TaskGroup>, Fault> {
-    let after = cursor.map_or((-1, ""), |cursor| (cursor.at.ms(), cursor.key.as_str()));
-    let sql = "SELECT session, created_ms, first_task FROM task_groups
-        WHERE (created_ms, session) > (?1, ?2) ORDER BY created_ms, session";
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(after)?;
-    let mut page = PageInTheMaking::new(limit);
-    while let Some(row) = rows.next()? {
-        if page.is_full() {
-            return Ok(page.with_more());
-        }
-        let session: SessionId = rows::name(row.get_ref(0)?.as_str(), "session")?;
-        let group = group(conn, session, Timestamp::from_ms(row.get(1)?), row.get(2)?)?;
-        let place = Cursor { at: group.created_at, key: group.session.to_string() };
-        page.push(group, place);
-    }
-    Ok(page.at_the_end())
+    let (after_ms, after) = cursor.map_or((-1, ""), |cursor| (cursor.at.ms(), cursor.key.as_str()));
+    let listed = "SELECT session, created_ms, first_task FROM task_groups
+        WHERE (created_ms, session) > (?3, ?4) ORDER BY created_ms, session LIMIT ?5";
+    let params = (FIRST_PROMPT_CHARS_MAX, WHITESPACE, after_ms, after, i64::from(limit) + 1);
+    let mut items = groups(conn, listed, params)?;
+    let is_more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    let next = items
+        .last()
+        .filter(|_| is_more)
+        .map(|group| Cursor { at: group.created_at, key: group.session.to_string() });
+    Ok(Page { items, next })
 }
 
-fn group(
-    conn: &Connection,
-    session: SessionId,
-    created_at: Timestamp,
-    first_task: i64,
-) -> Result<TaskGroup, Fault> {
-    let first = rows::task(conn, first_task)?
-        .ok_or_else(|| bad_row("task group", &session, "its first task is gone"))?;
-    let spec = first.value.spec();
-    let has_words = !spec.description.trim().is_empty();
-    let first_prompt = if has_words { spec.description.clone() } else { spec.title.to_string() };
+pub(crate) fn recent_task_groups(conn: &Connection, limit: u32) -> Result<Vec<TaskGroup>, Fault> {
+    let listed = "SELECT g.session, g.created_ms, g.first_task FROM (
+            SELECT t.session, e.seq FROM (SELECT seq, task FROM events ORDER BY seq DESC LIMIT ?4) e
+            CROSS JOIN tasks t ON t.id = e.task
+            UNION ALL SELECT session, -1 FROM
+                (SELECT session FROM task_groups ORDER BY created_ms DESC, session DESC LIMIT ?3)
+        ) found CROSS JOIN task_groups g ON g.session = found.session
+        GROUP BY g.session ORDER BY max(found.seq) DESC, g.created_ms DESC LIMIT ?3";
+    let params = (FIRST_PROMPT_CHARS_MAX, WHITESPACE, limit, EVENTS_LOOKED_AT);
+    let mut items = groups(conn, listed, params)?;
+    items.sort_by_key(|group| std::cmp::Reverse(group.latest_updated_at));
+    Ok(items)
+}
 
-    let mut status_counts = BTreeMap::new();
-    let mut latest = (created_at.ms(), first_task, first.value.state().status());
-    let mut statement = conn.prepare_cached("SELECT status, updated_ms, id FROM tasks WHERE session = ?1")?;
-    let mut rows = statement.query([session.as_str()])?;
+/// `listed` selects the groups; here each is put together from one row for every status in it.
+fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<TaskGroup>, Fault> {
+    let sql = format!(
+        "WITH listed AS MATERIALIZED ({listed}), page AS MATERIALIZED (
+            SELECT l.session, l.created_ms,
+                CASE WHEN trim(coalesce(f.body ->> '$.spec.description', ''), ?2) = '' THEN substr(f.title, 1, ?1)
+                    ELSE substr(f.body ->> '$.spec.description', 1, ?1) END AS prompt,
+                (SELECT status FROM tasks WHERE session = l.session ORDER BY updated_ms DESC, id DESC LIMIT 1) AS latest
+            FROM listed l LEFT JOIN tasks f ON f.id = l.first_task
+        )
+        SELECT p.session, p.created_ms, p.prompt, p.latest, t.status, count(*), max(t.updated_ms)
+        FROM page p CROSS JOIN tasks t ON t.session = p.session
+        GROUP BY p.session, t.status ORDER BY p.created_ms, p.session"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params)?;
+    let mut groups: Vec<TaskGroup> = Vec::new();
     while let Some(row) = rows.next()? {
-        let status = status_of(row.get_ref(0)?.as_str().unwrap_or_default())
-            .ok_or_else(|| bad_row("task", session.as_str(), "its status is none"))?;
-        *status_counts.entry(status).or_insert(0) += 1;
-        latest = latest.max((row.get(1)?, row.get(2)?, status));
+        let is_same = groups.last().is_some_and(|group| {
+            row.get_ref(0).is_ok_and(|name| name.as_str() == Ok(group.session.as_str()))
+        });
+        if !is_same {
+            groups.push(empty_group(row)?);
+        }
+        if let Some(group) = groups.last_mut() {
+            let count = row.get::<_, i64>(5)?.cast_unsigned();
+            group.task_count += count;
+            group.status_counts.insert(status(row, 4)?, count);
+            group.latest_updated_at = group.latest_updated_at.max(Timestamp::from_ms(row.get(6)?));
+        }
     }
-    let (latest_ms, _, latest_status) = latest;
+    Ok(groups)
+}
+
+fn empty_group(row: &Row<'_>) -> Result<TaskGroup, Fault> {
+    let created_at = Timestamp::from_ms(row.get(1)?);
+    let first_prompt: Option<String> = row.get(2)?;
+    let session = rows::name(row.get_ref(0)?.as_str(), "session")?;
     Ok(TaskGroup {
+        first_prompt: first_prompt
+            .ok_or_else(|| bad_row("task group", &session, "its first task is gone"))?,
         session,
-        task_count: status_counts.values().sum(),
-        status_counts,
-        latest_status,
-        first_prompt,
+        task_count: 0,
+        status_counts: BTreeMap::new(),
+        latest_status: status(row, 3)?,
         created_at,
-        latest_updated_at: Timestamp::from_ms(latest_ms),
+        latest_updated_at: created_at,
     })
 }
 
-fn status_of(text: &str) -> Option<Status> {
-    serde_json::from_value(serde_json::Value::from(text)).ok()
+fn status(row: &Row<'_>, column: usize) -> Result<baton_core::state::Status, Fault> {
+    let text: String = row.get(column)?;
+    parse_status(&text).ok_or_else(|| bad_row("task", text, "unknown status").into())
 }

@@ -1,13 +1,17 @@
 //! Lists with filters and pages, oldest first unless the filter says otherwise.
 
+use std::collections::BTreeMap;
+
 use baton_core::change::Stored;
 use baton_core::project::Project;
 use baton_core::question_record::QuestionRecord;
+use baton_core::state::Queue;
 use baton_core::task::Task;
 use baton_core::time::Timestamp;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 
+use crate::columns::parse_queue;
 use crate::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use crate::sqlite::fault::Fault;
 use crate::sqlite::rows::{bad_row, body, of_task, stored};
@@ -38,6 +42,25 @@ impl Where {
 
     fn text(&self) -> String {
         if self.clauses.is_empty() { String::new() } else { format!("WHERE {}", self.clauses.join(" AND ")) }
+    }
+
+    /// How many rows of `table` match, up to `max`. `is_wanted` judges what SQL cannot.
+    fn count(
+        self,
+        conn: &Connection,
+        select: &str,
+        max: u32,
+        is_wanted: impl Fn(&Row<'_>) -> Result<bool, Fault>,
+    ) -> Result<u64, Fault> {
+        let mut statement = conn.prepare_cached(&format!("{select} {}", self.text()))?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut count = 0;
+        while count < u64::from(max)
+            && let Some(row) = rows.next()?
+        {
+            count += u64::from(is_wanted(row)?);
+        }
+        Ok(count)
     }
 
     /// What `select` finds of these, in the order of `time`. `item` makes one of a row and says where it stands, or
@@ -71,6 +94,55 @@ pub(crate) fn tasks(
     cursor: Option<&Cursor>,
     limit: u32,
 ) -> Result<Page<Stored<Task>>, Fault> {
+    let mut wanted = of_tasks(filter);
+    wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
+    let title = TitleFilter::new(filter);
+    let select = "SELECT version, body, id, title FROM tasks";
+    wanted.page(conn, (select, "created_ms"), limit, |row| {
+        if !title.matches(row.get_ref(3)?) {
+            return Ok(None);
+        }
+        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
+        let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
+        Ok(Some((task, place)))
+    })
+}
+
+/// SQLite knows only ASCII's upper and lower case, so titles are compared here.
+struct TitleFilter(Option<String>);
+
+impl TitleFilter {
+    fn new(filter: &TaskFilter) -> Self {
+        Self(filter.title.as_ref().map(|title| title.to_lowercase()))
+    }
+
+    fn matches(&self, title: ValueRef<'_>) -> bool {
+        let is_in =
+            |part: &String| title.as_str().is_ok_and(|title| title.to_lowercase().contains(part.as_str()));
+        self.0.as_ref().is_none_or(is_in)
+    }
+}
+
+pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> Result<u64, Fault> {
+    let title = TitleFilter::new(filter);
+    // Without the title the index alone is enough.
+    let select = if filter.title.is_some() { "SELECT title FROM tasks" } else { "SELECT '' FROM tasks" };
+    of_tasks(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
+}
+
+pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<Queue, u64>, Fault> {
+    let mut statement = conn.prepare_cached("SELECT queue, count(*) FROM tasks GROUP BY queue")?;
+    let mut rows = statement.query([])?;
+    let mut depths = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let queue = parse_queue(&name).ok_or_else(|| bad_row("task", name, "unknown queue"))?;
+        depths.insert(queue, row.get::<_, i64>(1)?.cast_unsigned());
+    }
+    Ok(depths)
+}
+
+fn of_tasks(filter: &TaskFilter) -> Where {
     let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
     if let Some(queue) = filter.queue {
         wanted.and("queue =", queue.as_str().to_owned());
@@ -90,20 +162,7 @@ pub(crate) fn tasks(
     if let Some(moment) = filter.updated_from {
         wanted.and("updated_ms >=", moment.ms());
     }
-    wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
-    let title = filter.title.as_ref().map(|title| title.to_lowercase());
-    let select = "SELECT version, body, id, title FROM tasks";
-    wanted.page(conn, (select, "created_ms"), limit, |row| {
-        if let Some(title) = &title
-            && !row.get_ref(3)?.as_str().is_ok_and(|found| found.to_lowercase().contains(title.as_str()))
-        {
-            // SQLite knows only ASCII's upper and lower case.
-            return Ok(None);
-        }
-        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
-        let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
-        Ok(Some((task, place)))
-    })
+    wanted
 }
 
 pub(crate) fn questions(
@@ -112,7 +171,22 @@ pub(crate) fn questions(
     cursor: Option<&Cursor>,
     limit: u32,
 ) -> Result<Page<Stored<QuestionRecord>>, Fault> {
-    let mut wanted = Where::default();
+    let mut wanted = of_questions(filter);
+    wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
+    let select = "SELECT version, body, id FROM questions";
+    wanted.page(conn, (select, "asked_ms"), limit, |row| {
+        let question: Stored<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
+        let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
+        Ok(Some((question, place)))
+    })
+}
+
+pub(crate) fn count_questions(conn: &Connection, filter: &QuestionFilter, max: u32) -> Result<u64, Fault> {
+    of_questions(filter).count(conn, "SELECT 1 FROM questions", max, |_| Ok(true))
+}
+
+fn of_questions(filter: &QuestionFilter) -> Where {
+    let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
     if let Some(is_pending) = filter.is_pending {
         // Written out, so that the index over the pending ones fits.
         wanted.clauses.push(format!("is_pending = {}", u8::from(is_pending)));
@@ -123,13 +197,7 @@ pub(crate) fn questions(
     if let Some(session) = &filter.session {
         wanted.and("session =", session.to_string());
     }
-    wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
-    let select = "SELECT version, body, id FROM questions";
-    wanted.page(conn, (select, "asked_ms"), limit, |row| {
-        let question: Stored<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
-        let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
-        Ok(Some((question, place)))
-    })
+    wanted
 }
 
 pub(crate) fn projects(

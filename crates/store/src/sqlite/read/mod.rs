@@ -1,5 +1,6 @@
 //! Queries. They run on a reader thread, inside one read transaction, and change nothing.
 
+pub(crate) mod bulk;
 pub(crate) mod graph;
 pub(crate) mod groups;
 pub(crate) mod history;

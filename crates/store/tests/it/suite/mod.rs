@@ -2,6 +2,7 @@
 //!
 //! A function is generic over the fixture and knows nothing of SQL. What it finds on one backend is a test on all.
 
+pub mod bulk;
 pub mod claims;
 pub mod edges;
 pub mod events;
@@ -48,6 +49,13 @@ macro_rules! conformance {
             rows::a_conflict_changes_nothing,
             rows::two_places_know_nothing_of_each_other,
             rows::a_closed_store_says_so,
+            bulk::many_tasks_are_read_at_once,
+            bulk::edges_of_many_tasks_are_read_at_once,
+            bulk::attempts_of_many_tasks_are_read_at_once,
+            bulk::questions_of_many_tasks_are_read_at_once,
+            bulk::matches_are_counted_up_to_a_bound,
+            bulk::the_last_messages_are_read_without_the_first,
+            bulk::recent_groups_come_first_and_their_prompts_are_cut,
             claims::the_first_in_order_is_claimed_first,
             claims::a_worker_gets_only_the_roles_it_serves,
             claims::limits_are_counted_over_everything_that_runs,
