@@ -25,13 +25,13 @@ use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
 
 use crate::error::StoreError;
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::commit::Commit;
-use crate::model::event::Recorded;
+use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
 };
 
 type Answer<T> = Result<T, StoreError>;
@@ -46,7 +46,7 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn commit(&self, change: Change) -> impl Future<Output = Answer<Commit>> + Send;
 
     /// Claims as much ready work as core's order and limits allow, in one transaction.
-    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Answer<Vec<Claimed>>> + Send;
+    fn claim(&self, request: ClaimRequest) -> impl Future<Output = Answer<Vec<ClaimedTask>>> + Send;
 
     /// Renews the leases still held by `worker` and returns the attempts whose lease it no longer holds. One that
     /// has run out but was taken back by nobody is still held.
@@ -206,14 +206,14 @@ pub trait Backend: Clone + Send + Sync + 'static {
 
     /// The history after `seq`, oldest first, without gaps: a reader that goes on from the last number it saw
     /// misses nothing and sees nothing twice. Only what `prune` removed is missing; no number is given again.
-    fn events_after(&self, seq: u64, limit: u32) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
+    fn events_after(&self, seq: u64, limit: u32) -> impl Future<Output = Answer<Vec<StoredEvent>>> + Send;
     /// The history of one task.
     fn task_events(
         &self,
         task: TaskId,
         after: u64,
         limit: u32,
-    ) -> impl Future<Output = Answer<Vec<Recorded>>> + Send;
+    ) -> impl Future<Output = Answer<Vec<StoredEvent>>> + Send;
     /// The highest event number known here. It changes soon after any commit, by this process or another, and
     /// it is marked as changed, with the same number, when work became ready without an event.
     fn subscribe(&self) -> watch::Receiver<u64>;
@@ -229,7 +229,7 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn finish_effects(&self, ids: &[EffectId]) -> impl Future<Output = Answer<()>> + Send;
 
     /// Removes old history that nobody needs, a bounded piece at a time.
-    fn prune(&self, retention: &Retention) -> impl Future<Output = Answer<Pruned>> + Send;
+    fn prune(&self, retention: &EventRetention) -> impl Future<Output = Answer<PruneResult>> + Send;
     /// A consistent copy while work goes on, where the backend can make one itself.
     fn backup(&self, to: &Path) -> impl Future<Output = Answer<()>> + Send;
     /// Waits for what is being written, then lets go of the files or connections.

@@ -5,6 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::StoreError;
+use crate::model::record_kind::RecordKind;
+
 use baton_core::change::Record;
 use baton_core::graph::Standing;
 use baton_core::id::{ProjectId, TaskId};
@@ -48,7 +51,7 @@ pub(crate) struct TaskColumns<'t> {
 }
 
 impl<'t> TaskColumns<'t> {
-    pub(crate) fn of(task: &'t Task) -> Self {
+    pub(crate) fn new(task: &'t Task) -> Self {
         let standing = task.standing();
         let (is_done, is_finished) = match &standing {
             Standing::Done => (true, true),
@@ -88,21 +91,23 @@ impl<'t> TaskColumns<'t> {
 }
 
 /// The table a record lives in and the key it has there.
-pub(crate) fn kind_and_key(record: &Record) -> (&'static str, String) {
+pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
     match record {
-        Record::Project(project) => ("project", project.id.to_string()),
-        Record::Session(session) => ("session", session.id.to_string()),
-        Record::Message(message) => ("message", format!("{}#{}", message.session_id, message.number)),
-        Record::Task(task) => ("task", task.id().to_string()),
-        Record::Attempt(attempt) => ("attempt", attempt.attempt.id.to_string()),
-        Record::Question(question) => ("question", question.question.id.to_string()),
-        Record::Plan(plan) => ("plan", plan.task_id.to_string()),
-        Record::Run(run) => ("run", run.id().to_string()),
-        Record::Loop(phase_loop) => ("loop", phase_loop.session().to_string()),
-        Record::Receipt(receipt) => ("receipt", receipt.key.to_string()),
-        Record::Hold(hold) => ("hold", hold.agent.to_string()),
-        Record::Spending(spending) => ("spending", spending.account.key()),
-        Record::AccessToken(token) => ("access_token", token.name.to_string()),
+        Record::Project(project) => (RecordKind::Project, project.id.to_string()),
+        Record::Session(session) => (RecordKind::Session, session.id.to_string()),
+        Record::Message(message) => {
+            (RecordKind::Message, format!("{}#{}", message.session_id, message.number))
+        }
+        Record::Task(task) => (RecordKind::Task, task.id().to_string()),
+        Record::Attempt(attempt) => (RecordKind::Attempt, attempt.attempt.id.to_string()),
+        Record::Question(question) => (RecordKind::Question, question.question.id.to_string()),
+        Record::Plan(plan) => (RecordKind::Plan, plan.task_id.to_string()),
+        Record::Run(run) => (RecordKind::Run, run.id().to_string()),
+        Record::Loop(phase_loop) => (RecordKind::Loop, phase_loop.session().to_string()),
+        Record::Receipt(receipt) => (RecordKind::Receipt, receipt.key.to_string()),
+        Record::Hold(hold) => (RecordKind::Hold, hold.agent.to_string()),
+        Record::Spending(spending) => (RecordKind::Spending, spending.account.key()),
+        Record::AccessToken(token) => (RecordKind::AccessToken, token.name.to_string()),
     }
 }
 
@@ -131,9 +136,28 @@ pub(crate) const fn is_pending(state: &QuestionState) -> bool {
 const BODY_BYTES_USUAL: usize = 1_024;
 
 /// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
-pub(crate) fn body<T: Serialize>(kind: &'static str, value: &T) -> Result<String, crate::StoreError> {
-    let bad = |detail: String| crate::StoreError::BadRow { kind, key: String::new(), detail };
+pub(crate) fn body<T: Serialize>(kind: RecordKind, value: &T) -> Result<String, StoreError> {
+    let bad = |detail: String| StoreError::BadRow { kind, key: String::new(), detail };
     let mut text = Vec::with_capacity(BODY_BYTES_USUAL);
     serde_json::to_writer(&mut text, value).map_err(|error| bad(error.to_string()))?;
     String::from_utf8(text).map_err(|error| bad(error.to_string()))
+}
+
+/// The body of a record.
+pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
+    match record {
+        Record::Project(project) => body(RecordKind::Project, project),
+        Record::Session(session) => body(RecordKind::Session, session),
+        Record::Message(message) => body(RecordKind::Message, message),
+        Record::Task(task) => body(RecordKind::Task, task),
+        Record::Attempt(attempt) => body(RecordKind::Attempt, attempt),
+        Record::Question(question) => body(RecordKind::Question, question),
+        Record::Plan(plan) => body(RecordKind::Plan, plan),
+        Record::Run(run) => body(RecordKind::Run, run),
+        Record::Loop(phase_loop) => body(RecordKind::Loop, phase_loop),
+        Record::Receipt(receipt) => body(RecordKind::Receipt, receipt),
+        Record::Hold(hold) => body(RecordKind::Hold, hold),
+        Record::Spending(spending) => body(RecordKind::Spending, spending),
+        Record::AccessToken(token) => body(RecordKind::AccessToken, token),
+    }
 }

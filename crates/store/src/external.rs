@@ -12,17 +12,17 @@ use serde_json::{Map, Value};
 use crate::error::StoreError;
 
 /// One row: its columns by name.
-pub type Row = Map<String, Value>;
+pub type ExternalRow = Map<String, Value>;
 
 /// Rows read from one table. More than any tracker of tasks has held; it bounds what a strange file can cost.
 const ROWS_MAX: usize = 1_000_000;
 
-pub struct ForeignFile {
+pub struct ExternalDatabase {
     connection: Connection,
     path: PathBuf,
 }
 
-impl ForeignFile {
+impl ExternalDatabase {
     /// The file must be there; nothing is made or mended in it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -39,7 +39,7 @@ impl ForeignFile {
     }
 
     /// Every row of a table; none where there is no such table.
-    pub fn rows(&self, table: &str) -> Result<Vec<Row>, StoreError> {
+    pub fn rows(&self, table: &str) -> Result<Vec<ExternalRow>, StoreError> {
         if !self.has_table(table)? {
             return Ok(Vec::new());
         }
@@ -50,7 +50,7 @@ impl ForeignFile {
         let mut found = statement.query([]).map_err(|error| self.fault(&error))?;
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(|error| self.fault(&error))? {
-            let mut columns = Row::new();
+            let mut columns = ExternalRow::new();
             for (index, name) in names.iter().enumerate() {
                 let value = row.get_ref(index).map_err(|error| self.fault(&error))?;
                 columns.insert(name.clone(), as_json(value));
@@ -106,10 +106,10 @@ mod tests {
         )
         .unwrap();
         let before = std::fs::read(&path).unwrap();
-        let file = ForeignFile::open(&path).unwrap();
+        let file = ExternalDatabase::open(&path).unwrap();
         let rows = file.rows("odd \" name").unwrap();
         assert_eq!(json!(rows), json!([{ "id": "00ff", "n": 7, "x": 0.5, "t": "text", "gone": null }]));
-        assert_eq!(file.rows("missing").unwrap(), Vec::<Row>::new());
+        assert_eq!(file.rows("missing").unwrap(), Vec::<ExternalRow>::new());
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 
@@ -117,9 +117,9 @@ mod tests {
     fn a_file_that_is_no_database_or_not_there_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.db");
-        assert!(ForeignFile::open(&path).is_err());
+        assert!(ExternalDatabase::open(&path).is_err());
         std::fs::write(&path, "this is a text, and a rather long one at that").unwrap();
-        let refused = ForeignFile::open(&path).and_then(|file| file.rows("tasks")).unwrap_err();
+        let refused = ExternalDatabase::open(&path).and_then(|file| file.rows("tasks")).unwrap_err();
         assert!(refused.to_string().contains("notes.db"), "{refused}");
     }
 }

@@ -13,7 +13,7 @@ pub mod postgres;
 pub mod sqlite;
 pub mod store;
 
-pub use crate::model::progress::{Onlooker, Stage};
+pub use crate::model::progress::{ProgressListener, ProgressStage};
 pub use backend::Backend;
 pub use error::StoreError;
 pub use postgres::{PostgresOptions, PostgresStore};

@@ -29,17 +29,17 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::backend::Backend;
-use crate::columns::kind_and_key;
+use crate::columns::record_key;
 use crate::error::StoreError;
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::commit::{Commit, Conflict};
-use crate::model::event::Recorded;
+use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
 };
-use crate::postgres::LogLine;
+use crate::postgres::LogChannel;
 use crate::{PostgresStore, SqliteStore};
 
 /// Between tries while a shared server is away. The store itself has waited a while before it says so.
@@ -102,7 +102,7 @@ fn again<T: Clone>(argument: &T) -> T {
 /// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
 fn overtaken(change: &Change) -> Option<Conflict> {
     let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
-    let (kind, key) = kind_and_key(&put.record);
+    let (kind, key) = record_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
 
@@ -130,9 +130,9 @@ macro_rules! handed_on {
                         Kind::Postgres(store) => store.commit(change.clone()).await,
                     };
                     match heard(answer, self.is_patient) {
-                        Some(Err(StoreError::Unknown { detail })) if self.is_patient => {
+                        Some(Err(StoreError::CommitUnknown { detail })) if self.is_patient => {
                             let conflict = overtaken(&change).map(Commit::Conflict);
-                            return conflict.ok_or(StoreError::Unknown { detail });
+                            return conflict.ok_or(StoreError::CommitUnknown { detail });
                         }
                         Some(answer) => return answer,
                         None => sleep(PAUSE).await,
@@ -140,24 +140,24 @@ macro_rules! handed_on {
                 }
             }
 
-            pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<Claimed>, StoreError> {
+            pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
                 let answer = match &self.kind {
                     Kind::Sqlite(store) => store.claim(request).await,
                     Kind::Postgres(store) => store.claim(request).await,
                 };
                 match answer {
                     // Nothing was claimed, or nobody knows of it: such a lease runs out, and the task comes back.
-                    Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. }) if self.is_patient => {
+                    Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {
                         Ok(Vec::new())
                     }
                     answer => answer,
                 }
             }
 
-            pub fn log_line(&self) -> Option<LogLine> {
+            pub fn log_channel(&self) -> Option<LogChannel> {
                 match &self.kind {
                     Kind::Sqlite(_) => None,
-                    Kind::Postgres(store) => Some(store.log_line()),
+                    Kind::Postgres(store) => Some(store.log_channel()),
                 }
             }
 
@@ -219,11 +219,11 @@ handed_on! {
     fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
     fn access_tokens() -> Vec<Stored<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
-    fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
-    fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;
+    fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
+    fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;
     fn pending_effects(after: Option<EffectId>, limit: u32) -> Vec<PendingEffect>;
     fn finish_effects(ids: &[EffectId]) -> ();
-    fn prune(retention: &Retention) -> Pruned;
+    fn prune(retention: &EventRetention) -> PruneResult;
     fn backup(to: &Path) -> ();
     fn close() -> ();
 }

@@ -14,7 +14,7 @@ explained! { StoreError {
         next: "Keep a copy of the file and of the -wal file beside it. Then put the latest backup back with \
                `baton restore FILE --replace`, or let SQLite save what can be saved: sqlite3 FILE .recover.",
     },
-    Self::Foreign { .. } => Explanation {
+    Self::NotAStore { .. } => Explanation {
         code: "store_foreign",
         means: "The file is not a store of Baton's.",
         cause: "Another program's file has the name the store should have, or `--state-dir` and `--namespace` lead to it.",
@@ -65,7 +65,7 @@ explained! { StoreError {
         next: "Check `--store`, `BATON_STORE` or `store` in the settings; `baton config` shows which counts. psql with the \
                same address tells more.",
     },
-    Self::Unknown { .. } => Explanation {
+    Self::CommitUnknown { .. } => Explanation {
         code: "commit_unknown",
         means: "The connection broke while a change was on its way: it may have been written or not.",
         cause: "PostgreSQL or the network between went away at that moment.",

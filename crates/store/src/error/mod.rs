@@ -3,6 +3,8 @@
 mod explained;
 use std::path::PathBuf;
 
+use crate::model::record_kind::RecordKind;
+
 /// Each says what was wrong and with which file or server; [`StoreError::hint`] says what to do next.
 /// It can be cloned, because everyone whose change shared a failed commit is told the same.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -10,7 +12,7 @@ pub enum StoreError {
     #[error("{path} is damaged: {detail}")]
     Damaged { path: PathBuf, detail: String },
     #[error("{path} is not a Baton store: {detail}")]
-    Foreign { path: PathBuf, detail: String },
+    NotAStore { path: PathBuf, detail: String },
     #[error("{path} is in use: a Baton has it open")]
     InUse { path: PathBuf },
     /// Another program's file, opened to be read.
@@ -29,10 +31,10 @@ pub enum StoreError {
     /// The connection broke while a change was on its way. It may or may not have been written; the versions of
     /// its rows will tell.
     #[error("the connection broke before the answer came: {detail}")]
-    Unknown { detail: String },
+    CommitUnknown { detail: String },
     /// A stored row does not read as what it should be.
     #[error("a stored {kind} does not read back ({key}): {detail}")]
-    BadRow { kind: &'static str, key: String, detail: String },
+    BadRow { kind: RecordKind, key: String, detail: String },
     #[error("the store is closed")]
     Closed,
     #[error("{doing}: {detail}")]
@@ -45,7 +47,7 @@ impl StoreError {
         let path = file.to_owned();
         match self {
             Self::Damaged { detail, .. } => Self::Damaged { path, detail },
-            Self::Foreign { detail, .. } => Self::Foreign { path, detail },
+            Self::NotAStore { detail, .. } => Self::NotAStore { path, detail },
             other => other,
         }
     }
@@ -56,7 +58,7 @@ impl StoreError {
                 "nothing was changed. Keep a copy of {0} and its -wal file, then restore the latest backup, or try: sqlite3 {0} .recover",
                 path.display()
             ),
-            Self::Foreign { .. } => {
+            Self::NotAStore { .. } => {
                 "choose another folder with --state-dir, or another name with --namespace".to_owned()
             }
             Self::InUse { .. } => {
@@ -78,7 +80,7 @@ impl StoreError {
             Self::Unreachable { .. } => {
                 "check the address given with --store and that the server runs".to_owned()
             }
-            Self::Unknown { .. } => "read the rows again before repeating the change".to_owned(),
+            Self::CommitUnknown { .. } => "read the rows again before repeating the change".to_owned(),
             Self::BadRow { .. } => {
                 "the row was damaged or written by hand; restore it from a backup".to_owned()
             }

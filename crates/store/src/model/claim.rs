@@ -30,7 +30,7 @@ pub struct ClaimRequest {
 
 /// A task this worker now works on, and for how long before it must renew.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedTask {
     pub task: Stored<Task>,
     pub lease: Lease,
 }

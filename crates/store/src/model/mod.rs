@@ -9,3 +9,4 @@ pub mod lease;
 pub mod outbox;
 pub mod progress;
 pub mod query;
+pub mod record_kind;

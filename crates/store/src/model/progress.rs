@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// What takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum ProgressStage {
     /// The server does not answer, and is tried again.
     Reaching,
     /// Every page is read, after a stop that nobody saw the end of, or of a copy that is put back.
@@ -18,22 +18,22 @@ pub enum Stage {
 
 /// Nobody, unless somebody says otherwise.
 #[derive(Clone, Default)]
-pub struct Onlooker(Option<Arc<dyn Fn(Stage) + Send + Sync>>);
+pub struct ProgressListener(Option<Arc<dyn Fn(ProgressStage) + Send + Sync>>);
 
-impl Onlooker {
-    pub fn new(tell: impl Fn(Stage) + Send + Sync + 'static) -> Self {
+impl ProgressListener {
+    pub fn new(tell: impl Fn(ProgressStage) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tell)))
     }
 
-    pub(crate) fn tell(&self, stage: Stage) {
+    pub(crate) fn report(&self, stage: ProgressStage) {
         if let Some(tell) = &self.0 {
             tell(stage);
         }
     }
 }
 
-impl fmt::Debug for Onlooker {
+impl fmt::Debug for ProgressListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Onlooker" } else { "nobody" })
+        f.write_str(if self.0.is_some() { "ProgressListener" } else { "nobody" })
     }
 }

@@ -122,7 +122,7 @@ pub struct TaskGroup {
 
 /// What may be forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
+pub struct EventRetention {
     /// Events older than this go, but never those of a task that is not finished.
     pub events_before: Timestamp,
     /// The most rows one call removes, so that it never holds others up.
@@ -130,7 +130,7 @@ pub struct Retention {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneResult {
     pub events: u64,
     /// More is left to remove; call again.
     pub is_more: bool,

@@ -29,21 +29,22 @@ use tokio_postgres::types::ToSql;
 use crate::backend::Backend;
 use crate::columns::{self, WHITESPACE, parse_queue};
 use crate::error::StoreError;
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::commit::Commit;
-use crate::model::event::Recorded;
+use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, FIRST_PROMPT_CHARS_MAX, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter,
-    TaskGroup,
+    Cursor, EventRetention, FIRST_PROMPT_CHARS_MAX, Page, PruneResult, QuestionFilter, TaskDependency,
+    TaskFilter, TaskGroup,
 };
+use crate::model::record_kind::RecordKind;
 use crate::postgres::PostgresStore;
 use crate::postgres::claim::{candidates, claimer};
 use crate::postgres::connect::connector::Params;
 use crate::postgres::connect::pipeline::Param;
 use crate::postgres::decode::{
-    all_stored, bad_row, count, dependency, key, lease, moment, page, recorded, stored, texts, version,
+    all_stored, bad_row, count, dependency, key, lease, page, recorded, stored, texts, timestamp, version,
 };
 use crate::postgres::read::{bulk, filter, groups};
 use crate::postgres::retention;
@@ -79,9 +80,9 @@ impl PostgresStore {
         self.query(doing, &sql, &params).await
     }
 
-    async fn record<T: DeserializeOwned>(&self, kind: &'static str, key: &str) -> Answer<Option<Stored<T>>> {
+    async fn record<T: DeserializeOwned>(&self, kind: RecordKind, key: &str) -> Answer<Option<Stored<T>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = $1 AND key = $2";
-        let rows = self.query("reading a row", sql, &[&kind, &key]).await?;
+        let rows = self.query("reading a row", sql, &[&kind.as_str(), &key]).await?;
         rows.first().map(|row| stored(kind, row)).transpose()
     }
 
@@ -93,29 +94,30 @@ impl PostgresStore {
 impl Backend for PostgresStore {
     async fn now(&self) -> Answer<Timestamp> {
         let rows = self.query("asking for the time", candidates::NOW, &[]).await?;
-        Ok(rows.first().map_or(Timestamp::from_ms(0), |row| moment(row, 0)))
+        Ok(rows.first().map_or(Timestamp::from_ms(0), |row| timestamp(row, 0)))
     }
 
     async fn commit(&self, change: Change) -> Answer<Commit> {
         let (answer, answered) = oneshot::channel();
-        let lane = self.lanes()?.commits;
-        lane.send(committer::Job { change, answer }).await.map_err(|_| StoreError::Closed)?;
-        drop(lane);
+        let sender = self.senders()?.commits;
+        sender.send(committer::CommitJob { change, answer }).await.map_err(|_| StoreError::Closed)?;
+        drop(sender);
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    async fn claim(&self, request: ClaimRequest) -> Answer<Vec<Claimed>> {
+    async fn claim(&self, request: ClaimRequest) -> Answer<Vec<ClaimedTask>> {
         let (answer, answered) = oneshot::channel();
-        let lane = self.lanes()?.claims;
-        lane.send(claimer::Job { request, answer }).await.map_err(|_| StoreError::Closed)?;
-        drop(lane);
+        let sender = self.senders()?.claims;
+        sender.send(claimer::ClaimJob { request, answer }).await.map_err(|_| StoreError::Closed)?;
+        drop(sender);
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
     async fn renew(&self, worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Answer<Vec<AttemptId>> {
         let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
         let rows = self.query("renewing leases", RENEW, &[&worker, &ids, &lease_ms]).await?;
-        let held = rows.iter().map(|row| key("lease", row.get(0))).collect::<Answer<Vec<AttemptId>>>()?;
+        let held =
+            rows.iter().map(|row| key(RecordKind::Lease, row.get(0))).collect::<Answer<Vec<AttemptId>>>()?;
         Ok(attempts.iter().filter(|attempt| !held.contains(attempt)).copied().collect())
     }
 
@@ -132,16 +134,16 @@ impl Backend for PostgresStore {
     }
 
     async fn beat(&self, worker: &Worker) -> Answer<()> {
-        let body = columns::body("worker", worker)?;
+        let body = columns::body(RecordKind::Worker, worker)?;
         self.query("noting a worker", BEAT, &[&worker.name, &body]).await.map(drop)
     }
 
     async fn workers(&self) -> Answer<Vec<Sighting>> {
         let sql = "SELECT name, seen_ms, body FROM workers ORDER BY name";
         let sighting = |row: &Row| {
-            let worker: Worker =
-                serde_json::from_str(row.get(2)).map_err(|error| bad_row("worker", row.get(0), &error))?;
-            Ok(Sighting { worker, seen_at: moment(row, 1) })
+            let worker: Worker = serde_json::from_str(row.get(2))
+                .map_err(|error| bad_row(RecordKind::Worker, row.get(0), &error))?;
+            Ok(Sighting { worker, seen_at: timestamp(row, 1) })
         };
         self.query("reading workers", sql, &[]).await?.iter().map(sighting).collect()
     }
@@ -160,17 +162,17 @@ impl Backend for PostgresStore {
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {
-        self.record("project", &id.to_string()).await
+        self.record(RecordKind::Project, &id.to_string()).await
     }
 
     async fn projects(&self, cursor: Option<Cursor>, limit: u32) -> Answer<Page<Project>> {
         let rows = self.select("listing projects", filter::projects(cursor, limit)).await?;
-        let Page { items, next } = page("project", &rows, limit)?;
+        let Page { items, next } = page(RecordKind::Project, &rows, limit)?;
         Ok(Page { items: items.into_iter().map(|stored| stored.value).collect(), next })
     }
 
     async fn session(&self, id: &SessionId) -> Answer<Option<Stored<Session>>> {
-        self.record("session", id.as_str()).await
+        self.record(RecordKind::Session, id.as_str()).await
     }
 
     async fn messages(&self, session: &SessionId, after: u32, limit: u32) -> Answer<Vec<Message>> {
@@ -178,7 +180,7 @@ impl Backend for PostgresStore {
             WHERE kind = 'message' AND session = $1 AND place > $2 ORDER BY place LIMIT $3";
         let params: Params<'_> = &[&session.as_str(), &i64::from(after), &i64::from(limit)];
         let rows = self.query("reading messages", sql, params).await?;
-        Ok(values(all_stored("message", &rows)?).collect())
+        Ok(values(all_stored(RecordKind::Message, &rows)?).collect())
     }
 
     async fn last_messages(
@@ -190,13 +192,13 @@ impl Backend for PostgresStore {
         let before = before.map_or(i64::MAX, i64::from);
         let params: Params<'_> = &[&session.as_str(), &before, &i64::from(limit)];
         let rows = self.query("reading messages", bulk::LAST_MESSAGES, params).await?;
-        Ok(values(all_stored("message", &rows)?).rev().collect())
+        Ok(values(all_stored(RecordKind::Message, &rows)?).rev().collect())
     }
 
     async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
         let sql = "SELECT id, version, body FROM tasks WHERE id = $1";
         let rows = self.query("reading a task", sql, &[&id.to_string()]).await?;
-        rows.first().map(|row| stored("task", row)).transpose()
+        rows.first().map(|row| stored(RecordKind::Task, row)).transpose()
     }
 
     async fn tasks(
@@ -206,14 +208,14 @@ impl Backend for PostgresStore {
         limit: u32,
     ) -> Answer<Page<Stored<Task>>> {
         let rows = self.select("listing tasks", filter::tasks(filter, cursor, limit)).await?;
-        page("task", &rows, limit)
+        page(RecordKind::Task, &rows, limit)
     }
 
     async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
         let sql = "SELECT t.id, t.version, t.body FROM
             (SELECT id, rank, created_ms FROM ready ORDER BY rank + 0, created_ms, id LIMIT $1) r
             JOIN tasks t ON t.id = r.id ORDER BY r.rank, r.created_ms, r.id";
-        all_stored("task", &self.query("listing ready tasks", sql, &[&i64::from(limit)]).await?)
+        all_stored(RecordKind::Task, &self.query("listing ready tasks", sql, &[&i64::from(limit)]).await?)
     }
 
     async fn ready_count(&self) -> Answer<u64> {
@@ -221,7 +223,7 @@ impl Backend for PostgresStore {
     }
 
     async fn tasks_by_ids(&self, ids: &[TaskId]) -> Answer<Vec<Stored<Task>>> {
-        all_stored("task", &self.query("reading tasks", bulk::TASKS_BY_IDS, &[&texts(ids)]).await?)
+        all_stored(RecordKind::Task, &self.query("reading tasks", bulk::TASKS_BY_IDS, &[&texts(ids)]).await?)
     }
 
     async fn count_tasks(&self, filter: &TaskFilter, max: u32) -> Answer<u64> {
@@ -232,7 +234,7 @@ impl Backend for PostgresStore {
         let rows = self.query("counting tasks", bulk::QUEUE_DEPTHS, &[]).await?;
         let depth = |row: &Row| {
             let name: &str = row.get(0);
-            let queue = parse_queue(name).ok_or_else(|| bad_row("task", name, &"unknown queue"))?;
+            let queue = parse_queue(name).ok_or_else(|| bad_row(RecordKind::Task, name, &"unknown queue"))?;
             Ok((queue, version(row, 1)))
         };
         rows.iter().map(depth).collect()
@@ -246,7 +248,7 @@ impl Backend for PostgresStore {
         }
         let params: Params<'_> = &[&prefix, &format!("{prefix}~"), &i64::from(limit)];
         let rows = self.query("looking for a task", sql, params).await?;
-        rows.iter().map(|row| key("task", row.get(0))).collect()
+        rows.iter().map(|row| key(RecordKind::Task, row.get(0))).collect()
     }
 
     async fn dependencies(&self, task: TaskId) -> Answer<Vec<TaskDependency>> {
@@ -300,33 +302,33 @@ impl Backend for PostgresStore {
         let sql =
             "SELECT key, version, body FROM records WHERE kind = 'attempt' AND task = $1 ORDER BY place";
         let rows = self.query("reading attempts", sql, &[&task.to_string()]).await?;
-        Ok(values(all_stored("attempt", &rows)?).collect())
+        Ok(values(all_stored(RecordKind::Attempt, &rows)?).collect())
     }
 
     async fn attempts_of_many(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
         let rows = self.query("reading attempts", bulk::ATTEMPTS, &[&texts(tasks)]).await?;
-        Ok(values(all_stored("attempt", &rows)?).collect())
+        Ok(values(all_stored(RecordKind::Attempt, &rows)?).collect())
     }
 
     async fn last_attempts(&self, tasks: &[TaskId]) -> Answer<Vec<AttemptRecord>> {
         let rows = self.query("reading attempts", bulk::LAST_ATTEMPTS, &[&texts(tasks)]).await?;
-        Ok(values(all_stored("attempt", &rows)?).collect())
+        Ok(values(all_stored(RecordKind::Attempt, &rows)?).collect())
     }
 
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
-        Ok(self.record("attempt", &id.to_string()).await?.map(|stored| stored.value))
+        Ok(self.record(RecordKind::Attempt, &id.to_string()).await?.map(|stored| stored.value))
     }
 
     async fn workers_of(&self, attempts: &[AttemptId]) -> Answer<BTreeMap<AttemptId, String>> {
         let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
         let rows = self.query("reading attempts", bulk::ATTEMPTS_BY_IDS, &[&ids]).await?;
-        let records: Vec<Stored<AttemptRecord>> = all_stored("attempt", &rows)?;
+        let records: Vec<Stored<AttemptRecord>> = all_stored(RecordKind::Attempt, &rows)?;
         let named = records.into_iter().map(|stored| stored.value.attempt);
         Ok(named.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
-        self.record("question", &id.to_string()).await
+        self.record(RecordKind::Question, &id.to_string()).await
     }
 
     async fn questions(
@@ -336,12 +338,15 @@ impl Backend for PostgresStore {
         limit: u32,
     ) -> Answer<Page<Stored<QuestionRecord>>> {
         let rows = self.select("listing questions", filter::questions(filter, cursor, limit)).await?;
-        page("question", &rows, limit)
+        page(RecordKind::Question, &rows, limit)
     }
 
     async fn questions_by_ids(&self, ids: &[QuestionId]) -> Answer<Vec<Stored<QuestionRecord>>> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        all_stored("question", &self.query("reading questions", bulk::QUESTIONS_BY_IDS, &[&ids]).await?)
+        all_stored(
+            RecordKind::Question,
+            &self.query("reading questions", bulk::QUESTIONS_BY_IDS, &[&ids]).await?,
+        )
     }
 
     async fn questions_of_many(
@@ -350,7 +355,7 @@ impl Backend for PostgresStore {
         is_pending: Option<bool>,
     ) -> Answer<Vec<Stored<QuestionRecord>>> {
         let rows = self.query("reading questions", bulk::QUESTIONS, &[&texts(tasks), &is_pending]).await?;
-        all_stored("question", &rows)
+        all_stored(RecordKind::Question, &rows)
     }
 
     async fn count_questions(&self, filter: &QuestionFilter, max: u32) -> Answer<u64> {
@@ -358,58 +363,58 @@ impl Backend for PostgresStore {
     }
 
     async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {
-        self.record("plan", &breakdown.to_string()).await
+        self.record(RecordKind::Plan, &breakdown.to_string()).await
     }
 
     async fn run(&self, id: RunId) -> Answer<Option<Stored<Run>>> {
-        self.record("run", &id.to_string()).await
+        self.record(RecordKind::Run, &id.to_string()).await
     }
 
     async fn open_runs(&self) -> Answer<Vec<Stored<Run>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'run' AND is_open ORDER BY key";
-        all_stored("run", &self.query("listing runs", sql, &[]).await?)
+        all_stored(RecordKind::Run, &self.query("listing runs", sql, &[]).await?)
     }
 
     async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
-        self.record("loop", session.as_str()).await
+        self.record(RecordKind::Loop, session.as_str()).await
     }
 
     async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'hold' ORDER BY key";
-        all_stored("hold", &self.query("listing holds", sql, &[]).await?)
+        all_stored(RecordKind::Hold, &self.query("listing holds", sql, &[]).await?)
     }
 
     async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
-        self.record("spending", &account.key()).await
+        self.record(RecordKind::Spending, &account.key()).await
     }
 
     async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
-        self.record("access_token", name.as_str()).await
+        self.record(RecordKind::AccessToken, name.as_str()).await
     }
 
     async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
-        all_stored("access_token", &self.query("listing tokens", sql, &[]).await?)
+        all_stored(RecordKind::AccessToken, &self.query("listing tokens", sql, &[]).await?)
     }
 
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
-        Ok(self.record("receipt", key.as_str()).await?.map(|stored| stored.value))
+        Ok(self.record(RecordKind::Receipt, key.as_str()).await?.map(|stored| stored.value))
     }
 
-    async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {
+    async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<StoredEvent>> {
         let sql = "SELECT seq, body FROM events WHERE seq > $1 ORDER BY seq LIMIT $2";
         let rows = self.query("reading events", sql, &[&signed(seq), &i64::from(limit)]).await?;
         rows.iter().map(recorded).collect()
     }
 
-    async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<Recorded>> {
+    async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<StoredEvent>> {
         let sql = "SELECT seq, body FROM events WHERE task = $1 AND seq > $2 ORDER BY seq LIMIT $3";
         let params: Params<'_> = &[&task.to_string(), &signed(after), &i64::from(limit)];
         self.query("reading events", sql, params).await?.iter().map(recorded).collect()
     }
 
     fn subscribe(&self) -> watch::Receiver<u64> {
-        self.inner.news.subscribe()
+        self.inner.feed.subscribe()
     }
 
     async fn pending_effects(&self, after: Option<EffectId>, limit: u32) -> Answer<Vec<PendingEffect>> {
@@ -420,7 +425,7 @@ impl Backend for PostgresStore {
             .map(|row| {
                 let id = EffectId::from_bits(version(row, 0));
                 let effect = serde_json::from_str(row.get(1))
-                    .map_err(|error| bad_row("effect", &id.to_string(), &error))?;
+                    .map_err(|error| bad_row(RecordKind::Effect, &id.to_string(), &error))?;
                 Ok(PendingEffect { id, effect })
             })
             .collect()
@@ -432,7 +437,7 @@ impl Backend for PostgresStore {
         Ok(())
     }
 
-    async fn prune(&self, retention: &Retention) -> Answer<Pruned> {
+    async fn prune(&self, retention: &EventRetention) -> Answer<PruneResult> {
         retention::prune(&self.inner.pool, retention).await
     }
 

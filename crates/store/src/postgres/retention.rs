@@ -1,7 +1,7 @@
 //! Forgetting old history, a bounded piece at a time.
 
 use crate::error::StoreError;
-use crate::model::query::{Pruned, Retention};
+use crate::model::query::{EventRetention, PruneResult};
 use crate::postgres::connect::pool::Pool;
 use crate::postgres::decode::count;
 
@@ -15,10 +15,10 @@ const PRUNE: &str = "WITH old AS MATERIALIZED (
         DELETE FROM events e USING old WHERE e.seq = old.seq RETURNING e.seq
     ) SELECT count(*) FROM gone";
 
-pub(super) async fn prune(pool: &Pool, retention: &Retention) -> Result<Pruned, StoreError> {
+pub(super) async fn prune(pool: &Pool, retention: &EventRetention) -> Result<PruneResult, StoreError> {
     let rows_max = i64::from(retention.rows_max);
     let rows =
         pool.query("forgetting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
     let events = count(rows.first());
-    Ok(Pruned { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
+    Ok(PruneResult { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
 }

@@ -29,12 +29,12 @@ const SWEEP: &[&str] = &[
 const LEFT: &str = "SELECT blocker FROM unblocking LIMIT 1";
 
 #[derive(Clone, Default)]
-pub(super) struct Upkeep {
+pub(super) struct Maintenance {
     claims: Arc<AtomicUsize>,
     sweep: Arc<Notify>,
 }
 
-impl Upkeep {
+impl Maintenance {
     pub(super) fn claimed(&self, count: usize) {
         let before = self.claims.fetch_add(count, Ordering::Relaxed);
         if before / CLAIMS_BETWEEN_SWEEPS != (before + count) / CLAIMS_BETWEEN_SWEEPS {

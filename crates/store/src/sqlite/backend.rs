@@ -25,21 +25,22 @@ use tokio::sync::watch;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::commit::Commit;
-use crate::model::event::Recorded;
+use crate::model::event::StoredEvent;
 use crate::model::lease::Lease;
 use crate::model::outbox::PendingEffect;
 use crate::model::query::{
-    Cursor, Page, Pruned, QuestionFilter, Retention, TaskDependency, TaskFilter, TaskGroup,
+    Cursor, EventRetention, Page, PruneResult, QuestionFilter, TaskDependency, TaskFilter, TaskGroup,
 };
+use crate::model::record_kind::RecordKind;
 use crate::sqlite::SqliteStore;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{body, find, of_attempt, of_task, stored};
-use crate::sqlite::threads::job::Done;
-use crate::sqlite::transaction::Batch;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{attempt_key, body, find, stored, task_key};
+use crate::sqlite::threads::job::WriteOutcome;
+use crate::sqlite::transaction::Transaction;
 use crate::sqlite::write::apply::apply;
-use crate::sqlite::write::rendered::Rendered;
+use crate::sqlite::write::rendered::RenderedChange;
 use crate::sqlite::{file, read, rows, write};
 
 type Answer<T> = Result<T, StoreError>;
@@ -50,26 +51,26 @@ impl Backend for SqliteStore {
     }
 
     async fn commit(&self, change: Change) -> Answer<Commit> {
-        let change = Rendered::of(change)?;
-        let work = move |batch: &mut Batch<'_>| match apply(batch, &change) {
-            Ok(last_seq) => Ok(Done::Keep(Commit::Written { last_seq })),
-            Err(Fault::Conflict(conflict)) => Ok(Done::Undo(Commit::Conflict(conflict))),
+        let change = RenderedChange::render(change)?;
+        let work = move |tx: &mut Transaction<'_>| match apply(tx, &change) {
+            Ok(last_seq) => Ok(WriteOutcome::Keep(Commit::Written { last_seq })),
+            Err(SqliteFault::Conflict(conflict)) => Ok(WriteOutcome::RollBack(Commit::Conflict(conflict))),
             Err(fault) => Err(fault),
         };
         self.0.writer.write("writing a change", work).await
     }
 
-    async fn claim(&self, request: ClaimRequest) -> Answer<Vec<Claimed>> {
+    async fn claim(&self, request: ClaimRequest) -> Answer<Vec<ClaimedTask>> {
         self.0
             .writer
-            .claim("claiming work", move |batch| write::claim::claim(batch, &request).map(Done::Keep))
+            .claim("claiming work", move |tx| write::claim::claim(tx, &request).map(WriteOutcome::Keep))
             .await
     }
 
     async fn renew(&self, worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Answer<Vec<AttemptId>> {
         let (worker, attempts) = (worker.to_owned(), attempts.to_vec());
-        let work = move |batch: &mut Batch<'_>| {
-            write::leases::renew(batch, &worker, &attempts, lease_ms).map(Done::Keep)
+        let work = move |tx: &mut Transaction<'_>| {
+            write::leases::renew(tx, &worker, &attempts, lease_ms).map(WriteOutcome::Keep)
         };
         self.0.writer.write("renewing leases", work).await
     }
@@ -85,7 +86,7 @@ impl Backend for SqliteStore {
 
     async fn beat(&self, worker: &Worker) -> Answer<()> {
         let worker = worker.clone();
-        let work = move |batch: &mut Batch<'_>| write::workers::beat(batch, &worker).map(Done::Keep);
+        let work = move |tx: &mut Transaction<'_>| write::workers::beat(tx, &worker).map(WriteOutcome::Keep);
         self.0.writer.write("noting a worker", work).await
     }
 
@@ -95,26 +96,29 @@ impl Backend for SqliteStore {
 
     async fn forget_worker(&self, name: &str) -> Answer<()> {
         let name = name.to_owned();
-        let work = move |batch: &mut Batch<'_>| write::workers::leave(batch, &name).map(Done::Keep);
+        let work = move |tx: &mut Transaction<'_>| write::workers::forget(tx, &name).map(WriteOutcome::Keep);
         self.0.writer.write("forgetting a worker", work).await
     }
 
     async fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> Answer<bool> {
         let (name, holder) = (name.to_owned(), holder.to_owned());
-        let work =
-            move |batch: &mut Batch<'_>| write::workers::lock(batch, &name, &holder, lock_ms).map(Done::Keep);
+        let work = move |tx: &mut Transaction<'_>| {
+            write::workers::lock(tx, &name, &holder, lock_ms).map(WriteOutcome::Keep)
+        };
         self.0.writer.write("taking a lock", work).await
     }
 
     async fn unlock(&self, name: &str, holder: &str) -> Answer<()> {
         let (name, holder) = (name.to_owned(), holder.to_owned());
-        let work = move |batch: &mut Batch<'_>| write::workers::unlock(batch, &name, &holder).map(Done::Keep);
+        let work = move |tx: &mut Transaction<'_>| {
+            write::workers::unlock(tx, &name, &holder).map(WriteOutcome::Keep)
+        };
         self.0.writer.write("letting a lock go", work).await
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {
         let sql = "SELECT version, body FROM projects WHERE id = ?1";
-        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "project", id);
+        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Project, id);
         self.0.readers.read("reading a project", read).await
     }
 
@@ -126,7 +130,10 @@ impl Backend for SqliteStore {
     async fn session(&self, id: &SessionId) -> Answer<Option<Stored<Session>>> {
         let id = id.to_string();
         let sql = "SELECT version, body FROM sessions WHERE id = ?1";
-        self.0.readers.read("reading a session", move |conn| find(conn, sql, [&id], "session", &id)).await
+        self.0
+            .readers
+            .read("reading a session", move |conn| find(conn, sql, [&id], RecordKind::Session, &id))
+            .await
     }
 
     async fn messages(&self, session: &SessionId, after: u32, limit: u32) -> Answer<Vec<Message>> {
@@ -137,7 +144,7 @@ impl Backend for SqliteStore {
             let mut rows = statement.query((&session, after, limit))?;
             let mut messages = Vec::new();
             while let Some(row) = rows.next()? {
-                messages.push(body(row.get_ref(1)?, "message", &session)?);
+                messages.push(body(row.get_ref(1)?, RecordKind::Message, &session)?);
             }
             Ok(messages)
         };
@@ -156,7 +163,7 @@ impl Backend for SqliteStore {
     }
 
     async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
-        self.0.readers.read("reading a task", move |conn| rows::task(conn, of_task(id))).await
+        self.0.readers.read("reading a task", move |conn| rows::task(conn, task_key(id))).await
     }
 
     async fn tasks(
@@ -243,10 +250,10 @@ impl Backend for SqliteStore {
         let read = move |conn: &rusqlite::Connection| {
             let sql = "SELECT version, body FROM attempts WHERE task = ?1 ORDER BY number";
             let mut statement = conn.prepare_cached(sql)?;
-            let mut rows = statement.query([of_task(task)])?;
+            let mut rows = statement.query([task_key(task)])?;
             let mut attempts = Vec::new();
             while let Some(row) = rows.next()? {
-                attempts.push(body(row.get_ref(1)?, "attempt", task)?);
+                attempts.push(body(row.get_ref(1)?, RecordKind::Attempt, task)?);
             }
             Ok(attempts)
         };
@@ -267,7 +274,7 @@ impl Backend for SqliteStore {
 
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
         let sql = "SELECT version, body FROM attempts WHERE id = ?1";
-        let read = move |conn: &_| find(conn, sql, [of_attempt(id)], "attempt", id);
+        let read = move |conn: &_| find(conn, sql, [attempt_key(id)], RecordKind::Attempt, id);
         let found: Option<Stored<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
@@ -282,7 +289,7 @@ impl Backend for SqliteStore {
 
     async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
         let sql = "SELECT version, body FROM questions WHERE id = ?1";
-        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "question", id);
+        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Question, id);
         self.0.readers.read("reading a question", read).await
     }
 
@@ -321,13 +328,13 @@ impl Backend for SqliteStore {
 
     async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {
         let sql = "SELECT version, body FROM plans WHERE task = ?1";
-        let read = move |conn: &_| find(conn, sql, [of_task(breakdown)], "plan", breakdown);
+        let read = move |conn: &_| find(conn, sql, [task_key(breakdown)], RecordKind::Plan, breakdown);
         self.0.readers.read("reading a plan", read).await
     }
 
     async fn run(&self, id: RunId) -> Answer<Option<Stored<Run>>> {
         let sql = "SELECT version, body FROM runs WHERE id = ?1";
-        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "run", id);
+        let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Run, id);
         self.0.readers.read("reading a run", read).await
     }
 
@@ -338,7 +345,7 @@ impl Backend for SqliteStore {
             let mut rows = statement.query([])?;
             let mut runs = Vec::new();
             while let Some(row) = rows.next()? {
-                runs.push(stored(row, "run", "")?);
+                runs.push(stored(row, RecordKind::Run, "")?);
             }
             Ok(runs)
         };
@@ -348,7 +355,7 @@ impl Backend for SqliteStore {
     async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
-        self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], "loop", &id)).await
+        self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], RecordKind::Loop, &id)).await
     }
 
     async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
@@ -357,7 +364,7 @@ impl Backend for SqliteStore {
             let mut rows = statement.query([])?;
             let mut holds = Vec::new();
             while let Some(row) = rows.next()? {
-                holds.push(stored(row, "hold", "")?);
+                holds.push(stored(row, RecordKind::Hold, "")?);
             }
             Ok(holds)
         };
@@ -367,14 +374,14 @@ impl Backend for SqliteStore {
     async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
         let key = account.key();
         let sql = "SELECT version, body FROM spendings WHERE account = ?1";
-        let read = move |conn: &_| find(conn, sql, [&key], "spending", &key);
+        let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Spending, &key);
         self.0.readers.read("reading what was used", read).await
     }
 
     async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
         let name = name.to_string();
         let sql = "SELECT version, body FROM access_tokens WHERE name = ?1";
-        let read = move |conn: &_| find(conn, sql, [&name], "access_token", &name);
+        let read = move |conn: &_| find(conn, sql, [&name], RecordKind::AccessToken, &name);
         self.0.readers.read("reading a token", read).await
     }
 
@@ -385,7 +392,7 @@ impl Backend for SqliteStore {
             let mut rows = statement.query([])?;
             let mut tokens = Vec::new();
             while let Some(row) = rows.next()? {
-                tokens.push(stored(row, "access_token", "")?);
+                tokens.push(stored(row, RecordKind::AccessToken, "")?);
             }
             Ok(tokens)
         };
@@ -395,17 +402,17 @@ impl Backend for SqliteStore {
     async fn receipt(&self, key: &ReceiptKey) -> Answer<Option<Receipt>> {
         let key = key.to_string();
         let sql = "SELECT version, body FROM receipts WHERE key = ?1";
-        let read = move |conn: &_| find(conn, sql, [&key], "receipt", &key);
+        let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Receipt, &key);
         let found: Option<Stored<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
 
-    async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<Recorded>> {
+    async fn events_after(&self, seq: u64, limit: u32) -> Answer<Vec<StoredEvent>> {
         self.0.readers.read("reading events", move |conn| read::history::events_after(conn, seq, limit)).await
     }
 
-    async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<Recorded>> {
-        let read = move |conn: &_| read::history::task_events(conn, of_task(task), after, limit);
+    async fn task_events(&self, task: TaskId, after: u64, limit: u32) -> Answer<Vec<StoredEvent>> {
+        let read = move |conn: &_| read::history::task_events(conn, task_key(task), after, limit);
         self.0.readers.read("reading events", read).await
     }
 
@@ -420,11 +427,12 @@ impl Backend for SqliteStore {
 
     async fn finish_effects(&self, ids: &[EffectId]) -> Answer<()> {
         let ids = ids.to_vec();
-        let work = move |batch: &mut Batch<'_>| write::history::finish_effects(batch, &ids).map(Done::Keep);
+        let work =
+            move |tx: &mut Transaction<'_>| write::history::finish_effects(tx, &ids).map(WriteOutcome::Keep);
         self.0.writer.write("finishing effects", work).await
     }
 
-    async fn prune(&self, retention: &Retention) -> Answer<Pruned> {
+    async fn prune(&self, retention: &EventRetention) -> Answer<PruneResult> {
         let retention = *retention;
         let found = self
             .0
@@ -432,19 +440,19 @@ impl Backend for SqliteStore {
             .read("looking for old events", move |conn| read::history::forgettable(conn, &retention));
         let found = found.await?;
         let is_more = found.len() >= retention.rows_max as usize;
-        let work = move |batch: &mut Batch<'_>| write::history::forget(batch, &found).map(Done::Keep);
+        let work = move |tx: &mut Transaction<'_>| write::history::forget(tx, &found).map(WriteOutcome::Keep);
         let events = self.0.writer.write("removing old events", work).await?;
-        Ok(Pruned { events, is_more })
+        Ok(PruneResult { events, is_more })
     }
 
     async fn backup(&self, to: &Path) -> Answer<()> {
-        let (to, onlooker) = (to.to_owned(), self.0.onlooker.clone());
-        self.0.readers.read("backing up", move |conn| file::backup::backup(conn, &to, &onlooker)).await
+        let (to, progress) = (to.to_owned(), self.0.progress.clone());
+        self.0.readers.read("backing up", move |conn| file::backup::backup(conn, &to, &progress)).await
     }
 
     async fn close(&self) -> Answer<()> {
-        self.0.let_go();
-        self.0.alive.all_gone().await;
+        self.0.shut_down();
+        self.0.threads.wait_for_none().await;
         Ok(())
     }
 }

@@ -13,32 +13,32 @@ use crate::model::commit::Conflict;
 pub(crate) const BUSY_MS_MAX: u64 = 30_000;
 
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum SqliteFault {
     Sqlite(rusqlite::Error),
     Store(StoreError),
     /// Not a failure: the answer of a change that cannot be written as things stand.
     Conflict(Conflict),
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for SqliteFault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for SqliteFault {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Conflict> for Fault {
+impl From<Conflict> for SqliteFault {
     fn from(conflict: Conflict) -> Self {
         Self::Conflict(conflict)
     }
 }
 
-impl Fault {
+impl SqliteFault {
     /// The error a caller sees. `doing` is what was being done to the file at `path`.
     pub(crate) fn into_error(self, path: &Path, doing: &'static str) -> StoreError {
         match self {
@@ -53,7 +53,7 @@ pub(crate) fn sqlite_error(error: &rusqlite::Error, path: &Path, doing: &'static
     let (path, detail) = (path.to_owned(), error.to_string());
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, detail },
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign { path, detail },
+        Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path, detail },
         Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
             StoreError::ReadOnly { path, detail }

@@ -19,32 +19,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
 pub use self::file::restore::restore;
-pub use self::options::{Clock, SqliteOptions};
+pub use self::options::{SqliteOptions, StoreClock};
 
-use self::fault::Fault;
+use self::fault::SqliteFault;
 use self::file::open;
 use self::read::history::last_seq;
-use self::threads::poller::{Keeper, KeeperHandle};
-use self::threads::queue::Message;
+use self::threads::poller::{ChangePoller, ChangePollerHandle};
+use self::threads::queue::WriterMessage;
 use self::threads::readers::Readers;
-use self::threads::thread_count::Alive;
+use self::threads::thread_count::ThreadCount;
 use self::threads::writer::{Writer, WriterHandle};
 use crate::error::StoreError;
-use crate::model::progress::Onlooker;
+use crate::model::progress::ProgressListener;
 
 /// A store in one SQLite file. Cheap to clone.
 #[derive(Clone)]
-pub struct SqliteStore(Arc<Inner>);
+pub struct SqliteStore(Arc<SqliteInner>);
 
-struct Inner {
+struct SqliteInner {
     path: Arc<PathBuf>,
-    clock: Clock,
+    clock: StoreClock,
     writer: WriterHandle,
     readers: Readers,
     newest: Arc<watch::Sender<u64>>,
-    keeper: Mutex<Option<KeeperHandle>>,
-    alive: Alive,
-    onlooker: Onlooker,
+    poller: Mutex<Option<ChangePollerHandle>>,
+    threads: ThreadCount,
+    progress: ProgressListener,
 }
 
 impl SqliteStore {
@@ -54,33 +54,33 @@ impl SqliteStore {
     /// It reads and may write files before it returns. After an unclean stop it looks the whole file over,
     /// which takes seconds for a large one.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let SqliteOptions { clock, pages_max, onlooker } = options;
-        let hold = open::prepare(path, &onlooker)?;
+        let SqliteOptions { clock, pages_max, progress } = options;
+        let lock = open::prepare(path, &progress)?;
         let conn = open::connect(path)?;
-        let failed = |error: rusqlite::Error| Fault::from(error).into_error(path, "opening the store");
+        let failed = |error: rusqlite::Error| SqliteFault::from(error).into_error(path, "opening the store");
         if let Some(pages) = pages_max {
             conn.pragma_update(None, "max_page_count", pages).map_err(failed)?;
         }
         let last_seq = last_seq(&conn).map_err(failed)?;
-        let (path, alive) = (Arc::new(path.to_owned()), Alive::new());
+        let (path, threads) = (Arc::new(path.to_owned()), ThreadCount::new());
         let newest = Arc::new(watch::Sender::new(last_seq));
         let writer = Writer {
             path: Arc::clone(&path),
             clock: Arc::clone(&clock),
             newest: Arc::clone(&newest),
-            hold,
-            here: alive.one_more(),
+            lock,
+            guard: threads.enter(),
         };
         let writer = writer.start(conn)?;
-        let keeper = Keeper {
+        let poller = ChangePoller {
             path: Arc::clone(&path),
             newest: Arc::clone(&newest),
             writer: writer.clone(),
-            here: alive.one_more(),
+            guard: threads.enter(),
         };
-        let keeper = Mutex::new(Some(keeper.start()?));
-        let readers = Readers::new(&path, alive.clone());
-        Ok(Self(Arc::new(Inner { path, clock, writer, readers, newest, keeper, alive, onlooker })))
+        let poller = Mutex::new(Some(poller.start()?));
+        let readers = Readers::new(&path, threads.clone());
+        Ok(Self(Arc::new(SqliteInner { path, clock, writer, readers, newest, poller, threads, progress })))
     }
 
     /// The file it is in.
@@ -89,18 +89,18 @@ impl SqliteStore {
     }
 }
 
-impl Inner {
+impl SqliteInner {
     /// Tells the threads to end once they have finished what they have.
-    fn let_go(&self) {
+    fn shut_down(&self) {
         self.readers.close();
-        drop(self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.poller.lock().unwrap_or_else(PoisonError::into_inner).take());
         // It is gone already when the store was closed before.
-        let _ = self.writer.send(Message::Close);
+        let _ = self.writer.send(WriterMessage::Close);
     }
 }
 
-impl Drop for Inner {
+impl Drop for SqliteInner {
     fn drop(&mut self) {
-        self.let_go();
+        self.shut_down();
     }
 }

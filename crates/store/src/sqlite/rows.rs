@@ -12,24 +12,25 @@ use rusqlite::{Connection, Params, Row, Statement};
 use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 
 #[expect(clippy::needless_pass_by_value, reason = "called with ids, numbers, texts and errors alike")]
-pub(crate) fn bad_row(kind: &'static str, key: impl ToString, detail: impl ToString) -> StoreError {
+pub(crate) fn bad_row(kind: RecordKind, key: impl ToString, detail: impl ToString) -> StoreError {
     StoreError::BadRow { kind, key: key.to_string(), detail: detail.to_string() }
 }
 
 /// A task's id as it is stored.
-pub(crate) fn of_task(id: TaskId) -> i64 {
+pub(crate) fn task_key(id: TaskId) -> i64 {
     i64::from(id.bits())
 }
 
-pub(crate) fn of_attempt(id: AttemptId) -> i64 {
+pub(crate) fn attempt_key(id: AttemptId) -> i64 {
     id.bits().cast_signed()
 }
 
-pub(crate) fn task_id(stored: i64) -> Result<TaskId, Fault> {
-    let bits = u32::try_from(stored).map_err(|error| bad_row("task id", stored, error))?;
+pub(crate) fn task_id(stored: i64) -> Result<TaskId, SqliteFault> {
+    let bits = u32::try_from(stored).map_err(|error| bad_row(RecordKind::Task, stored, error))?;
     Ok(TaskId::from_bits(bits))
 }
 
@@ -40,8 +41,8 @@ pub(crate) const fn attempt_id(stored: i64) -> AttemptId {
 /// A role or an agent's name.
 pub(crate) fn name<T: FromStr<Err: ToString>>(
     stored: FromSqlResult<&str>,
-    kind: &'static str,
-) -> Result<T, Fault> {
+    kind: RecordKind,
+) -> Result<T, SqliteFault> {
     let text = stored.map_err(|error| bad_row(kind, "", error))?;
     text.parse().map_err(|error: T::Err| bad_row(kind, text, error.to_string()).into())
 }
@@ -49,9 +50,9 @@ pub(crate) fn name<T: FromStr<Err: ToString>>(
 /// The JSON in a column. The key only says which row it was, should it not read back.
 pub(crate) fn body<T: DeserializeOwned>(
     stored: ValueRef<'_>,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<T, Fault> {
+) -> Result<T, SqliteFault> {
     let text = stored.as_str().map_err(|error| bad_row(kind, key.to_string(), error))?;
     serde_json::from_str(text).map_err(|error| bad_row(kind, key, error).into())
 }
@@ -59,9 +60,9 @@ pub(crate) fn body<T: DeserializeOwned>(
 /// A row of (version, body).
 pub(crate) fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Stored<T>, Fault> {
+) -> Result<Stored<T>, SqliteFault> {
     let version = row.get::<_, i64>(0)?.cast_unsigned();
     Ok(Stored { version, value: body(row.get_ref(1)?, kind, key)? })
 }
@@ -71,9 +72,9 @@ pub(crate) fn find<T: DeserializeOwned>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Stored<T>>, SqliteFault> {
     one(&mut *conn.prepare_cached(sql)?, params, kind, key)
 }
 
@@ -81,30 +82,30 @@ pub(crate) fn find<T: DeserializeOwned>(
 fn one<T: DeserializeOwned>(
     statement: &mut Statement<'_>,
     params: impl Params,
-    kind: &'static str,
+    kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Stored<T>>, SqliteFault> {
     let mut rows = statement.query(params)?;
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
 pub(crate) const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
 
-pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    find(conn, TASK, [id], "task", id)
+pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
+    find(conn, TASK, [id], RecordKind::Task, id)
 }
 
 /// As `task`, with a statement at hand.
-pub(crate) fn task_by(statement: &mut Statement<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
-    one(statement, [id], "task", id)
+pub(crate) fn task_by(statement: &mut Statement<'_>, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
+    one(statement, [id], RecordKind::Task, id)
 }
 
-pub(crate) fn share(project: Option<i64>, person: Option<&str>) -> Result<Share, Fault> {
+pub(crate) fn share(project: Option<i64>, person: Option<&str>) -> Result<Share, SqliteFault> {
     let project = project.map(project_id).transpose()?;
     Ok(Share { project, person: person.and_then(|person| NonBlank::new(person).ok()) })
 }
 
-pub(crate) fn project_id(stored: i64) -> Result<ProjectId, Fault> {
-    let bits = u32::try_from(stored).map_err(|error| bad_row("project id", stored, error))?;
+pub(crate) fn project_id(stored: i64) -> Result<ProjectId, SqliteFault> {
+    let bits = u32::try_from(stored).map_err(|error| bad_row(RecordKind::Project, stored, error))?;
     Ok(ProjectId::from_bits(bits))
 }

@@ -1,7 +1,7 @@
 //! The SQL that Baton prints, run on a real server: the roles it makes can do their work, and nothing beside it.
 
 use baton_core::time::Timestamp;
-use baton_store::model::query::Retention;
+use baton_store::model::query::EventRetention;
 use baton_store::postgres::{SetupNames, setup_sql};
 use baton_store::{Backend, PostgresOptions, PostgresStore};
 
@@ -64,7 +64,7 @@ fn the_daily_role_does_its_work_and_nothing_else() {
         let claimed = store.claim(request("worker", 5)).await.unwrap();
         assert_eq!(claimed.iter().map(|one| one.task.value.id()).collect::<Vec<_>>(), [task_id(2)]);
         assert!(store.events_after(0, 100).await.unwrap().len() > 3);
-        store.prune(&Retention { events_before: Timestamp::from_ms(1), rows_max: 10 }).await.unwrap();
+        store.prune(&EventRetention { events_before: Timestamp::from_ms(1), rows_max: 10 }).await.unwrap();
         store.close().await.unwrap();
 
         let daily = address(&names.role, &names.database);

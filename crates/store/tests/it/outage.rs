@@ -39,7 +39,7 @@ async fn write_pairs(
                 acknowledged.send_modify(|count| *count += 1);
             }
             // Not written, or nobody knows; either way nobody was told that it is.
-            Err(StoreError::Unknown { .. } | StoreError::Unreachable { .. }) => {}
+            Err(StoreError::CommitUnknown { .. } | StoreError::Unreachable { .. }) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -115,7 +115,7 @@ fn news_comes_again_after_the_server_does() {
                     Ok(Commit::Written { last_seq }) => break last_seq,
                     // It was written after all, and it is the only one.
                     Ok(Commit::Conflict(_)) => break u64::from(number),
-                    Err(StoreError::Unknown { .. }) => {}
+                    Err(StoreError::CommitUnknown { .. }) => {}
                     other => panic!("{other:?}"),
                 }
             };

@@ -38,13 +38,13 @@ fn refused(path: &Path) -> StoreError {
 fn a_file_that_is_not_ours_is_refused() {
     let place = Sqlite::new();
     fs::write(place.path(), "Dear diary, today I wrote a scheduler.").unwrap();
-    assert!(matches!(refused(&place.path()), StoreError::Foreign { .. }));
+    assert!(matches!(refused(&place.path()), StoreError::NotAStore { .. }));
 
     let other = place.folder.path().join("other.db");
     let conn = rusqlite::Connection::open(&other).unwrap();
     conn.execute_batch("CREATE TABLE diary (line TEXT)").unwrap();
     drop(conn);
-    assert!(matches!(refused(&other), StoreError::Foreign { .. }));
+    assert!(matches!(refused(&other), StoreError::NotAStore { .. }));
 }
 
 #[test]

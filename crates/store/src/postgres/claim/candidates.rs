@@ -12,11 +12,12 @@ use tokio_postgres::Row;
 
 use crate::error::StoreError;
 use crate::model::claim::ClaimRequest;
-use crate::postgres::connect::connector::Link;
-use crate::postgres::connect::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::postgres::connect::connector::PgConnection;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::version;
-use crate::postgres::decode::{bad_row, moment};
+use crate::postgres::decode::{bad_row, timestamp};
 
 pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /// The time, and whether any project has a limit of its own.
@@ -46,15 +47,15 @@ const ROOM_FAR: u32 = 1_024;
 const DOING: &str = "looking for work";
 
 /// A ready task, locked.
-pub(crate) struct Found {
+pub(crate) struct LockedTask {
     pub(crate) task: Stored<Task>,
     pub(crate) open_blockers: u32,
 }
 
-pub(crate) struct Seen {
+pub(crate) struct ClaimView {
     pub(crate) now: Timestamp,
     pub(crate) load: Load,
-    pub(crate) found: BTreeMap<TaskId, Found>,
+    pub(crate) found: BTreeMap<TaskId, LockedTask>,
     /// The first candidate that does not read back.
     pub(crate) bad: Option<StoreError>,
     /// The limits that projects have of their own, once somebody looked at them.
@@ -64,7 +65,7 @@ pub(crate) struct Seen {
     unaccepted_max: i64,
 }
 
-impl Seen {
+impl ClaimView {
     pub(crate) fn new(now: Timestamp, load: Load, own_limits: BTreeMap<ProjectId, u32>) -> Self {
         let has_own_limits = !own_limits.is_empty();
         Self { now, load, found: BTreeMap::new(), bad: None, own_limits, has_own_limits, unaccepted_max: 0 }
@@ -72,18 +73,18 @@ impl Seen {
 
     /// Begins the transaction, unless it `has_begun`, and reads it all in one round trip.
     pub(crate) async fn read(
-        link: &Link,
+        conn: &PgConnection,
         has_begun: bool,
         wanted: &BTreeMap<Role, usize>,
         is_limited: bool,
         unaccepted_max: u32,
         fit: &Fit,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, PostgresFault> {
         let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
         let counts: Vec<i64> =
             wanted.values().map(|count| i64::try_from(*count).unwrap_or(i64::MAX)).collect();
         let unaccepted_max = i64::from(unaccepted_max);
-        let mut pipeline = Pipeline::new(link, DOING);
+        let mut pipeline = Pipeline::new(conn, DOING);
         if !has_begun {
             pipeline.run("BEGIN");
         }
@@ -97,7 +98,7 @@ impl Seen {
         let mut answers = pipeline.flush().await?;
         let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();
         let beginning = take(beginning);
-        let now = beginning.first().map_or(Timestamp::from_ms(0), |row| moment(row, 0));
+        let now = beginning.first().map_or(Timestamp::from_ms(0), |row| timestamp(row, 0));
         let has_own_limits = beginning.first().is_some_and(|row| row.get(1));
         let load = load(&take(running), &take(unaccepted))?;
         let mut seen = Self { has_own_limits, unaccepted_max, ..Self::new(now, load, BTreeMap::new()) };
@@ -108,9 +109,9 @@ impl Seen {
     }
 
     /// Counts what runs once more, now that nobody else may change it.
-    pub(crate) async fn read_load_again(&mut self, link: &Link) -> Result<(), Fault> {
-        let running = link.query(DOING, RUNNING, &[&true]).await?;
-        let unaccepted = link.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
+    pub(crate) async fn reload_load(&mut self, conn: &PgConnection) -> Result<(), PostgresFault> {
+        let running = conn.query(DOING, RUNNING, &[&true]).await?;
+        let unaccepted = conn.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
         self.load = load(&running, &unaccepted)?;
         Ok(())
     }
@@ -120,18 +121,19 @@ impl Seen {
             Ok(value) => {
                 let open_blockers = u32::try_from(row.get::<_, i64>(3)).unwrap_or(u32::MAX);
                 let task = Stored { version: version(row, 1), value };
-                self.found.insert(task.value.id(), Found { task, open_blockers });
+                self.found.insert(task.value.id(), LockedTask { task, open_blockers });
             }
-            Err(error) => self.bad = self.bad.take().or(Some(bad_row("task", row.get(0), &error))),
+            Err(error) => self.bad = self.bad.take().or(Some(bad_row(RecordKind::Task, row.get(0), &error))),
         }
     }
 }
 
-fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, Fault> {
+fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, PostgresFault> {
     let mut all: Vec<(Role, AgentName)> = Vec::new();
     for row in running {
         let (role, agent): (&str, &str) = (row.get(0), row.get(1));
-        let bad = |error: &dyn std::fmt::Display| Fault::Final(bad_row("lease", role, error));
+        let bad =
+            |error: &dyn std::fmt::Display| PostgresFault::Final(bad_row(RecordKind::Lease, role, error));
         let pair =
             (role.parse::<Role>().map_err(|e| bad(&e))?, agent.parse::<AgentName>().map_err(|e| bad(&e))?);
         all.extend(std::iter::repeat_n(pair, usize::try_from(row.get::<_, i64>(2)).unwrap_or(0)));

@@ -15,19 +15,22 @@ use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::StoreError;
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::lease::Lease;
-use crate::postgres::claim::candidates::{Found, Seen, is_limited, is_near, unaccepted_max, wanted};
+use crate::model::record_kind::RecordKind;
+use crate::postgres::claim::candidates::{
+    ClaimView, LockedTask, is_limited, is_near, unaccepted_max, wanted,
+};
 use crate::postgres::claim::shares;
-use crate::postgres::connect::connector::{Connector, Link};
+use crate::postgres::connect::connector::{Connector, PgConnection};
 use crate::postgres::connect::pipeline::Pipeline;
-use crate::postgres::notify::feed::News;
-use crate::postgres::upkeep::Upkeep;
-use crate::postgres::write::batch::Batch;
-use crate::postgres::write::commit::{self, Failed};
-use crate::postgres::write::facts::{Known, TaskFacts};
-use crate::postgres::write::lock::TAKE_TURN;
-use crate::postgres::writer::slot::Line;
+use crate::postgres::notify::feed::CommitFeed;
+use crate::postgres::upkeep::Maintenance;
+use crate::postgres::write::batch::WriteBatch;
+use crate::postgres::write::commit::{self, CommitFailure};
+use crate::postgres::write::facts::{LockedRows, TaskFacts};
+use crate::postgres::write::lock::ADVISORY_LOCK;
+use crate::postgres::writer::slot::WriterSlot;
 
 /// Processes that claim at the same time. One alone counts what runs exactly, and finds no candidate in other hands.
 const AT_ONCE: u64 = 1;
@@ -36,34 +39,39 @@ const REQUESTS_MAX: usize = 256;
 
 const DOING: &str = "claiming";
 
-type Answer = Result<Vec<Claimed>, StoreError>;
+type Reply = Result<Vec<ClaimedTask>, StoreError>;
 
-pub(crate) struct Job {
+pub(crate) struct ClaimJob {
     pub(crate) request: ClaimRequest,
-    pub(crate) answer: oneshot::Sender<Answer>,
+    pub(crate) answer: oneshot::Sender<Reply>,
 }
 
 pub(crate) struct Claimer {
-    line: Line,
-    news: News,
-    upkeep: Upkeep,
+    slot: WriterSlot,
+    feed: CommitFeed,
+    upkeep: Maintenance,
     /// Whether some project had a limit of its own when we last looked; then the next look is by share at once.
     has_own_limits: bool,
 }
 
 impl Claimer {
-    pub(crate) fn new(connector: Connector, news: News, upkeep: Upkeep) -> Self {
-        Self { line: Line::new(connector, DOING, "claims", AT_ONCE), news, upkeep, has_own_limits: false }
+    pub(crate) fn new(connector: Connector, feed: CommitFeed, upkeep: Maintenance) -> Self {
+        Self {
+            slot: WriterSlot::new(connector, DOING, "claims", AT_ONCE),
+            feed,
+            upkeep,
+            has_own_limits: false,
+        }
     }
 
-    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<ClaimJob>) {
         while let Some(first) = jobs.recv().await {
-            let turn = self.line.take_turn().await;
+            let acquired = self.slot.acquire().await;
             // With those who came while we waited.
             let more = iter::from_fn(|| jobs.try_recv().ok()).take(REQUESTS_MAX - 1);
-            let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Answer>>) =
+            let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Reply>>) =
                 iter::once(first).chain(more).map(|job| (job.request, job.answer)).unzip();
-            let claimed = match turn {
+            let claimed = match acquired {
                 Ok(()) => self.claim_together(&requests).await,
                 Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
             };
@@ -76,39 +84,45 @@ impl Claimer {
 
     /// Begins the transaction, unless it has. Mostly it does not matter whose a task is, and the first of each role will
     /// do.
-    async fn look(&mut self, link: &Link, has_turn: bool, requests: &[ClaimRequest]) -> Result<Seen, Failed> {
+    async fn view(
+        &mut self,
+        conn: &PgConnection,
+        holds_slot: bool,
+        requests: &[ClaimRequest],
+    ) -> Result<ClaimView, CommitFailure> {
         let fit = Fit::union(requests.iter().map(|request| &request.fit));
         if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
             let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
             let wanted = wanted(requests);
-            let mut seen = Seen::read(link, has_turn, &wanted, is_limited, unaccepted_max, &fit).await?;
+            let mut seen =
+                ClaimView::read(conn, holds_slot, &wanted, is_limited, unaccepted_max, &fit).await?;
             if !seen.has_own_limits {
                 let is_near = |request| is_near(request, &seen.load);
-                if !has_turn && !seen.found.is_empty() && requests.iter().any(is_near) {
-                    link.query(DOING, TAKE_TURN, &[&self.line.turn()]).await?;
-                    seen.read_load_again(link).await?;
+                if !holds_slot && !seen.found.is_empty() && requests.iter().any(is_near) {
+                    conn.query(DOING, ADVISORY_LOCK, &[&self.slot.lock_name()]).await?;
+                    seen.reload_load(conn).await?;
                 }
                 return Ok(seen);
             }
-            if !has_turn {
+            if !holds_slot {
                 // The turn is taken with no row in hand.
-                link.run(DOING, "ROLLBACK").await?;
+                conn.run(DOING, "ROLLBACK").await?;
             }
         }
-        let turn = (!has_turn).then(|| self.line.turn().to_owned());
-        let seen = shares::read(link, turn, requests, &fit).await?;
+        let acquired = (!holds_slot).then(|| self.slot.lock_name().to_owned());
+        let seen = shares::read(conn, acquired, requests, &fit).await?;
         self.has_own_limits = seen.has_own_limits;
         Ok(seen)
     }
 
-    async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Answer> {
-        match self.try_hard(requests).await {
+    async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Reply> {
+        match self.claim_with_retry(requests).await {
             Ok(answers) => answers,
             // One of them cannot be served at all. Alone, it takes no other with it.
             Err(StoreError::Backend { .. }) if requests.len() > 1 => {
                 let mut answers = Vec::with_capacity(requests.len());
                 for request in requests {
-                    let answer = self.try_hard(std::slice::from_ref(request)).await;
+                    let answer = self.claim_with_retry(std::slice::from_ref(request)).await;
                     answers.push(
                         answer.and_then(|mut answers| answers.pop().unwrap_or(Err(StoreError::Closed))),
                     );
@@ -119,56 +133,56 @@ impl Claimer {
         }
     }
 
-    async fn try_hard(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Answer>, StoreError> {
+    async fn claim_with_retry(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Reply>, StoreError> {
         loop {
-            let (link, has_turn) = self.line.link().await?;
-            match self.attempt(&link, has_turn, requests).await {
+            let (conn, holds_slot) = self.slot.connection().await?;
+            match self.try_claim(&conn, holds_slot, requests).await {
                 Ok(answers) => {
-                    self.line.written(link);
+                    self.slot.release(conn);
                     return Ok(answers);
                 }
-                Err(failed) => self.line.failed(link, failed).await?,
+                Err(failed) => self.slot.roll_back(conn, failed).await?,
             }
         }
     }
 
-    async fn attempt(
+    async fn try_claim(
         &mut self,
-        link: &Link,
-        has_turn: bool,
+        conn: &PgConnection,
+        holds_slot: bool,
         requests: &[ClaimRequest],
-    ) -> Result<Vec<Answer>, Failed> {
-        let seen = self.look(link, has_turn, requests).await?;
-        let mut batch = Batch::new(known(&seen.found));
-        let answers = hand_out(seen, requests, &mut batch);
+    ) -> Result<Vec<Reply>, CommitFailure> {
+        let seen = self.view(conn, holds_slot, requests).await?;
+        let mut batch = WriteBatch::new(known(&seen.found));
+        let answers = assign(seen, requests, &mut batch);
         if batch.writes.leases.is_empty() {
-            link.run(DOING, "ROLLBACK").await?;
+            conn.run(DOING, "ROLLBACK").await?;
             return Ok(answers);
         }
-        let mut pipeline = Pipeline::new(link, DOING);
+        let mut pipeline = Pipeline::new(conn, DOING);
         commit::rows(&mut pipeline, &batch.writes).await?;
-        let written = commit::finish(pipeline, batch.known(), &batch.writes, self.line.schema()).await?;
-        self.news.written(written.seq_before + batch.writes.events.len() as u64, written.is_told);
+        let written = commit::finish(pipeline, batch.known(), &batch.writes, self.slot.schema()).await?;
+        self.feed.note_commit(written.seq_before + batch.writes.events.len() as u64, written.is_announced);
         self.upkeep.claimed(batch.writes.leases.len());
         Ok(answers)
     }
 }
 
-fn known(found: &BTreeMap<TaskId, Found>) -> Known {
-    let mut known = Known::default();
+fn known(found: &BTreeMap<TaskId, LockedTask>) -> LockedRows {
+    let mut known = LockedRows::default();
     for (id, found) in found {
-        known.versions.insert(("task", id.to_string()), found.task.version);
+        known.versions.insert((RecordKind::Task, id.to_string()), found.task.version);
         known.tasks.insert(*id, TaskFacts { is_claimable: true, ..TaskFacts::default() });
     }
     known
 }
 
 /// Gives each request, in the order they came, what core picks from what is left.
-fn hand_out(mut seen: Seen, requests: &[ClaimRequest], batch: &mut Batch) -> Vec<Answer> {
+fn assign(mut seen: ClaimView, requests: &[ClaimRequest], batch: &mut WriteBatch) -> Vec<Reply> {
     let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
         let mut claimed = Vec::new();
-        for candidate in chosen(&seen, request) {
+        for candidate in pick_for(&seen, request) {
             let Some(attempt) = request.attempt_ids.get(claimed.len()) else { break };
             let Some(found) = seen.found.remove(&candidate.task) else { continue };
             seen.load.start(&candidate.role, &candidate.agent);
@@ -196,7 +210,7 @@ fn hand_out(mut seen: Seen, requests: &[ClaimRequest], batch: &mut Batch) -> Vec
     answers
 }
 
-fn chosen(seen: &Seen, request: &ClaimRequest) -> Vec<Candidate> {
+fn pick_for(seen: &ClaimView, request: &ClaimRequest) -> Vec<Candidate> {
     let candidates: Vec<Candidate> = seen
         .found
         .values()
@@ -220,12 +234,12 @@ fn chosen(seen: &Seen, request: &ClaimRequest) -> Vec<Candidate> {
 
 /// Core's claim of one task, taken into the batch. A task that core refuses stays where it is.
 fn claim(
-    found: &Found,
+    found: &LockedTask,
     lease: Lease,
     request: &ClaimRequest,
     now: Timestamp,
-    batch: &mut Batch,
-) -> Option<Claimed> {
+    batch: &mut WriteBatch,
+) -> Option<ClaimedTask> {
     let command = Command::Claim {
         attempt: lease.attempt,
         agent: lease.agent.clone(),
@@ -239,5 +253,5 @@ fn claim(
     let task: Task = transition.task.clone();
     batch.take(Change::transition(found.task.version, transition)).ok()?;
     batch.writes.leases.push(lease.clone());
-    Some(Claimed { task: Stored { version: found.task.version + 1, value: task }, lease })
+    Some(ClaimedTask { task: Stored { version: found.task.version + 1, value: task }, lease })
 }

@@ -14,12 +14,13 @@ use tokio_postgres::Row;
 
 use crate::error::StoreError;
 use crate::model::claim::ClaimRequest;
-use crate::postgres::claim::candidates::{NOW, Seen, UNACCEPTED, unaccepted_max, wanted};
-use crate::postgres::connect::connector::Link;
-use crate::postgres::connect::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::postgres::claim::candidates::{ClaimView, NOW, UNACCEPTED, unaccepted_max, wanted};
+use crate::postgres::connect::connector::PgConnection;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
-use crate::postgres::decode::{key, moment, share};
-use crate::postgres::write::lock::TAKE_TURN;
+use crate::postgres::decode::{key, share, timestamp};
+use crate::postgres::write::lock::ADVISORY_LOCK;
 
 const RUNNING: &str =
     "SELECT role, agent, count(*), project, person FROM leases GROUP BY role, agent, project, person";
@@ -56,17 +57,17 @@ pub(crate) fn capacity(request: &ClaimRequest, own: &BTreeMap<ProjectId, u32>) -
 
 /// Begins the transaction, takes the turn named `turn` and looks. None where the transaction has it already.
 pub(crate) async fn read(
-    link: &Link,
-    turn: Option<String>,
+    conn: &PgConnection,
+    advisory_lock: Option<String>,
     requests: &[ClaimRequest],
     fit: &Fit,
-) -> Result<Seen, Fault> {
+) -> Result<ClaimView, PostgresFault> {
     let wanted = wanted(requests);
     let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
-    let mut pipeline = Pipeline::new(link, DOING);
-    if let Some(turn) = turn {
+    let mut pipeline = Pipeline::new(conn, DOING);
+    if let Some(advisory_lock) = advisory_lock {
         pipeline.run("BEGIN");
-        pipeline.add(TAKE_TURN, params![turn]).await?;
+        pipeline.add(ADVISORY_LOCK, params![advisory_lock]).await?;
     }
     let now = pipeline.add(NOW, params![]).await?;
     let running = pipeline.add(RUNNING, params![]).await?;
@@ -75,31 +76,31 @@ pub(crate) async fn read(
     let shares = pipeline.add(SHARES, params![roles]).await?;
     let mut answers = pipeline.flush().await?;
     let mut take = |place: usize| answers.get_mut(place).map(std::mem::take).unwrap_or_default();
-    let now = take(now).first().map_or(Timestamp::from_ms(0), |row| moment(row, 0));
-    let load = load(&take(running), &take(unaccepted)).map_err(Fault::Final)?;
-    let own = own_limits(&take(limits)).map_err(Fault::Final)?;
+    let now = take(now).first().map_or(Timestamp::from_ms(0), |row| timestamp(row, 0));
+    let load = load(&take(running), &take(unaccepted)).map_err(PostgresFault::Final)?;
+    let own = own_limits(&take(limits)).map_err(PostgresFault::Final)?;
     let capacities: Vec<Capacity> = requests.iter().map(|request| capacity(request, &own)).collect();
-    let open = open(&take(shares), &wanted, &capacities, &load, fit).map_err(Fault::Final)?;
-    let mut seen = Seen::new(now, load, own);
+    let open = open(&take(shares), &wanted, &capacities, &load, fit).map_err(PostgresFault::Final)?;
+    let mut seen = ClaimView::new(now, load, own);
     if open.is_empty() {
         return Ok(seen);
     }
     let labels: Vec<String> = fit.labels.iter().map(ToString::to_string).collect();
-    let column = |of: fn(&Open) -> String| open.iter().map(of).collect::<Vec<_>>();
+    let column = |of: fn(&OpenShare) -> String| open.iter().map(of).collect::<Vec<_>>();
     let (roles, projects, persons) = (
         column(|open| open.role.clone()),
         column(|open| open.project.clone()),
         column(|open| open.person.clone()),
     );
     let room: Vec<i64> = open.iter().map(|open| open.wanted).collect();
-    for row in link.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels]).await? {
+    for row in conn.query(DOING, CANDIDATES, &[&roles, &projects, &persons, &room, &labels]).await? {
         seen.learn(&row);
     }
     Ok(seen)
 }
 
 /// A share with room, as the tables have it.
-struct Open {
+struct OpenShare {
     role: String,
     project: String,
     person: String,
@@ -113,17 +114,17 @@ fn open(
     capacities: &[Capacity],
     load: &Load,
     fit: &Fit,
-) -> Result<Vec<Open>, StoreError> {
+) -> Result<Vec<OpenShare>, StoreError> {
     let mut open = Vec::new();
     for row in shares {
-        let role: Role = key("ready task", row.get(0))?;
+        let role: Role = key(RecordKind::Task, row.get(0))?;
         let share: Share = share(row, 1)?;
         // Of several requests the one with the widest limits decides how far to look; each is judged by its own.
         let room = capacities.iter().map(|capacity| share.room(capacity, load)).max().unwrap_or(0);
         let asked = wanted.get(&role).copied().unwrap_or(0).min(usize::try_from(room).unwrap_or(usize::MAX));
         if asked > 0 && fit.reaches(share.project) {
             let wanted = i64::try_from(asked).unwrap_or(i64::MAX);
-            open.push(Open { role: row.get(0), project: row.get(1), person: row.get(2), wanted });
+            open.push(OpenShare { role: row.get(0), project: row.get(1), person: row.get(2), wanted });
         }
     }
     Ok(open)
@@ -133,7 +134,7 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, StoreError> {
     let mut counts: Vec<(Role, AgentName, u32)> = Vec::with_capacity(running.len());
     let count = |row: &Row| u32::try_from(row.get::<_, i64>(2)).unwrap_or(u32::MAX);
     for row in running {
-        counts.push((key("lease", row.get(0))?, key("lease", row.get(1))?, count(row)));
+        counts.push((key(RecordKind::Lease, row.get(0))?, key(RecordKind::Lease, row.get(1))?, count(row)));
     }
     let unaccepted = unaccepted.first().map_or(0, |row| row.get::<_, i64>(0));
     let mut load = Load::of_counts(counts, u32::try_from(unaccepted).unwrap_or(u32::MAX));
@@ -146,7 +147,7 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, StoreError> {
 fn own_limits(rows: &[Row]) -> Result<BTreeMap<ProjectId, u32>, StoreError> {
     let limit = |row: &Row| {
         let max = u32::try_from(row.get::<_, i64>(1)).unwrap_or(u32::MAX);
-        Ok((key("project", row.get(0))?, max))
+        Ok((key(RecordKind::Project, row.get(0))?, max))
     };
     rows.iter().map(limit).collect()
 }

@@ -12,10 +12,10 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Connection, Row, Socket, Statement};
 
 use crate::error::StoreError;
-use crate::model::progress::{Onlooker, Stage};
-use crate::postgres::connect::fault::{Fault, describe};
+use crate::model::progress::{ProgressListener, ProgressStage};
+use crate::postgres::connect::fault::{PostgresFault, describe};
 use crate::postgres::connect::password;
-use crate::postgres::connect::tls::{Encrypted, Tls, TlsOptions};
+use crate::postgres::connect::tls::{Tls, TlsOptions, TlsSocket};
 
 /// Any statement of ours that runs this long has gone wrong.
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
@@ -47,7 +47,7 @@ pub struct PostgresOptions {
     /// How long a call waits for a server that does not answer before it says so.
     pub patience: Duration,
     /// Told while the server is away, and while bringing the schema up to date takes long.
-    pub onlooker: Onlooker,
+    pub progress: ProgressListener,
 }
 
 impl PostgresOptions {
@@ -56,7 +56,7 @@ impl PostgresOptions {
 
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
         let (url, namespace) = (url.into(), namespace.into());
-        Self { url, namespace, patience: Self::PATIENCE, onlooker: Onlooker::default() }
+        Self { url, namespace, patience: Self::PATIENCE, progress: ProgressListener::default() }
     }
 }
 
@@ -131,12 +131,15 @@ impl Connector {
     }
 
     /// A connection, tried for until patience runs out. A refusal that waiting cannot mend is said at once.
-    pub(crate) async fn link(&self) -> Result<Link, StoreError> {
-        self.link_before(&Onlooker::default()).await
+    pub(crate) async fn open(&self) -> Result<PgConnection, StoreError> {
+        self.open_reporting(&ProgressListener::default()).await
     }
 
     /// The same before somebody who waits for it.
-    pub(crate) async fn link_before(&self, onlooker: &Onlooker) -> Result<Link, StoreError> {
+    pub(crate) async fn open_reporting(
+        &self,
+        progress: &ProgressListener,
+    ) -> Result<PgConnection, StoreError> {
         let started = Instant::now();
         let mut backoff = BACKOFF_FIRST;
         loop {
@@ -144,7 +147,7 @@ impl Connector {
                 Ok((client, connection)) => {
                     // Ends by itself when the client is dropped or the server goes away.
                     tokio::spawn(connection);
-                    return Ok(Link { client, statements: Mutex::new(HashMap::new()) });
+                    return Ok(PgConnection { client, statements: Mutex::new(HashMap::new()) });
                 }
                 Err(error) => error,
             };
@@ -163,7 +166,7 @@ impl Connector {
             if is_hopeless || started.elapsed() + backoff > self.patience {
                 return Err(StoreError::Unreachable { detail: describe(&error) });
             }
-            onlooker.tell(Stage::Reaching);
+            progress.report(ProgressStage::Reaching);
             sleep(backoff).await;
             backoff = (backoff * 2).min(BACKOFF_MAX);
         }
@@ -171,7 +174,7 @@ impl Connector {
 
     pub(crate) async fn connect(
         &self,
-    ) -> Result<(Client, Connection<Socket, Encrypted>), tokio_postgres::Error> {
+    ) -> Result<(Client, Connection<Socket, TlsSocket>), tokio_postgres::Error> {
         self.config.connect(self.tls.clone()).await
     }
 }
@@ -194,25 +197,28 @@ pub(crate) fn schema_name(namespace: &str) -> Result<String, StoreError> {
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// One connection and what it has prepared.
-pub(crate) struct Link {
+pub(crate) struct PgConnection {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
 }
 
-impl Link {
+impl PgConnection {
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
     /// The statement for `sql`, prepared once per connection. Statements that are to travel together are
     /// prepared before the first of them is sent.
-    pub(crate) async fn statement(&self, sql: &str) -> Result<Statement, Fault> {
+    pub(crate) async fn statement(&self, sql: &str) -> Result<Statement, PostgresFault> {
         let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
         if let Some(statement) = known {
             return Ok(statement);
         }
-        let statement =
-            self.client.prepare(sql).await.map_err(|error| Fault::of("preparing a statement", &error))?;
+        let statement = self
+            .client
+            .prepare(sql)
+            .await
+            .map_err(|error| PostgresFault::classify("preparing a statement", &error))?;
         self.statements
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -225,7 +231,7 @@ impl Link {
         doing: &'static str,
         sql: &str,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, Fault> {
+    ) -> Result<Vec<Row>, PostgresFault> {
         let statement = self.statement(sql).await?;
         self.send(doing, &statement, params).await
     }
@@ -236,13 +242,13 @@ impl Link {
         doing: &'static str,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, Fault> {
-        self.client.query(statement, params).await.map_err(|error| Fault::of(doing, &error))
+    ) -> Result<Vec<Row>, PostgresFault> {
+        self.client.query(statement, params).await.map_err(|error| PostgresFault::classify(doing, &error))
     }
 
     /// Statements without parameters or answers.
-    pub(crate) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), Fault> {
-        self.client.batch_execute(sql).await.map_err(|error| Fault::of(doing, &error))
+    pub(crate) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), PostgresFault> {
+        self.client.batch_execute(sql).await.map_err(|error| PostgresFault::classify(doing, &error))
     }
 }
 

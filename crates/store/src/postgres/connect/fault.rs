@@ -10,17 +10,17 @@ use tokio_postgres::error::SqlState;
 use crate::error::StoreError;
 
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum PostgresFault {
     /// The connection is gone. Whatever was sent may or may not have been carried out.
     Broken(String),
     /// The server undid the transaction because of somebody else's; the same again may well succeed.
-    Again(String),
+    Retry(String),
     /// Trying again would bring the same.
     Final(StoreError),
 }
 
-impl Fault {
-    pub(crate) fn of(doing: &'static str, error: &Error) -> Self {
+impl PostgresFault {
+    pub(crate) fn classify(doing: &'static str, error: &Error) -> Self {
         let detail = describe(error);
         let Some(state) = error.code() else {
             // Without a code the server said nothing: the line is cut, or the driver could not use the answer.
@@ -39,7 +39,7 @@ impl Fault {
             // Two transactions made the same row; the second finds it there when it looks again.
             &SqlState::UNIQUE_VIOLATION,
         ]) {
-            Self::Again(detail)
+            Self::Retry(detail)
         } else if is(&[
             &SqlState::ADMIN_SHUTDOWN,
             &SqlState::CRASH_SHUTDOWN,
@@ -58,10 +58,10 @@ impl Fault {
     }
 
     /// The error to show when nothing was written, or nothing was to be.
-    pub(crate) fn unwritten(self, doing: &'static str) -> StoreError {
+    pub(crate) fn into_error(self, doing: &'static str) -> StoreError {
         match self {
             Self::Broken(detail) => StoreError::Unreachable { detail },
-            Self::Again(detail) => StoreError::Backend { doing, detail },
+            Self::Retry(detail) => StoreError::Backend { doing, detail },
             Self::Final(error) => error,
         }
     }

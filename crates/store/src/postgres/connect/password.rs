@@ -33,7 +33,7 @@ pub(crate) fn find(
         (None, Some(home)) => read(&Path::new(&home).join(".pgpass")).ok(),
         (None, None) => None,
     };
-    if let Some(password) = text.and_then(|text| entry(&text, &Wanted::of(config))) {
+    if let Some(password) = text.and_then(|text| entry(&text, &PasswordTarget::new(config))) {
         config.password(password);
     }
     Ok(())
@@ -56,15 +56,15 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// What a line of the file has to be for.
-struct Wanted {
+struct PasswordTarget {
     hosts: Vec<String>,
     port: String,
     database: String,
     user: String,
 }
 
-impl Wanted {
-    fn of(config: &Config) -> Self {
+impl PasswordTarget {
+    fn new(config: &Config) -> Self {
         let hosts = match config.get_hosts().first() {
             Some(Host::Tcp(name)) => vec![name.clone()],
             Some(Host::Unix(folder)) => vec![folder.display().to_string(), "localhost".to_owned()],
@@ -92,7 +92,7 @@ impl Wanted {
 
 /// The password of the first line that is for this place: `host:port:database:user:password`, each of the first four may
 /// be `*`, and `\` takes the meaning from a `:` or another `\`.
-fn entry(text: &str, wanted: &Wanted) -> Option<String> {
+fn entry(text: &str, wanted: &PasswordTarget) -> Option<String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(fields).find(|fields| wanted.is_met(fields)).and_then(|mut fields| fields.pop())
 }

@@ -7,11 +7,11 @@ use std::task::Poll;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::postgres::connect::connector::Link;
-use crate::postgres::connect::fault::Fault;
+use crate::postgres::connect::connector::PgConnection;
+use crate::postgres::connect::fault::PostgresFault;
 
-type Answer = Result<Vec<Row>, Fault>;
-type Sending<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+type QueryResult = Result<Vec<Row>, PostgresFault>;
+type PendingQuery<'a> = Pin<Box<dyn Future<Output = QueryResult> + Send + 'a>>;
 pub(crate) type Param = Box<dyn ToSql + Sync + Send>;
 
 /// Boxes parameters of different types for [`Pipeline::add`].
@@ -21,40 +21,44 @@ macro_rules! params {
 pub(crate) use params;
 
 pub(crate) struct Pipeline<'a> {
-    link: &'a Link,
+    conn: &'a PgConnection,
     doing: &'static str,
-    sending: Vec<Sending<'a>>,
+    sending: Vec<PendingQuery<'a>>,
 }
 
 impl<'a> Pipeline<'a> {
-    pub(crate) fn new(link: &'a Link, doing: &'static str) -> Self {
-        Self { link, doing, sending: Vec::new() }
+    pub(crate) fn new(conn: &'a PgConnection, doing: &'static str) -> Self {
+        Self { conn, doing, sending: Vec::new() }
     }
 
     /// Adds a statement and returns the place of its answer.
-    pub(crate) async fn add(&mut self, sql: &'static str, params: Vec<Param>) -> Result<usize, Fault> {
+    pub(crate) async fn add(
+        &mut self,
+        sql: &'static str,
+        params: Vec<Param>,
+    ) -> Result<usize, PostgresFault> {
         // Preparing asks the server the first time; sending waits for `flush`.
-        let statement = self.link.statement(sql).await?;
-        let (link, doing) = (self.link, self.doing);
+        let statement = self.conn.statement(sql).await?;
+        let (conn, doing) = (self.conn, self.doing);
         self.sending.push(Box::pin(async move {
             let params: Vec<&(dyn ToSql + Sync)> =
                 params.iter().map(|param| &**param as &(dyn ToSql + Sync)).collect();
-            link.send(doing, &statement, &params).await
+            conn.send(doing, &statement, &params).await
         }));
         Ok(self.sending.len() - 1)
     }
 
     /// Adds a statement without parameters or answer, such as BEGIN.
     pub(crate) fn run(&mut self, sql: &'static str) {
-        let (link, doing) = (self.link, self.doing);
-        self.sending.push(Box::pin(async move { link.run(doing, sql).await.map(|()| Vec::new()) }));
+        let (conn, doing) = (self.conn, self.doing);
+        self.sending.push(Box::pin(async move { conn.run(doing, sql).await.map(|()| Vec::new()) }));
     }
 
     /// Sends all in order and waits for every answer. The first failure is the one that matters: after it the
     /// server only says that the transaction is over.
-    pub(crate) async fn flush(self) -> Result<Vec<Vec<Row>>, Fault> {
+    pub(crate) async fn flush(self) -> Result<Vec<Vec<Row>>, PostgresFault> {
         let mut sending = self.sending;
-        let mut answers: Vec<Option<Answer>> = sending.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<QueryResult>> = sending.iter().map(|_| None).collect();
         poll_fn(|context| {
             let mut is_all = true;
             for (future, answer) in sending.iter_mut().zip(&mut answers) {

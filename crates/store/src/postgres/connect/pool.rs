@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 
 use crate::error::StoreError;
-use crate::postgres::connect::connector::{Connector, Link, Params};
-use crate::postgres::connect::fault::Fault;
+use crate::postgres::connect::connector::{Connector, Params, PgConnection};
+use crate::postgres::connect::fault::PostgresFault;
 
 /// Reads at the same time; more wait for their turn. Small, because every process that uses the store has its own.
 const LINKS_MAX: usize = 4;
@@ -22,13 +22,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct Pool {
     connector: Connector,
     /// With the moment each was last used.
-    idle: Mutex<Vec<(Instant, Link)>>,
-    turns: Semaphore,
+    idle: Mutex<Vec<(Instant, PgConnection)>>,
+    permits: Semaphore,
 }
 
 impl Pool {
     pub(crate) fn new(connector: Connector) -> Self {
-        Self { connector, idle: Mutex::new(Vec::new()), turns: Semaphore::new(LINKS_MAX) }
+        Self { connector, idle: Mutex::new(Vec::new()), permits: Semaphore::new(LINKS_MAX) }
     }
 
     /// Runs one statement. When the connection breaks it is run again on another, so it must be one that does
@@ -40,23 +40,25 @@ impl Pool {
         params: Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
         let started = Instant::now();
-        let Ok(_turn) = self.turns.acquire().await else { return Err(StoreError::Closed) };
+        let Ok(_permit) = self.permits.acquire().await else { return Err(StoreError::Closed) };
         loop {
-            let link = self.link().await?;
-            let fault = match link.query(doing, sql, params).await {
+            let conn = self.checkout().await?;
+            let fault = match conn.query(doing, sql, params).await {
                 Ok(rows) => {
-                    self.put_back(link);
+                    self.put_back(conn);
                     return Ok(rows);
                 }
                 Err(fault) => fault,
             };
             match fault {
-                Fault::Broken(_) | Fault::Again(_) if started.elapsed() < self.connector.patience() => {
+                PostgresFault::Broken(_) | PostgresFault::Retry(_)
+                    if started.elapsed() < self.connector.patience() =>
+                {
                     sleep(PAUSE).await;
                 }
-                fault @ (Fault::Broken(_) | Fault::Again(_) | Fault::Final(_)) => {
-                    self.put_back(link);
-                    return Err(fault.unwritten(doing));
+                fault @ (PostgresFault::Broken(_) | PostgresFault::Retry(_) | PostgresFault::Final(_)) => {
+                    self.put_back(conn);
+                    return Err(fault.into_error(doing));
                 }
             }
         }
@@ -64,34 +66,34 @@ impl Pool {
 
     /// A statement that PostgreSQL runs only outside of transactions.
     pub(crate) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), StoreError> {
-        let Ok(_turn) = self.turns.acquire().await else { return Err(StoreError::Closed) };
-        let link = self.link().await?;
-        let answer = link.run(doing, sql).await.map_err(|fault| fault.unwritten(doing));
-        self.put_back(link);
+        let Ok(_permit) = self.permits.acquire().await else { return Err(StoreError::Closed) };
+        let conn = self.checkout().await?;
+        let answer = conn.run(doing, sql).await.map_err(|fault| fault.into_error(doing));
+        self.put_back(conn);
         answer
     }
 
     pub(crate) fn close(&self) {
-        self.turns.close();
+        self.permits.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    async fn link(&self) -> Result<Link, StoreError> {
+    async fn checkout(&self) -> Result<PgConnection, StoreError> {
         let idle = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             // When one is cut the others mostly are too.
-            idle.retain(|(used_at, link)| !link.is_closed() && used_at.elapsed() < KEPT_FOR);
+            idle.retain(|(used_at, conn)| !conn.is_closed() && used_at.elapsed() < KEPT_FOR);
             idle.pop()
         };
         match idle {
-            Some((_, link)) => Ok(link),
-            None => self.connector.link().await,
+            Some((_, conn)) => Ok(conn),
+            None => self.connector.open().await,
         }
     }
 
-    fn put_back(&self, link: Link) {
-        if !link.is_closed() && !self.turns.is_closed() {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), link));
+    fn put_back(&self, conn: PgConnection) {
+        if !conn.is_closed() && !self.permits.is_closed() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), conn));
         }
     }
 }

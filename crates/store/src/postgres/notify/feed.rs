@@ -9,18 +9,18 @@ use tokio::sync::watch;
 pub(crate) const FREED: &str = "freed";
 
 #[derive(Clone)]
-pub(crate) struct News {
+pub(crate) struct CommitFeed {
     newest: watch::Sender<u64>,
     /// Everybody who listens was told of all up to here.
-    told: Arc<AtomicU64>,
+    announced: Arc<AtomicU64>,
     /// The last commit of this process that was not told with the commit itself.
-    owed: watch::Sender<u64>,
+    pending: watch::Sender<u64>,
 }
 
-impl News {
+impl CommitFeed {
     pub(crate) fn new(seq: u64) -> Self {
-        let told = Arc::new(AtomicU64::new(0));
-        Self { newest: watch::Sender::new(seq), told, owed: watch::Sender::new(0) }
+        let announced = Arc::new(AtomicU64::new(0));
+        Self { newest: watch::Sender::new(seq), announced, pending: watch::Sender::new(0) }
     }
 
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
@@ -28,42 +28,42 @@ impl News {
     }
 
     /// Numbers come by several ways and out of order; only a higher one is news.
-    pub(crate) fn reached(&self, seq: u64) {
-        rise(&self.newest, seq);
+    pub(crate) fn advance(&self, seq: u64) {
+        raise(&self.newest, seq);
     }
 
     /// A notice for all who listen, which counts for every commit before it.
-    pub(crate) fn heard(&self, seq: u64) {
-        self.told.fetch_max(seq, Ordering::Relaxed);
-        self.reached(seq);
+    pub(crate) fn note_announced(&self, seq: u64) {
+        self.announced.fetch_max(seq, Ordering::Relaxed);
+        self.advance(seq);
     }
 
     /// This process has written events up to `seq`.
-    pub(crate) fn written(&self, seq: u64, is_told: bool) {
-        self.reached(seq);
-        if !is_told {
-            rise(&self.owed, seq);
+    pub(crate) fn note_commit(&self, seq: u64, is_announced: bool) {
+        self.advance(seq);
+        if !is_announced {
+            raise(&self.pending, seq);
         }
     }
 
     /// Something may be claimable that was not, without an event that says so.
-    pub(crate) fn stir(&self) {
+    pub(crate) fn wake(&self) {
         self.newest.send_modify(|_| {});
     }
 
     /// Changes with every commit that is still to be told.
-    pub(crate) fn owing(&self) -> watch::Receiver<u64> {
-        self.owed.subscribe()
+    pub(crate) fn subscribe_unannounced(&self) -> watch::Receiver<u64> {
+        self.pending.subscribe()
     }
 
     /// What others have to be told of, unless somebody has done so in the meantime.
-    pub(crate) fn owed(&self) -> Option<u64> {
-        let owed = *self.owed.borrow();
-        (owed > self.told.load(Ordering::Relaxed)).then_some(owed)
+    pub(crate) fn unannounced(&self) -> Option<u64> {
+        let pending = *self.pending.borrow();
+        (pending > self.announced.load(Ordering::Relaxed)).then_some(pending)
     }
 }
 
-fn rise(known: &watch::Sender<u64>, seq: u64) {
+fn raise(known: &watch::Sender<u64>, seq: u64) {
     known.send_if_modified(|known| {
         let is_news = seq > *known;
         if is_news {
@@ -79,15 +79,15 @@ mod tests {
 
     #[test]
     fn what_was_not_told_is_owed_until_a_later_notice_is_heard() {
-        let news = News::new(3);
-        news.written(4, true);
-        assert_eq!(news.owed(), None);
-        news.written(5, false);
-        assert_eq!(news.owed(), Some(5));
-        news.heard(4);
-        assert_eq!(news.owed(), Some(5), "that was before it");
-        news.heard(7);
-        assert_eq!(news.owed(), None, "a notice counts for all before it");
-        assert_eq!(*news.subscribe().borrow(), 7);
+        let feed = CommitFeed::new(3);
+        feed.note_commit(4, true);
+        assert_eq!(feed.unannounced(), None);
+        feed.note_commit(5, false);
+        assert_eq!(feed.unannounced(), Some(5));
+        feed.note_announced(4);
+        assert_eq!(feed.unannounced(), Some(5), "that was before it");
+        feed.note_announced(7);
+        assert_eq!(feed.unannounced(), None, "a notice counts for all before it");
+        assert_eq!(*feed.subscribe().borrow(), 7);
     }
 }

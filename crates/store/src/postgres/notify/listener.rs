@@ -8,28 +8,28 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
 use crate::postgres::connect::connector::Connector;
+use crate::postgres::notify::feed::CommitFeed;
 use crate::postgres::notify::feed::FREED;
-use crate::postgres::notify::feed::News;
-use crate::postgres::notify::logs::{LOGS, LogNews, PIECE};
+use crate::postgres::notify::logs::{LOGS, LogSignals, PIECE};
 
 /// A notification can be lost only with its connection, and a lost connection can go unnoticed this long; or with a
 /// process that dies before it has told of its commit.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
 
 /// Listens until the store is closed; a broken connection is made anew.
 pub(crate) async fn listen(
     connector: Connector,
-    news: News,
-    logs: LogNews,
+    feed: CommitFeed,
+    logs: LogSignals,
     mut closing: watch::Receiver<bool>,
 ) {
     let mut backoff = BACKOFF_FIRST;
     loop {
         tokio::select! {
             _ = closing.changed() => return,
-            was_up = hear(&connector, &news, &logs) => {
+            was_up = listen_once(&connector, &feed, &logs) => {
                 if was_up {
                     backoff = BACKOFF_FIRST;
                 }
@@ -43,7 +43,7 @@ pub(crate) async fn listen(
 }
 
 /// Hears until the connection breaks. True when there was one.
-async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
+async fn listen_once(connector: &Connector, feed: &CommitFeed, logs: &LogSignals) -> bool {
     let Ok((client, mut connection)) = connector.connect().await else { return false };
     let (heard, mut hearing) = mpsc::unbounded_channel();
     let driver = tokio::spawn(async move {
@@ -61,21 +61,21 @@ async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
     }
     // Whatever comes from now on is told. What came before, nobody told us: of commits we learn by this look, and
     // whoever waits for the rest looks once for himself.
-    news.stir();
-    logs.watched();
-    logs.given();
-    while look(&client, news).await {
+    feed.wake();
+    logs.watch_changed();
+    logs.piece_written();
+    while poll_counter(&client, feed).await {
         // Until a quiet moment is long enough to doubt the line.
-        while let Ok(heard) = timeout(LOOK_EVERY, hearing.recv()).await {
+        while let Ok(heard) = timeout(POLL_INTERVAL, hearing.recv()).await {
             let Some(payload) = heard else {
                 driver.abort();
                 return true;
             };
             match payload.parse() {
-                Ok(seq) => news.heard(seq),
-                Err(_) if payload == FREED => news.stir(),
-                Err(_) if payload == LOGS => logs.watched(),
-                Err(_) if payload == PIECE => logs.given(),
+                Ok(seq) => feed.note_announced(seq),
+                Err(_) if payload == FREED => feed.wake(),
+                Err(_) if payload == LOGS => logs.watch_changed(),
+                Err(_) if payload == PIECE => logs.piece_written(),
                 Err(_) => {}
             }
         }
@@ -84,10 +84,10 @@ async fn hear(connector: &Connector, news: &News, logs: &LogNews) -> bool {
     true
 }
 
-async fn look(client: &Client, news: &News) -> bool {
-    let Ok(Ok(row)) = timeout(LOOK_EVERY, client.query_one("SELECT seq FROM counter", &[])).await else {
+async fn poll_counter(client: &Client, feed: &CommitFeed) -> bool {
+    let Ok(Ok(row)) = timeout(POLL_INTERVAL, client.query_one("SELECT seq FROM counter", &[])).await else {
         return false;
     };
-    news.reached(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0));
+    feed.advance(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0));
     true
 }

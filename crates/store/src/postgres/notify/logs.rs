@@ -44,38 +44,38 @@ pub struct LogPiece {
 
 /// Counts up with every watch, and with every piece of a log, that somebody wrote or may have written unheard.
 #[derive(Clone, Default)]
-pub(crate) struct LogNews {
+pub(crate) struct LogSignals {
     watches: watch::Sender<u64>,
     pieces: watch::Sender<u64>,
 }
 
-impl LogNews {
-    pub(crate) fn watched(&self) {
+impl LogSignals {
+    pub(crate) fn watch_changed(&self) {
         self.watches.send_modify(|count| *count += 1);
     }
 
-    pub(crate) fn given(&self) {
+    pub(crate) fn piece_written(&self) {
         self.pieces.send_modify(|count| *count += 1);
     }
 }
 
 /// Cheap to clone.
 #[derive(Clone)]
-pub struct LogLine {
+pub struct LogChannel {
     pub(crate) pool: Arc<Pool>,
-    pub(crate) news: LogNews,
+    pub(crate) signals: LogSignals,
     pub(crate) channel: String,
 }
 
-impl LogLine {
+impl LogChannel {
     /// Changes whenever a watch was written, here or elsewhere, and whenever one may have been.
-    pub fn watched(&self) -> watch::Receiver<u64> {
-        self.news.watches.subscribe()
+    pub fn subscribe_watches(&self) -> watch::Receiver<u64> {
+        self.signals.watches.subscribe()
     }
 
     /// Changes whenever a piece was written, here or elsewhere, and whenever one may have been.
-    pub fn given(&self) -> watch::Receiver<u64> {
-        self.news.pieces.subscribe()
+    pub fn subscribe_pieces(&self) -> watch::Receiver<u64> {
+        self.signals.pieces.subscribe()
     }
 
     /// Watches, or goes on watching, for `lasts_ms` more.

@@ -13,11 +13,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::postgres::connect::connector::Connector;
 use crate::postgres::connect::pool::Pool;
-use crate::postgres::notify::feed::News;
+use crate::postgres::notify::feed::CommitFeed;
 
 /// From one notice to the next. Nobody who waits for an agent notices it, and a hundred machines are woken fifty times in
 /// a second at most, however much is committed.
-pub(crate) const BETWEEN_MS: i64 = 20;
+pub(crate) const NOTIFY_INTERVAL_MS: i64 = 20;
 
 /// A server that does not answer for this long is away, and whoever closes the store need not wait for it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -32,28 +32,28 @@ const TELL: &str = "WITH c AS (
 pub(crate) async fn run(
     connector: Connector,
     pool: Arc<Pool>,
-    news: News,
+    feed: CommitFeed,
     mut closing: watch::Receiver<bool>,
 ) {
-    let mut owing = news.owing();
+    let mut unannounced = feed.subscribe_unannounced();
     loop {
         tokio::select! {
             _ = closing.changed() => return,
             // Cannot fail: `news` has the other end.
-            _ = owing.changed() => {}
+            _ = unannounced.changed() => {}
         }
         tokio::select! {
             _ = closing.changed() => return,
-            () = sleep(Duration::from_millis(BETWEEN_MS.unsigned_abs())) => {}
+            () = sleep(Duration::from_millis(NOTIFY_INTERVAL_MS.unsigned_abs())) => {}
         }
-        owing.mark_unchanged();
-        tell(&connector, &pool, &news).await;
+        unannounced.mark_unchanged();
+        announce(&connector, &pool, &feed).await;
     }
 }
 
 /// Tells what is still owed.
-pub(crate) async fn tell(connector: &Connector, pool: &Pool, news: &News) {
-    let Some(seq) = news.owed() else { return };
+pub(crate) async fn announce(connector: &Connector, pool: &Pool, feed: &CommitFeed) {
+    let Some(seq) = feed.unannounced() else { return };
     let (seq, channel) = (i64::try_from(seq).unwrap_or(i64::MAX), connector.schema());
     // Where the server is away the others have to look for themselves, too.
     let _ = timeout(PATIENCE, pool.query("telling of commits", TELL, &[&seq, &channel])).await;

@@ -74,8 +74,8 @@ fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
     if let Some(role) = &filter.role {
         select.text("role = ?", role.to_string());
     }
-    if let Some(moment) = filter.updated_from {
-        select.fixed(&format!("updated_ms >= {}", moment.ms()));
+    if let Some(timestamp) = filter.updated_from {
+        select.fixed(&format!("updated_ms >= {}", timestamp.ms()));
     }
     if let Some(title) = &filter.title {
         select.text("strpos(title, ?) > 0", searchable(title));

@@ -8,7 +8,8 @@ use tokio_postgres::Row;
 use crate::columns::parse_status;
 use crate::error::StoreError;
 use crate::model::query::{Cursor, Page, TaskGroup};
-use crate::postgres::decode::{bad_row, key, moment, version};
+use crate::model::record_kind::RecordKind;
+use crate::postgres::decode::{bad_row, key, timestamp, version};
 
 /// Events among which the groups with recent activity are looked for.
 pub(crate) const EVENTS_LOOKED_AT: i64 = 2_000;
@@ -75,7 +76,7 @@ pub(crate) fn groups(rows: &[Row]) -> Result<Vec<TaskGroup>, StoreError> {
             let count = version(row, 5);
             group.task_count += count;
             group.status_counts.insert(status(row.get(4))?, count);
-            group.latest_updated_at = group.latest_updated_at.max(moment(row, 6));
+            group.latest_updated_at = group.latest_updated_at.max(timestamp(row, 6));
         }
     }
     Ok(groups)
@@ -83,16 +84,16 @@ pub(crate) fn groups(rows: &[Row]) -> Result<Vec<TaskGroup>, StoreError> {
 
 fn empty_group(row: &Row) -> Result<TaskGroup, StoreError> {
     Ok(TaskGroup {
-        session: key("session", row.get(0))?,
+        session: key(RecordKind::Session, row.get(0))?,
         task_count: 0,
         status_counts: BTreeMap::new(),
         latest_status: status(row.get(3))?,
         first_prompt: row.get::<_, Option<String>>(2).unwrap_or_default(),
-        created_at: moment(row, 1),
-        latest_updated_at: moment(row, 1),
+        created_at: timestamp(row, 1),
+        latest_updated_at: timestamp(row, 1),
     })
 }
 
 fn status(text: &str) -> Result<Status, StoreError> {
-    parse_status(text).ok_or_else(|| bad_row("task", text, &"unknown status"))
+    parse_status(text).ok_or_else(|| bad_row(RecordKind::Task, text, &"unknown status"))
 }

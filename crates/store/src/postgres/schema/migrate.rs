@@ -1,9 +1,9 @@
 //! Bringing a schema up to date, once, whoever comes first.
 
 use crate::error::StoreError;
-use crate::model::progress::{Onlooker, Stage};
-use crate::postgres::connect::connector::{Connector, Link};
-use crate::postgres::connect::fault::Fault;
+use crate::model::progress::{ProgressListener, ProgressStage};
+use crate::postgres::connect::connector::{Connector, PgConnection};
+use crate::postgres::connect::fault::PostgresFault;
 
 /// Each file takes the schema from the number before to its own. A file that was released is never edited.
 const MIGRATIONS: &[&str] = &[
@@ -20,9 +20,9 @@ const MAY_NOT: &str = "(42501)";
 const DOING: &str = "bringing the schema up to date";
 
 /// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
-pub(crate) async fn migrate(connector: &Connector, onlooker: &Onlooker) -> Result<(), StoreError> {
-    let link = connector.link_before(onlooker).await?;
-    run(connector, &link, onlooker).await.map_err(|fault| match fault.unwritten(DOING) {
+pub(crate) async fn migrate(connector: &Connector, progress: &ProgressListener) -> Result<(), StoreError> {
+    let conn = connector.open_reporting(progress).await?;
+    run(connector, &conn, progress).await.map_err(|fault| match fault.into_error(DOING) {
         StoreError::Backend { doing, detail } if detail.ends_with(MAY_NOT) => {
             let detail = format!(
                 "{detail}; this role works with the tables and does not own them. Let their owner do it: \
@@ -35,37 +35,42 @@ pub(crate) async fn migrate(connector: &Connector, onlooker: &Onlooker) -> Resul
     })
 }
 
-async fn run(connector: &Connector, link: &Link, onlooker: &Onlooker) -> Result<(), Fault> {
+async fn run(
+    connector: &Connector,
+    conn: &PgConnection,
+    progress: &ProgressListener,
+) -> Result<(), PostgresFault> {
     let schema = connector.schema();
-    link.run(DOING, "BEGIN").await?;
+    conn.run(DOING, "BEGIN").await?;
     // Looking before creating lets a role without CREATE on the database use a schema made for it.
-    link.query(
+    conn.query(
         DOING,
         "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
         &[&format!("{schema}:migrate")],
     )
     .await?;
-    let is_there = async |sql: &str| Ok::<_, Fault>(!link.query(DOING, sql, &[&schema]).await?.is_empty());
+    let is_there =
+        async |sql: &str| Ok::<_, PostgresFault>(!conn.query(DOING, sql, &[&schema]).await?.is_empty());
     if !is_there("SELECT FROM pg_namespace WHERE nspname = $1").await? {
-        link.run(DOING, &format!("CREATE SCHEMA \"{schema}\"")).await?;
+        conn.run(DOING, &format!("CREATE SCHEMA \"{schema}\"")).await?;
     }
     if !is_there("SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'").await? {
-        link.run(DOING, "CREATE TABLE schema_version (version bigint PRIMARY KEY)").await?;
+        conn.run(DOING, "CREATE TABLE schema_version (version bigint PRIMARY KEY)").await?;
     }
-    let rows = link.query(DOING, "SELECT coalesce(max(version), 0) FROM schema_version", &[]).await?;
+    let rows = conn.query(DOING, "SELECT coalesce(max(version), 0) FROM schema_version", &[]).await?;
     let found: i64 = rows.first().map_or(0, |row| row.get(0));
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if found > known {
-        return Err(Fault::Final(StoreError::Newer { place: connector.place(), found, known }));
+        return Err(PostgresFault::Final(StoreError::Newer { place: connector.place(), found, known }));
     }
     if found < known {
-        onlooker.tell(Stage::Upgrading { from: found, to: known });
+        progress.report(ProgressStage::Upgrading { from: found, to: known });
     }
     for (version, sql) in (1_i64..).zip(MIGRATIONS) {
         if version > found {
-            link.run(DOING, sql).await?;
-            link.query(DOING, "INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
+            conn.run(DOING, sql).await?;
+            conn.query(DOING, "INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
         }
     }
-    link.run(DOING, "COMMIT").await
+    conn.run(DOING, "COMMIT").await
 }

@@ -4,12 +4,13 @@ use baton_core::event::Event;
 use tokio_postgres::Row;
 
 use crate::columns;
-use crate::postgres::connect::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::{texts, version};
-use crate::postgres::notify::throttle::BETWEEN_MS;
-use crate::postgres::write::batch::Writes;
-use crate::postgres::write::facts::Known;
+use crate::postgres::notify::throttle::NOTIFY_INTERVAL_MS;
+use crate::postgres::write::batch::BatchWrites;
+use crate::postgres::write::facts::LockedRows;
 use crate::postgres::write::put;
 use crate::postgres::write::row::{RecordWrite, TaskWrite};
 use crate::postgres::write::unblock;
@@ -29,7 +30,7 @@ const RECORD: &str = "WITH c AS (
                 THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint ELSE told_ms END,
             told_seq = CASE WHEN abs((extract(epoch FROM clock_timestamp()) * 1000)::bigint - told_ms) >= $8
                 THEN seq + $1::bigint ELSE told_seq END
-        RETURNING seq - $1::bigint AS seq, effect - $2::bigint AS effect, told_seq = seq AS is_told
+        RETURNING seq - $1::bigint AS seq, effect - $2::bigint AS effect, told_seq = seq AS is_announced
     ), e AS (
         INSERT INTO events (seq, at_ms, task, body) SELECT c.seq + u.n, u.at_ms, u.task, u.body
         FROM c, unnest($3::bigint[], $4::text[], $5::text[]) WITH ORDINALITY AS u (at_ms, task, body, n)
@@ -37,22 +38,22 @@ const RECORD: &str = "WITH c AS (
         INSERT INTO outbox (id, body) SELECT c.effect + u.n, u.body
         FROM c, unnest($6::text[]) WITH ORDINALITY AS u (body, n)
     )
-    SELECT seq, is_told, CASE WHEN is_told THEN pg_notify($7, (seq + $1::bigint)::text)::text END FROM c";
+    SELECT seq, is_announced, CASE WHEN is_announced THEN pg_notify($7, (seq + $1::bigint)::text)::text END FROM c";
 
 const LAST: &str = "SELECT seq, true FROM counter";
 
 /// What a written batch leaves to do and to tell.
-pub(crate) struct Written {
+pub(crate) struct CommitResult {
     /// The number of the last event before this batch's own.
     pub(crate) seq_before: u64,
     /// Other processes were told of it.
-    pub(crate) is_told: bool,
+    pub(crate) is_announced: bool,
     /// More dependents wait than one transaction frees.
     pub(crate) is_unblocking: bool,
 }
 
 /// Adds the rows of `writes`, in an order in which each statement finds what it needs.
-pub(crate) async fn rows(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result<(), Fault> {
+pub(crate) async fn rows(pipeline: &mut Pipeline<'_>, writes: &BatchWrites) -> Result<(), PostgresFault> {
     let (new, old): (Vec<&TaskWrite>, Vec<&TaskWrite>) =
         writes.tasks.values().partition(|write| write.is_new);
     if !new.is_empty() {
@@ -82,15 +83,15 @@ pub(crate) async fn rows(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result
 }
 
 /// Where a transaction failed, which decides what may have become of it.
-pub(crate) enum Failed {
+pub(crate) enum CommitFailure {
     /// Before its COMMIT was sent: nothing is written.
-    Unsent(Fault),
+    Unsent(PostgresFault),
     /// With its COMMIT on the way.
-    Sent(Fault),
+    Sent(PostgresFault),
 }
 
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Self {
+impl From<PostgresFault> for CommitFailure {
+    fn from(fault: PostgresFault) -> Self {
         Self::Unsent(fault)
     }
 }
@@ -98,10 +99,10 @@ impl From<Fault> for Failed {
 /// Writes what follows from the rows: dependents freed, `ready` put right, events numbered; and commits.
 pub(crate) async fn finish(
     mut pipeline: Pipeline<'_>,
-    known: &Known,
-    writes: &Writes,
+    known: &LockedRows,
+    writes: &BatchWrites,
     channel: &str,
-) -> Result<Written, Failed> {
+) -> Result<CommitResult, CommitFailure> {
     let unblocking =
         if writes.done.is_empty() { None } else { Some(unblock::add(&mut pipeline, &writes.done).await?) };
     let (entering, leaving): (Vec<_>, Vec<_>) = writes
@@ -125,27 +126,38 @@ pub(crate) async fn finish(
         pipeline.add(LAST, params![]).await?
     };
     pipeline.run("COMMIT");
-    let answers = pipeline.flush().await.map_err(Failed::Sent)?;
+    let answers = pipeline.flush().await.map_err(CommitFailure::Sent)?;
     let row = answers.get(recorded).and_then(|rows: &Vec<Row>| rows.first());
-    Ok(Written {
+    Ok(CommitResult {
         seq_before: row.map_or(0, |row| version(row, 0)),
-        is_told: row.is_none_or(|row| row.get(1)),
+        is_announced: row.is_none_or(|row| row.get(1)),
         is_unblocking: unblocking.and_then(|place| answers.get(place)).is_some_and(|rows| !rows.is_empty()),
     })
 }
 
-async fn record(pipeline: &mut Pipeline<'_>, writes: &Writes, channel: &str) -> Result<usize, Fault> {
-    let bodies =
-        writes.events.iter().map(|event| columns::body("event", event)).collect::<Result<Vec<_>, _>>();
-    let effects =
-        writes.effects.iter().map(|effect| columns::body("effect", effect)).collect::<Result<Vec<_>, _>>();
+async fn record(
+    pipeline: &mut Pipeline<'_>,
+    writes: &BatchWrites,
+    channel: &str,
+) -> Result<usize, PostgresFault> {
+    let bodies = writes
+        .events
+        .iter()
+        .map(|event| columns::body(RecordKind::Event, event))
+        .collect::<Result<Vec<_>, _>>();
+    let effects = writes
+        .effects
+        .iter()
+        .map(|effect| columns::body(RecordKind::Effect, effect))
+        .collect::<Result<Vec<_>, _>>();
     let at: Vec<i64> = writes.events.iter().map(|event| event.at.ms()).collect();
     let tasks: Vec<Option<String>> = writes.events.iter().map(task_of).collect();
     let count = |len: usize| i64::try_from(len).unwrap_or(i64::MAX);
-    let (events, effects) = (bodies.map_err(Fault::Final)?, effects.map_err(Fault::Final)?);
+    let (events, effects) = (bodies.map_err(PostgresFault::Final)?, effects.map_err(PostgresFault::Final)?);
     let (events_count, effects_count) = (count(events.len()), count(effects.len()));
     let channel = channel.to_owned();
-    let params = params![events_count, effects_count, at, tasks, events, effects, channel, BETWEEN_MS];
+    let params =
+        params![events_count, effects_count, at, tasks, events, effects, channel, NOTIFY_INTERVAL_MS];
     pipeline.add(RECORD, params).await
 }
 

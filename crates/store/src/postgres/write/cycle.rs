@@ -8,7 +8,7 @@ use baton_core::id::TaskId;
 use crate::postgres::write::facts::TaskFacts;
 
 /// The tasks an edge to `on` leads to, through all that were replaced; none when one of them is unknown.
-pub(crate) fn targets<'a>(
+pub(crate) fn resolve_targets<'a>(
     on: TaskId,
     facts_of: impl Fn(&TaskId) -> Option<&'a TaskFacts>,
 ) -> Option<BTreeSet<TaskId>> {
@@ -29,22 +29,22 @@ pub(crate) fn targets<'a>(
 }
 
 /// A task, and what it waits on.
-pub(crate) type Edge = (TaskId, TaskId);
-type Graph = BTreeMap<TaskId, BTreeSet<TaskId>>;
+pub(crate) type EdgeKey = (TaskId, TaskId);
+type BlockerGraph = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
 /// The circle that the first of `added` to close one closes, in the order they are added to `stored`: from its
 /// task along what each waits on, back to its task.
-pub(crate) fn circle(stored: &[Edge], added: &[Edge]) -> Option<Vec<TaskId>> {
-    if is_free_of_circles(stored.iter().chain(added)) {
+pub(crate) fn find_cycle(stored: &[EdgeKey], added: &[EdgeKey]) -> Option<Vec<TaskId>> {
+    if is_acyclic(stored.iter().chain(added)) {
         return None;
     }
-    let mut graph = Graph::new();
+    let mut graph = BlockerGraph::new();
     for (task, on) in stored.iter().filter(|edge| !added.contains(edge)) {
         graph.entry(*task).or_default().insert(*on);
     }
     for (task, on) in added {
-        if let Some(way) = way(&graph, *on, *task) {
-            return Some([*task].into_iter().chain(way).collect());
+        if let Some(shortest_path) = shortest_path(&graph, *on, *task) {
+            return Some([*task].into_iter().chain(shortest_path).collect());
         }
         graph.entry(*task).or_default().insert(*on);
     }
@@ -52,8 +52,8 @@ pub(crate) fn circle(stored: &[Edge], added: &[Edge]) -> Option<Vec<TaskId>> {
 }
 
 /// Takes away whatever waits on nothing that is left, again and again. Only circles remain, and what waits on them.
-fn is_free_of_circles<'a>(edges: impl Iterator<Item = &'a Edge>) -> bool {
-    let mut waits_on = Graph::new();
+fn is_acyclic<'a>(edges: impl Iterator<Item = &'a EdgeKey>) -> bool {
+    let mut waits_on = BlockerGraph::new();
     let mut dependents: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
     for (task, on) in edges {
         if waits_on.entry(*task).or_default().insert(*on) {
@@ -76,15 +76,15 @@ fn is_free_of_circles<'a>(edges: impl Iterator<Item = &'a Edge>) -> bool {
 }
 
 /// A shortest way from one task to another along what each waits on, both included.
-fn way(graph: &Graph, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
+fn shortest_path(graph: &BlockerGraph, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
     let mut came_from: HashMap<TaskId, Option<TaskId>> = HashMap::from([(from, None)]);
     let mut queue = VecDeque::from([from]);
     while let Some(here) = queue.pop_front() {
         if here == to {
-            let mut way: Vec<TaskId> =
+            let mut shortest_path: Vec<TaskId> =
                 iter::successors(Some(to), |task| came_from.get(task).copied().flatten()).collect();
-            way.reverse();
-            return Some(way);
+            shortest_path.reverse();
+            return Some(shortest_path);
         }
         for next in graph.get(&here).into_iter().flatten() {
             if !came_from.contains_key(next) {
@@ -108,7 +108,7 @@ mod tests {
         let edges = |edges: &[(u32, u32)]| {
             edges.iter().map(|(from, to)| (task(*from), task(*to))).collect::<Vec<_>>()
         };
-        let path = circle(&edges(stored), &edges(added))?;
+        let path = find_cycle(&edges(stored), &edges(added))?;
         Some(path.into_iter().map(TaskId::bits).collect())
     }
 
@@ -135,7 +135,7 @@ mod tests {
             (task(5), replaced(&[6])),
         ]
         .into();
-        assert_eq!(targets(task(1), |id| known.get(id)), Some([task(3), task(4)].into()));
-        assert_eq!(targets(task(5), |id| known.get(id)), None);
+        assert_eq!(resolve_targets(task(1), |id| known.get(id)), Some([task(3), task(4)].into()));
+        assert_eq!(resolve_targets(task(5), |id| known.get(id)), None);
     }
 }

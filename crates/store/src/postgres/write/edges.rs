@@ -7,11 +7,11 @@ use baton_core::change::EdgeChange;
 use baton_core::id::TaskId;
 
 use crate::model::commit::Conflict;
-use crate::postgres::connect::connector::Link;
-use crate::postgres::connect::fault::Fault;
+use crate::postgres::connect::connector::PgConnection;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::decode::{task_id, texts};
-use crate::postgres::write::cycle::{Edge, circle, targets};
-use crate::postgres::write::facts::{Known, TaskFacts};
+use crate::postgres::write::cycle::{EdgeKey, find_cycle, resolve_targets};
+use crate::postgres::write::facts::{LockedRows, TaskFacts};
 
 const DOING: &str = "changing dependencies";
 
@@ -31,19 +31,19 @@ const ABOVE: &str = "WITH RECURSIVE up (task, blocker) AS (
     ) SELECT task, blocker FROM up";
 
 /// Two changes may each add half of a circle, so those that have to search take turns.
-pub(crate) fn turn(schema: &str) -> String {
+pub(crate) fn edge_lock_name(schema: &str) -> String {
     format!("{schema}:edges")
 }
 
 /// Writes the edges of one change. Returns the tasks whose readiness may have changed, or why it may not be.
 pub(crate) async fn write(
-    link: &Link,
-    known: &Known,
+    conn: &PgConnection,
+    known: &LockedRows,
     changes: &[EdgeChange],
-) -> Result<Result<BTreeSet<TaskId>, Conflict>, Fault> {
-    let mut added: Vec<Edge> = Vec::new();
+) -> Result<Result<BTreeSet<TaskId>, Conflict>, PostgresFault> {
+    let mut added: Vec<EdgeKey> = Vec::new();
     for change in changes {
-        let edges = match edges_of(link, known, change).await? {
+        let edges = match edges_of(conn, known, change).await? {
             Ok(edges) => edges,
             Err(conflict) => return Ok(Err(conflict)),
         };
@@ -51,47 +51,52 @@ pub(crate) async fn write(
         let tasks = texts(edges.keys().map(|(task, _)| task));
         let blockers = texts(edges.keys().map(|(_, on)| on));
         let met: Vec<bool> = edges.values().copied().collect();
-        link.query(DOING, ATTACH, &[&tasks, &blockers, &met]).await?;
+        conn.query(DOING, ATTACH, &[&tasks, &blockers, &met]).await?;
     }
     let touched: BTreeSet<TaskId> = added.iter().map(|(task, _)| *task).collect();
     let ids = texts(&touched);
     let mut above = Vec::new();
-    for row in link.query(DOING, ABOVE, &[&ids]).await? {
+    for row in conn.query(DOING, ABOVE, &[&ids]).await? {
         above.push((task_id(row.get(0))?, task_id(row.get(1))?));
     }
-    if let Some(path) = circle(&above, &added) {
+    if let Some(path) = find_cycle(&above, &added) {
         return Ok(Err(Conflict::Cycle { path }));
     }
-    link.query(DOING, COUNT, &[&ids]).await?;
-    link.query(DOING, LEAVE_READY, &[&ids]).await?;
+    conn.query(DOING, COUNT, &[&ids]).await?;
+    conn.query(DOING, LEAVE_READY, &[&ids]).await?;
     Ok(Ok(touched))
 }
 
-type Edges = BTreeMap<Edge, bool>;
+type NewEdges = BTreeMap<EdgeKey, bool>;
 
-async fn edges_of(link: &Link, known: &Known, change: &EdgeChange) -> Result<Result<Edges, Conflict>, Fault> {
+async fn edges_of(
+    conn: &PgConnection,
+    known: &LockedRows,
+    change: &EdgeChange,
+) -> Result<Result<NewEdges, Conflict>, PostgresFault> {
     let facts_of = |task: &TaskId| known.tasks.get(task);
     let is_done = |task: &TaskId| facts_of(task).is_some_and(|facts: &TaskFacts| facts.is_done);
     match change {
         EdgeChange::Add { task, on } => {
             let unknown = Conflict::UnknownDependency { task: *task, on: *on };
-            Ok(match targets(*on, facts_of) {
-                Some(targets) if known.tasks.contains_key(task) => {
-                    Ok(targets.into_iter().map(|target| ((*task, target), is_done(&target))).collect())
-                }
+            Ok(match resolve_targets(*on, facts_of) {
+                Some(resolve_targets) if known.tasks.contains_key(task) => Ok(resolve_targets
+                    .into_iter()
+                    .map(|target| ((*task, target), is_done(&target)))
+                    .collect()),
                 Some(_) | None => Err(unknown),
             })
         }
         EdgeChange::Rewire { from, to } => {
-            let rows = link.query(DOING, DEPENDENTS, &[&from.to_string()]).await?;
+            let rows = conn.query(DOING, DEPENDENTS, &[&from.to_string()]).await?;
             let dependents = rows.iter().map(|row| task_id(row.get(0))).collect::<Result<Vec<_>, _>>()?;
-            link.query(DOING, DETACH, &[&from.to_string()]).await?;
-            let mut edges = Edges::new();
+            conn.query(DOING, DETACH, &[&from.to_string()]).await?;
+            let mut edges = NewEdges::new();
             for on in to {
-                let Some(targets) = targets(*on, facts_of) else {
+                let Some(resolve_targets) = resolve_targets(*on, facts_of) else {
                     return Ok(Err(Conflict::UnknownDependency { task: *from, on: *on }));
                 };
-                for target in targets {
+                for target in resolve_targets {
                     edges.extend(dependents.iter().map(|task| ((*task, target), is_done(&target))));
                 }
             }

@@ -16,7 +16,7 @@ pub(crate) struct TaskFacts {
 }
 
 impl TaskFacts {
-    pub(crate) fn of(columns: TaskColumns<'_>) -> Self {
+    pub(crate) fn new(columns: TaskColumns<'_>) -> Self {
         Self {
             is_done: columns.is_done,
             is_claimable: columns.is_claimable,
@@ -27,7 +27,7 @@ impl TaskFacts {
 
 /// The rows a batch touches, as they are under its locks. What is not in here is not stored.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct LockedRows {
     pub(crate) versions: HashMap<RowKey, u64>,
     pub(crate) tasks: HashMap<TaskId, TaskFacts>,
 }

@@ -1,17 +1,18 @@
 //! Locking the rows a batch touches and reading what has to be known of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::change::{Change, EdgeChange};
 use baton_core::id::TaskId;
 use tokio_postgres::Row;
 
-use crate::columns::kind_and_key;
-use crate::postgres::connect::connector::Link;
-use crate::postgres::connect::fault::Fault;
+use crate::columns::record_key;
+use crate::model::record_kind::RecordKind;
+use crate::postgres::connect::connector::PgConnection;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::{task_id, texts, version};
-use crate::postgres::write::facts::{Known, TaskFacts};
+use crate::postgres::write::facts::{LockedRows, TaskFacts};
 use crate::postgres::write::row::RowKey;
 
 /// In the order of their ids, so that two batches never wait for one another.
@@ -22,25 +23,25 @@ const LOCK_RECORDS: &str = "SELECT r.kind, r.key, r.version
     ORDER BY r.kind, r.key FOR UPDATE OF r";
 
 /// Held until the transaction ends. Taken before any row, so that nobody waits for it with rows in hand.
-pub(crate) const TAKE_TURN: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
+pub(crate) const ADVISORY_LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
 
 const DOING: &str = "locking rows";
 
 /// The rows a batch reads before it decides.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct LockSet {
     tasks: BTreeSet<TaskId>,
     records: BTreeSet<RowKey>,
 }
 
-impl Wanted {
-    pub(crate) fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
+impl LockSet {
+    pub(crate) fn new<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
         let mut wanted = Self::default();
         for change in changes {
             for put in &change.puts {
                 match &put.record {
                     baton_core::change::Record::Task(task) => _ = wanted.tasks.insert(task.id()),
-                    record => _ = wanted.records.insert(kind_and_key(record)),
+                    record => _ = wanted.records.insert(record_key(record)),
                 }
             }
             for edge in &change.edges {
@@ -57,18 +58,20 @@ impl Wanted {
     /// there is one.
     pub(crate) async fn lock(
         &self,
-        link: &Link,
+        conn: &PgConnection,
         has_begun: bool,
-        turn: Option<String>,
-    ) -> Result<Known, Fault> {
-        let mut pipeline = Pipeline::new(link, DOING);
-        let (kinds, keys): (Vec<&'static str>, Vec<String>) = self.records.iter().cloned().unzip();
-        let known_kinds: BTreeSet<&'static str> = kinds.iter().copied().collect();
+        advisory_lock: Option<String>,
+    ) -> Result<LockedRows, PostgresFault> {
+        let mut pipeline = Pipeline::new(conn, DOING);
+        let (kinds, keys): (Vec<&'static str>, Vec<String>) =
+            self.records.iter().map(|(kind, key)| (kind.as_str(), key.clone())).unzip();
+        let known_kinds: BTreeMap<&'static str, RecordKind> =
+            self.records.iter().map(|(kind, _)| (kind.as_str(), *kind)).collect();
         if !has_begun {
             pipeline.run("BEGIN");
         }
-        if let Some(turn) = turn {
-            pipeline.add(TAKE_TURN, params![turn]).await?;
+        if let Some(advisory_lock) = advisory_lock {
+            pipeline.add(ADVISORY_LOCK, params![advisory_lock]).await?;
         }
         let tasks = if self.tasks.is_empty() {
             None
@@ -81,7 +84,7 @@ impl Wanted {
             Some(pipeline.add(LOCK_RECORDS, params![kinds, keys]).await?)
         };
         let answers = pipeline.flush().await?;
-        let mut known = Known::default();
+        let mut known = LockedRows::default();
         for row in records.and_then(|place| answers.get(place)).into_iter().flatten() {
             if let Some(kind) = known_kinds.get(row.get::<_, &str>(0)) {
                 known.versions.insert((*kind, row.get(1)), version(row, 2));
@@ -90,12 +93,16 @@ impl Wanted {
         for row in tasks.and_then(|place| answers.get(place)).into_iter().flatten() {
             learn(&mut known, row)?;
         }
-        self.follow_replaced(link, &mut known).await?;
+        self.follow_replaced(conn, &mut known).await?;
         Ok(known)
     }
 
     /// Edges to a task that was replaced lead to others, which have to be locked as well.
-    async fn follow_replaced(&self, link: &Link, known: &mut Known) -> Result<(), Fault> {
+    async fn follow_replaced(
+        &self,
+        conn: &PgConnection,
+        known: &mut LockedRows,
+    ) -> Result<(), PostgresFault> {
         loop {
             let missing: BTreeSet<TaskId> = known
                 .tasks
@@ -107,7 +114,7 @@ impl Wanted {
             if missing.is_empty() {
                 return Ok(());
             }
-            let rows = link.query(DOING, LOCK_TASKS, &[&texts(&missing)]).await?;
+            let rows = conn.query(DOING, LOCK_TASKS, &[&texts(&missing)]).await?;
             if rows.is_empty() {
                 return Ok(());
             }
@@ -118,12 +125,12 @@ impl Wanted {
     }
 }
 
-fn learn(known: &mut Known, row: &Row) -> Result<(), Fault> {
+fn learn(known: &mut LockedRows, row: &Row) -> Result<(), PostgresFault> {
     let text: String = row.get(0);
     let id = task_id(&text)?;
     let replaced_by: &str = row.get(4);
     let replaced_by = replaced_by.split_whitespace().map(task_id).collect::<Result<_, _>>()?;
-    known.versions.insert(("task", text), version(row, 1));
+    known.versions.insert((RecordKind::Task, text), version(row, 1));
     known.tasks.insert(id, TaskFacts { is_done: row.get(2), is_claimable: row.get(3), replaced_by });
     Ok(())
 }

@@ -5,11 +5,12 @@ use baton_core::text::Label;
 
 use crate::columns::{self, TaskColumns};
 use crate::error::StoreError;
-use crate::postgres::connect::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::texts;
-use crate::postgres::write::batch::Writes;
-use crate::postgres::write::row::{self, RecordColumns, RecordWrite, TaskWrite};
+use crate::postgres::write::batch::BatchWrites;
+use crate::postgres::write::row::{RecordColumns, RecordWrite, TaskWrite};
 
 const INSERT_TASKS: &str = "INSERT INTO tasks (id, version, body, session, project, queue, status, title, role, rank,
         created_ms, updated_ms, is_claimable, is_done, is_finished, is_provisional, replaced_by, open_blockers,
@@ -41,8 +42,11 @@ const LIMIT_PROJECTS: &str = "INSERT INTO project_limits (project, at_once)
     SELECT * FROM unnest($1::text[], $2::bigint[]) ON CONFLICT (project) DO UPDATE SET at_once = excluded.at_once";
 const UNLIMIT_PROJECTS: &str = "DELETE FROM project_limits WHERE project = ANY($1)";
 
-pub(crate) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWrite]) -> Result<(), Fault> {
-    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
+pub(crate) async fn insert_tasks(
+    pipeline: &mut Pipeline<'_>,
+    writes: &[&TaskWrite],
+) -> Result<(), PostgresFault> {
+    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::new(&write.task)).collect();
     let sessions: Vec<String> = all.iter().map(|columns| columns.session.to_string()).collect();
     let created: Vec<i64> = all.iter().map(|columns| columns.created_ms).collect();
     let params = params![
@@ -74,8 +78,11 @@ pub(crate) async fn insert_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWri
     Ok(())
 }
 
-pub(crate) async fn update_tasks(pipeline: &mut Pipeline<'_>, writes: &[&TaskWrite]) -> Result<(), Fault> {
-    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::of(&write.task)).collect();
+pub(crate) async fn update_tasks(
+    pipeline: &mut Pipeline<'_>,
+    writes: &[&TaskWrite],
+) -> Result<(), PostgresFault> {
+    let all: Vec<TaskColumns<'_>> = writes.iter().map(|write| TaskColumns::new(&write.task)).collect();
     let params = params![
         all.iter().map(|columns| columns.id.to_string()).collect::<Vec<_>>(),
         writes.iter().map(|write| signed(write.version)).collect::<Vec<_>>(),
@@ -100,32 +107,35 @@ pub(crate) fn searchable(title: &str) -> String {
     title.to_lowercase().replace('\0', "\u{fffd}")
 }
 
-fn bodies(writes: &[&TaskWrite]) -> Result<Vec<String>, Fault> {
+fn bodies(writes: &[&TaskWrite]) -> Result<Vec<String>, PostgresFault> {
     writes
         .iter()
-        .map(|write| columns::body("task", &write.task))
+        .map(|write| columns::body(RecordKind::Task, &write.task))
         .collect::<Result<_, _>>()
-        .map_err(Fault::Final)
+        .map_err(PostgresFault::Final)
 }
 
 pub(crate) async fn put_records(
     pipeline: &mut Pipeline<'_>,
     sql: &'static str,
     writes: &[&RecordWrite],
-) -> Result<(), Fault> {
+) -> Result<(), PostgresFault> {
     if writes.is_empty() {
         return Ok(());
     }
-    let (kinds, keys): (Vec<&'static str>, Vec<String>) =
-        writes.iter().map(|write| columns::kind_and_key(&write.record)).unzip();
-    let all: Vec<RecordColumns> = writes.iter().map(|write| RecordColumns::of(&write.record)).collect();
+    let (kinds, keys): (Vec<&'static str>, Vec<String>) = writes
+        .iter()
+        .map(|write| columns::record_key(&write.record))
+        .map(|(kind, key)| (kind.as_str(), key))
+        .unzip();
+    let all: Vec<RecordColumns> = writes.iter().map(|write| RecordColumns::new(&write.record)).collect();
     let bodies: Result<Vec<String>, StoreError> =
-        writes.iter().map(|write| row::body(&write.record)).collect();
+        writes.iter().map(|write| columns::record_body(&write.record)).collect();
     let params = params![
         kinds,
         keys,
         writes.iter().map(|write| signed(write.version)).collect::<Vec<_>>(),
-        bodies.map_err(Fault::Final)?,
+        bodies.map_err(PostgresFault::Final)?,
         all.iter().map(|columns| columns.session.clone()).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.task.clone()).collect::<Vec<_>>(),
         all.iter().map(|columns| columns.place).collect::<Vec<_>>(),
@@ -134,7 +144,10 @@ pub(crate) async fn put_records(
     pipeline.add(sql, params).await.map(|_| ())
 }
 
-pub(crate) async fn insert_leases(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result<(), Fault> {
+pub(crate) async fn insert_leases(
+    pipeline: &mut Pipeline<'_>,
+    writes: &BatchWrites,
+) -> Result<(), PostgresFault> {
     let leases = &writes.leases;
     if leases.is_empty() {
         return Ok(());
@@ -158,7 +171,10 @@ fn text_of(part: Option<&impl ToString>) -> String {
 }
 
 /// What the projects of a batch say of how many of their tasks may run at once.
-pub(crate) async fn put_limits(pipeline: &mut Pipeline<'_>, writes: &Writes) -> Result<(), Fault> {
+pub(crate) async fn put_limits(
+    pipeline: &mut Pipeline<'_>,
+    writes: &BatchWrites,
+) -> Result<(), PostgresFault> {
     let (mut limited, mut maxima, mut unlimited) = (Vec::new(), Vec::new(), Vec::new());
     for write in writes.records.values() {
         let Record::Project(project) = &write.record else { continue };

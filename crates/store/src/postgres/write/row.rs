@@ -5,10 +5,10 @@ use baton_core::run::RunState;
 use baton_core::task::Task;
 
 use crate::columns;
-use crate::error::StoreError;
+use crate::model::record_kind::RecordKind;
 
 /// The table is one for every kind, so a key says its kind too.
-pub(crate) type RowKey = (&'static str, String);
+pub(crate) type RowKey = (RecordKind, String);
 
 #[derive(Debug)]
 pub(crate) struct TaskWrite {
@@ -37,7 +37,7 @@ pub(crate) struct RecordColumns {
 }
 
 impl RecordColumns {
-    pub(crate) fn of(record: &Record) -> Self {
+    pub(crate) fn new(record: &Record) -> Self {
         match record {
             Record::Project(project) => Self { place: project.created_at.ms(), ..Self::default() },
             Record::Session(session) => Self { place: session.created_at.ms(), ..Self::default() },
@@ -77,24 +77,5 @@ impl RecordColumns {
                 Self { place: token.created_at.ms(), is_open: token.revoked.is_none(), ..Self::default() }
             }
         }
-    }
-}
-
-/// The record as core would read it back.
-pub(crate) fn body(record: &Record) -> Result<String, StoreError> {
-    match record {
-        Record::Project(project) => columns::body("project", project),
-        Record::Session(session) => columns::body("session", session),
-        Record::Message(message) => columns::body("message", message),
-        Record::Task(task) => columns::body("task", task),
-        Record::Attempt(attempt) => columns::body("attempt", attempt),
-        Record::Question(question) => columns::body("question", question),
-        Record::Plan(plan) => columns::body("plan", plan),
-        Record::Run(run) => columns::body("run", run),
-        Record::Loop(phase_loop) => columns::body("loop", phase_loop),
-        Record::Receipt(receipt) => columns::body("receipt", receipt),
-        Record::Hold(hold) => columns::body("hold", hold),
-        Record::Spending(spending) => columns::body("spending", spending),
-        Record::AccessToken(token) => columns::body("access_token", token),
     }
 }

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::error::StoreError;
-use crate::postgres::connect::connector::{Connector, Link};
-use crate::postgres::connect::fault::Fault;
+use crate::postgres::connect::connector::{Connector, PgConnection};
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::texts;
 use crate::postgres::notify::feed::FREED;
@@ -62,24 +62,27 @@ const NOTIFY: &str = "SELECT pg_notify($1, $2)::text";
 
 /// How far down the dependents of one blocker this process has come. Nothing is lost with it: another begins at the top.
 #[derive(Default)]
-struct Progress {
+struct UnblockProgress {
     blocker: String,
     /// Its dependents up to here are free, in the order of their ids.
     freed_to: String,
 }
 
 /// Adds the freeing of dependents. The answer at the returned place has a row for each task that has more.
-pub(crate) async fn add(pipeline: &mut Pipeline<'_>, done: &BTreeSet<TaskId>) -> Result<usize, Fault> {
+pub(crate) async fn add(
+    pipeline: &mut Pipeline<'_>,
+    done: &BTreeSet<TaskId>,
+) -> Result<usize, PostgresFault> {
     pipeline.add(FREE, params![texts(done), DEPENDENTS_MAX, String::new()]).await?;
     pipeline.add(REMEMBER, params![texts(done)]).await
 }
 
 /// Works off all that is written down and not in another process's hands, or as much as closing leaves time for.
 pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) -> Result<(), StoreError> {
-    let link = connector.link().await?;
-    let mut progress = Progress::default();
+    let conn = connector.open().await?;
+    let mut progress = UnblockProgress::default();
     while !*closing.borrow()
-        && batch(&link, connector.schema(), &mut progress).await.map_err(|fault| fault.unwritten(DOING))?
+        && batch(&conn, connector.schema(), &mut progress).await.map_err(|fault| fault.into_error(DOING))?
     {
         sleep(PAUSE).await;
     }
@@ -87,28 +90,36 @@ pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) 
 }
 
 /// One transaction; false when there is nothing left to do here.
-async fn batch(link: &Link, channel: &str, progress: &mut Progress) -> Result<bool, Fault> {
-    match free_some(link, channel, progress).await {
-        Err(Fault::Again(_)) => link.run(DOING, "ROLLBACK").await.map(|()| true),
+async fn batch(
+    conn: &PgConnection,
+    channel: &str,
+    progress: &mut UnblockProgress,
+) -> Result<bool, PostgresFault> {
+    match free_some(conn, channel, progress).await {
+        Err(PostgresFault::Retry(_)) => conn.run(DOING, "ROLLBACK").await.map(|()| true),
         other => other,
     }
 }
 
-async fn free_some(link: &Link, channel: &str, progress: &mut Progress) -> Result<bool, Fault> {
-    link.run(DOING, "BEGIN").await?;
-    let rows = link.query(DOING, NEXT, &[]).await?;
+async fn free_some(
+    conn: &PgConnection,
+    channel: &str,
+    progress: &mut UnblockProgress,
+) -> Result<bool, PostgresFault> {
+    conn.run(DOING, "BEGIN").await?;
+    let rows = conn.query(DOING, NEXT, &[]).await?;
     let Some(blocker) = rows.first().map(|row| row.get::<_, String>(0)) else {
-        link.run(DOING, "COMMIT").await?;
+        conn.run(DOING, "COMMIT").await?;
         return Ok(false);
     };
     if progress.blocker != blocker {
-        *progress = Progress { blocker: blocker.clone(), freed_to: String::new() };
+        *progress = UnblockProgress { blocker: blocker.clone(), freed_to: String::new() };
     }
     let after = progress.freed_to.clone();
-    let rows = link.query(DOING, FREE, &[&[&blocker].as_slice(), &DEPENDENTS_MAX, &after]).await?;
+    let rows = conn.query(DOING, FREE, &[&[&blocker].as_slice(), &DEPENDENTS_MAX, &after]).await?;
     let freed_to = rows.first().and_then(|row| row.get::<_, Option<String>>(1));
     let freed = rows.first().map_or(0, |row| row.get::<_, i64>(0));
-    let mut pipeline = Pipeline::new(link, DOING);
+    let mut pipeline = Pipeline::new(conn, DOING);
     if freed < DEPENDENTS_MAX {
         pipeline.add(FORGET, params![blocker]).await?;
     }

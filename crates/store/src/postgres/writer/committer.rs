@@ -9,14 +9,14 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::error::StoreError;
 use crate::model::commit::{Commit, Conflict};
-use crate::postgres::connect::connector::{Connector, Link};
+use crate::postgres::connect::connector::{Connector, PgConnection};
 use crate::postgres::connect::pipeline::Pipeline;
-use crate::postgres::notify::feed::News;
-use crate::postgres::write::batch::{self, Batch};
-use crate::postgres::write::commit::{self, Failed, Written};
+use crate::postgres::notify::feed::CommitFeed;
+use crate::postgres::write::batch::{self, WriteBatch};
+use crate::postgres::write::commit::{self, CommitFailure, CommitResult};
 use crate::postgres::write::edges;
-use crate::postgres::write::lock::Wanted;
-use crate::postgres::writer::slot::Line;
+use crate::postgres::write::lock::LockSet;
+use crate::postgres::writer::slot::WriterSlot;
 
 /// Processes that commit at the same time: while one is on its way to its client and back, the server works for others.
 const AT_ONCE: u64 = 4;
@@ -27,32 +27,32 @@ const PARTS_MAX: usize = 5_000;
 
 const DOING: &str = "committing";
 
-type Answer = Result<Commit, StoreError>;
+type Reply = Result<Commit, StoreError>;
 
-pub(crate) struct Job {
+pub(crate) struct CommitJob {
     pub(crate) change: Change,
-    pub(crate) answer: oneshot::Sender<Answer>,
+    pub(crate) answer: oneshot::Sender<Reply>,
 }
 
 pub(crate) struct Committer {
-    line: Line,
-    news: News,
+    slot: WriterSlot,
+    feed: CommitFeed,
     /// Wakes whoever frees dependents.
     unblocking: Arc<Notify>,
 }
 
 impl Committer {
-    pub(crate) fn new(connector: Connector, news: News, unblocking: Arc<Notify>) -> Self {
-        Self { line: Line::new(connector, DOING, "commits", AT_ONCE), news, unblocking }
+    pub(crate) fn new(connector: Connector, feed: CommitFeed, unblocking: Arc<Notify>) -> Self {
+        Self { slot: WriterSlot::new(connector, DOING, "commits", AT_ONCE), feed, unblocking }
     }
 
     /// Works until the last sender is gone and its last change is written.
-    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<CommitJob>) {
         while let Some(first) = jobs.recv().await {
-            let turn = self.line.take_turn().await;
+            let acquired = self.slot.acquire().await;
             // With those that came while we waited.
-            let jobs = with_more(first, &mut jobs);
-            if let Err(error) = turn {
+            let jobs = drain(first, &mut jobs);
+            if let Err(error) = acquired {
                 for job in jobs {
                     let _ = job.answer.send(Err(error.clone()));
                 }
@@ -74,12 +74,12 @@ impl Committer {
         }
     }
 
-    async fn commit_together(&mut self, jobs: Vec<Job>) {
+    async fn commit_together(&mut self, jobs: Vec<CommitJob>) {
         if jobs.is_empty() {
             return;
         }
         let changes: Vec<&Change> = jobs.iter().map(|job| &job.change).collect();
-        match self.try_hard(&changes).await {
+        match self.commit_with_retry(&changes).await {
             Ok(answers) => {
                 for (job, answer) in jobs.into_iter().zip(answers) {
                     let _ = job.answer.send(Ok(answer));
@@ -88,7 +88,7 @@ impl Committer {
             // One of them cannot be written at all. Alone, it takes no other with it.
             Err(StoreError::Backend { .. } | StoreError::BadRow { .. }) if jobs.len() > 1 => {
                 for job in jobs {
-                    let answer = self.try_hard(&[&job.change]).await;
+                    let answer = self.commit_with_retry(&[&job.change]).await;
                     let _ = job.answer.send(answer.and_then(only));
                 }
             }
@@ -100,60 +100,60 @@ impl Committer {
         }
     }
 
-    async fn commit_alone(&mut self, change: &Change) -> Answer {
-        self.try_hard(&[change]).await.and_then(only)
+    async fn commit_alone(&mut self, change: &Change) -> Reply {
+        self.commit_with_retry(&[change]).await.and_then(only)
     }
 
     /// Tries until the batch is written or judged, its fate is unknown, or there is no sense in trying.
-    async fn try_hard(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
+    async fn commit_with_retry(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
         loop {
-            let (link, has_turn) = self.line.link().await?;
-            match self.attempt(&link, has_turn, changes).await {
+            let (conn, holds_slot) = self.slot.connection().await?;
+            match self.try_commit(&conn, holds_slot, changes).await {
                 Ok(answers) => {
-                    self.line.written(link);
+                    self.slot.release(conn);
                     return Ok(answers);
                 }
-                Err(failed) => self.line.failed(link, failed).await?,
+                Err(failed) => self.slot.roll_back(conn, failed).await?,
             }
         }
     }
 
-    async fn attempt(
+    async fn try_commit(
         &self,
-        link: &Link,
+        conn: &PgConnection,
         has_begun: bool,
         changes: &[&Change],
-    ) -> Result<Vec<Commit>, Failed> {
-        let schema = self.line.schema();
+    ) -> Result<Vec<Commit>, CommitFailure> {
+        let schema = self.slot.schema();
         let is_searching = !changes.iter().all(|change| batch::is_self_contained(change));
-        let turn = is_searching.then(|| edges::turn(schema));
-        let known = Wanted::of(changes.iter().copied()).lock(link, has_begun, turn).await?;
-        let mut batch = Batch::new(known);
+        let acquired = is_searching.then(|| edges::edge_lock_name(schema));
+        let known = LockSet::new(changes.iter().copied()).lock(conn, has_begun, acquired).await?;
+        let mut batch = WriteBatch::new(known);
         let mut verdicts: Vec<Result<usize, Conflict>> = Vec::with_capacity(changes.len());
         for change in changes {
             let change = (*change).clone();
-            let verdict = if is_searching { batch.take_rows(change) } else { batch.take(change) };
+            let verdict = if is_searching { batch.add_rows(change) } else { batch.take(change) };
             verdicts.push(verdict.map(|()| batch.writes.events.len()));
         }
         let is_any = verdicts.iter().any(Result::is_ok);
-        let mut pipeline = Pipeline::new(link, DOING);
+        let mut pipeline = Pipeline::new(conn, DOING);
         if is_any {
             commit::rows(&mut pipeline, &batch.writes).await?;
         }
         if is_any && is_searching {
             pipeline.flush().await?;
-            pipeline = Pipeline::new(link, DOING);
+            pipeline = Pipeline::new(conn, DOING);
             let edges = changes.iter().flat_map(|change| change.edges.clone()).collect::<Vec<_>>();
-            match edges::write(link, batch.known(), &edges).await? {
+            match edges::write(conn, batch.known(), &edges).await? {
                 Ok(touched) => batch.writes.maybe_ready.extend(touched),
                 Err(conflict) => {
-                    link.run(DOING, "ROLLBACK").await?;
+                    conn.run(DOING, "ROLLBACK").await?;
                     return Ok(vec![Commit::Conflict(conflict)]);
                 }
             }
         }
         if !is_any {
-            link.run(DOING, "ROLLBACK").await?;
+            conn.run(DOING, "ROLLBACK").await?;
             return Ok(verdicts.into_iter().map(|verdict| answer(verdict, 0)).collect());
         }
         let written = commit::finish(pipeline, batch.known(), &batch.writes, schema).await?;
@@ -161,8 +161,8 @@ impl Committer {
         Ok(verdicts.into_iter().map(|verdict| answer(verdict, written.seq_before)).collect())
     }
 
-    fn tell(&self, written: &Written, events: usize) {
-        self.news.written(written.seq_before + events as u64, written.is_told);
+    fn tell(&self, written: &CommitResult, events: usize) {
+        self.feed.note_commit(written.seq_before + events as u64, written.is_announced);
         if written.is_unblocking {
             self.unblocking.notify_one();
         }
@@ -170,7 +170,7 @@ impl Committer {
 }
 
 /// What waits, as far as it goes into one batch.
-fn with_more(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Vec<Job> {
+fn drain(first: CommitJob, jobs: &mut mpsc::Receiver<CommitJob>) -> Vec<CommitJob> {
     let mut parts = parts(&first.change);
     let mut batch = vec![first];
     while batch.len() < CHANGES_MAX && parts < PARTS_MAX {
@@ -192,6 +192,6 @@ fn answer(verdict: Result<usize, Conflict>, seq_before: u64) -> Commit {
     }
 }
 
-fn only(answers: Vec<Commit>) -> Answer {
+fn only(answers: Vec<Commit>) -> Reply {
     answers.into_iter().next().ok_or(StoreError::Closed)
 }

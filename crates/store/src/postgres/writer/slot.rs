@@ -11,11 +11,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::error::StoreError;
-use crate::postgres::connect::connector::{Connector, Link};
-use crate::postgres::connect::fault::Fault;
+use crate::postgres::connect::connector::{Connector, PgConnection};
+use crate::postgres::connect::fault::PostgresFault;
 use crate::postgres::connect::pipeline::{Pipeline, params};
-use crate::postgres::write::commit::Failed;
-use crate::postgres::write::lock::TAKE_TURN;
+use crate::postgres::write::commit::CommitFailure;
+use crate::postgres::write::lock::ADVISORY_LOCK;
 
 /// Times a transaction is tried before its writers hear that it cannot be written.
 const TRIES_MAX: u32 = 10;
@@ -27,69 +27,69 @@ const NEAR_MAX: Duration = Duration::from_millis(8);
 /// The quickest of so many is what the way takes; the others waited for something else.
 const TIMES_MEASURED: u32 = 3;
 
-pub(crate) struct Line {
+pub(crate) struct WriterSlot {
     connector: Connector,
     doing: &'static str,
     /// What the turn is called.
-    turn: String,
-    link: Option<Link>,
+    lock_name: String,
+    conn: Option<PgConnection>,
     /// Whether the turn is worth waiting for, once the way over this connection was measured.
     is_near: Option<bool>,
     /// The connection is in a transaction that has the turn.
-    has_turn: bool,
+    holds_slot: bool,
     /// Of the transaction that is being tried.
     tries: u32,
 }
 
-impl Line {
+impl WriterSlot {
     /// `kind` is what its transactions do; those of one kind take turns, with `at_once` being served.
     pub(crate) fn new(connector: Connector, doing: &'static str, kind: &str, at_once: u64) -> Self {
-        let place = RandomState::new().hash_one(kind) % at_once;
-        let turn = format!("{}:{kind}:{place}", connector.schema());
-        Self { connector, doing, turn, link: None, is_near: None, has_turn: false, tries: 0 }
+        let number = RandomState::new().hash_one(kind) % at_once;
+        let lock_name = format!("{}:{kind}:{number}", connector.schema());
+        Self { connector, doing, lock_name, conn: None, is_near: None, holds_slot: false, tries: 0 }
     }
 
     pub(crate) fn schema(&self) -> &str {
         self.connector.schema()
     }
 
-    pub(crate) fn turn(&self) -> &str {
-        &self.turn
+    pub(crate) fn lock_name(&self) -> &str {
+        &self.lock_name
     }
 
     /// Begins a transaction when it is this process's turn, for the next `link`. Without it where the server is far away,
     /// or where whoever has the turn does not come to an end.
-    pub(crate) async fn take_turn(&mut self) -> Result<(), StoreError> {
-        let (link, _) = self.link().await?;
+    pub(crate) async fn acquire(&mut self) -> Result<(), StoreError> {
+        let (conn, _) = self.connection().await?;
         let is_near = match self.is_near {
             Some(is_near) => Ok(is_near),
-            None => self.is_near(&link).await,
+            None => self.is_near(&conn).await,
         };
         let taken = match is_near {
-            Ok(true) => self.begin_in_turn(&link).await.map(|()| true),
+            Ok(true) => self.begin_with_lock(&conn).await.map(|()| true),
             other => other,
         };
         self.tries = 0;
         match taken {
-            Ok(has_turn) => {
-                self.has_turn = has_turn;
-                self.link = Some(link);
+            Ok(holds_slot) => {
+                self.holds_slot = holds_slot;
+                self.conn = Some(conn);
             }
             // The next try is made without it; when even this fails, on another connection.
             Err(_) => {
-                if link.run(self.doing, "ROLLBACK").await.is_ok() {
-                    self.link = Some(link);
+                if conn.run(self.doing, "ROLLBACK").await.is_ok() {
+                    self.conn = Some(conn);
                 }
             }
         }
         Ok(())
     }
 
-    async fn is_near(&mut self, link: &Link) -> Result<bool, Fault> {
+    async fn is_near(&mut self, conn: &PgConnection) -> Result<bool, PostgresFault> {
         let mut quickest = Duration::MAX;
         for _ in 0..TIMES_MEASURED {
             let begun = Instant::now();
-            link.run(self.doing, "").await?;
+            conn.run(self.doing, "").await?;
             quickest = quickest.min(begun.elapsed());
         }
         let is_near = quickest <= NEAR_MAX;
@@ -97,49 +97,54 @@ impl Line {
         Ok(is_near)
     }
 
-    async fn begin_in_turn(&self, link: &Link) -> Result<(), Fault> {
-        let mut pipeline = Pipeline::new(link, self.doing);
+    async fn begin_with_lock(&self, conn: &PgConnection) -> Result<(), PostgresFault> {
+        let mut pipeline = Pipeline::new(conn, self.doing);
         pipeline.run("BEGIN");
-        pipeline.add(TAKE_TURN, params![self.turn.clone()]).await?;
+        pipeline.add(ADVISORY_LOCK, params![self.lock_name.clone()]).await?;
         pipeline.flush().await.map(|_| ())
     }
 
     /// For one try, and whether it is in a transaction that has the turn; `written` or `failed` takes it back.
-    pub(crate) async fn link(&mut self) -> Result<(Link, bool), StoreError> {
+    pub(crate) async fn connection(&mut self) -> Result<(PgConnection, bool), StoreError> {
         self.tries += 1;
-        let has_turn = std::mem::take(&mut self.has_turn);
-        let link = match self.link.take() {
-            Some(link) if !link.is_closed() => return Ok((link, has_turn)),
-            Some(_) | None => self.connector.link().await,
+        let holds_slot = std::mem::take(&mut self.holds_slot);
+        let conn = match self.conn.take() {
+            Some(conn) if !conn.is_closed() => return Ok((conn, holds_slot)),
+            Some(_) | None => self.connector.open().await,
         };
         self.is_near = None;
-        if link.is_err() {
+        if conn.is_err() {
             self.tries = 0;
         }
-        link.map(|link| (link, false))
+        conn.map(|conn| (conn, false))
     }
 
-    pub(crate) fn written(&mut self, link: Link) {
+    pub(crate) fn release(&mut self, conn: PgConnection) {
         self.tries = 0;
-        self.link = Some(link);
+        self.conn = Some(conn);
     }
 
     /// Undoes the transaction. Returns when there is sense in another try; an error when its fate is unknown or
     /// there is none.
-    pub(crate) async fn failed(&mut self, link: Link, failed: Failed) -> Result<(), StoreError> {
+    pub(crate) async fn roll_back(
+        &mut self,
+        conn: PgConnection,
+        failed: CommitFailure,
+    ) -> Result<(), StoreError> {
         // When even this fails the connection is dropped, and the transaction with it.
-        if link.run(self.doing, "ROLLBACK").await.is_ok() {
-            self.link = Some(link);
+        if conn.run(self.doing, "ROLLBACK").await.is_ok() {
+            self.conn = Some(conn);
         }
         let error = match failed {
-            Failed::Unsent(Fault::Broken(_) | Fault::Again(_)) | Failed::Sent(Fault::Again(_))
+            CommitFailure::Unsent(PostgresFault::Broken(_) | PostgresFault::Retry(_))
+            | CommitFailure::Sent(PostgresFault::Retry(_))
                 if self.tries < TRIES_MAX =>
             {
                 sleep(PAUSE * self.tries).await;
                 return Ok(());
             }
-            Failed::Sent(Fault::Broken(detail)) => StoreError::Unknown { detail },
-            Failed::Unsent(fault) | Failed::Sent(fault) => fault.unwritten(self.doing),
+            CommitFailure::Sent(PostgresFault::Broken(detail)) => StoreError::CommitUnknown { detail },
+            CommitFailure::Unsent(fault) | CommitFailure::Sent(fault) => fault.into_error(self.doing),
         };
         self.tries = 0;
         Err(error)

@@ -10,27 +10,27 @@ use crate::error::StoreError;
 use crate::sqlite::fault::io_error;
 
 /// Lets go when dropped.
-pub(crate) struct Hold {
+pub(crate) struct StoreLock {
     file: File,
     /// Nobody else had the store open when we came.
     pub(crate) is_first: bool,
 }
 
-impl Hold {
+impl StoreLock {
     /// Waits while another program is the first one and still looking the file over.
-    pub(crate) fn take(path: &Path) -> Result<Self, StoreError> {
-        if let Some(folder) = folder_of(path) {
+    pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = parent_dir(path) {
             fs::create_dir_all(folder)
                 .map_err(|error| io_error(&error, folder, "making the store's folder"))?;
         }
-        let beside = beside(path, "-lock");
+        let sibling = sibling(path, "-lock");
         let failed = |error: &_| io_error(error, path, "locking the store");
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(&beside)
+            .open(&sibling)
             .map_err(|error| failed(&error))?;
         let is_first = file.try_lock().is_ok();
         if !is_first {
@@ -45,12 +45,12 @@ impl Hold {
     }
 }
 
-pub(crate) fn folder_of(path: &Path) -> Option<&Path> {
+pub(crate) fn parent_dir(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
 /// The file that has the same name and something more.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

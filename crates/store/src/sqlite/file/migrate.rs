@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 
 /// Marks a SQLite file as ours: "Batn". Never changes.
 pub(crate) const APPLICATION_ID: u32 = 0x4261_746e;
@@ -24,7 +24,7 @@ pub(crate) fn known() -> i64 {
 }
 
 /// Brings the file to the newest schema, or refuses one that is newer still.
-pub(crate) fn migrate(conn: &mut Connection, place: &str) -> Result<(), Fault> {
+pub(crate) fn migrate(conn: &mut Connection, place: &str) -> Result<(), SqliteFault> {
     loop {
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Read inside the transaction: another program may have taken this very step while we waited.

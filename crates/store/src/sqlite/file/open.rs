@@ -10,9 +10,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
-use crate::model::progress::{Onlooker, Stage};
-use crate::sqlite::fault::{BUSY_MS_MAX, Fault, io_error, sqlite_error};
-use crate::sqlite::file::lock::{Hold, beside, folder_of};
+use crate::model::progress::{ProgressListener, ProgressStage};
+use crate::sqlite::fault::{BUSY_MS_MAX, SqliteFault, io_error, sqlite_error};
+use crate::sqlite::file::lock::{StoreLock, parent_dir, sibling};
 use crate::sqlite::file::migrate::{self, APPLICATION_ID};
 
 /// SQLite's own header: the first 100 bytes of every file of its.
@@ -35,12 +35,12 @@ const STATEMENTS_MAX: usize = 128;
 const LOG_PAGES_MAX: u32 = 4_000;
 
 /// Finds or makes the store at `path` and leaves it ready for connections.
-pub(crate) fn prepare(path: &Path, onlooker: &Onlooker) -> Result<Hold, StoreError> {
+pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreLock, StoreError> {
     refuse_read_only(path)?;
-    let hold = Hold::take(path)?;
+    let lock = StoreLock::acquire(path)?;
     match fs::exists(path) {
         Ok(true) => {}
-        Ok(false) if hold.is_first => make(path)?,
+        Ok(false) if lock.is_first => make(path)?,
         Ok(false) => {
             let detail = "the file is gone, but another program still has it open".to_owned();
             return Err(StoreError::Damaged { path: path.to_owned(), detail });
@@ -49,26 +49,26 @@ pub(crate) fn prepare(path: &Path, onlooker: &Onlooker) -> Result<Hold, StoreErr
     }
     check_header(path)?;
     // Put away by whoever closes last. Found by whoever comes first, it means nobody closed.
-    let was_unclean = hold.is_first && log_len(path) > 0;
+    let was_unclean = lock.is_first && log_len(path) > 0;
     let mut conn = connect(path)?;
-    let failed = |fault: Fault| fault.into_error(path, "opening the store");
+    let failed = |fault: SqliteFault| fault.into_error(path, "opening the store");
     let place = path.display().to_string();
     let found = migrate::version(&conn).map_err(|error| failed(error.into()))?;
     if found > migrate::known() {
         return Err(StoreError::Newer { place, found, known: migrate::known() });
     }
     if was_unclean {
-        onlooker.tell(Stage::Checking);
+        progress.report(ProgressStage::Checking);
         check_pages(&conn, path)?;
     }
     if found < migrate::known() {
-        onlooker.tell(Stage::Upgrading { from: found, to: migrate::known() });
+        progress.report(ProgressStage::Upgrading { from: found, to: migrate::known() });
     }
     migrate::migrate(&mut conn, &place).map_err(failed)?;
-    if hold.is_first {
-        hold.share(path)?;
+    if lock.is_first {
+        lock.share(path)?;
     }
-    Ok(hold)
+    Ok(lock)
 }
 
 /// A connection with everything set that is not kept in the file.
@@ -96,12 +96,12 @@ fn wait_a_little(tries: i32) -> bool {
 /// Makes the file under another name first. A program that dies half way leaves nothing that could be taken
 /// for an empty store.
 fn make(path: &Path) -> Result<(), StoreError> {
-    let making = beside(path, ".making");
-    for leftover in [making.clone(), beside(&making, "-wal"), beside(&making, "-shm")] {
+    let making = sibling(path, ".making");
+    for leftover in [making.clone(), sibling(&making, "-wal"), sibling(&making, "-shm")] {
         // Usually there is none.
         let _ = fs::remove_file(leftover);
     }
-    let failed = |fault: Fault| fault.into_error(path, "making the store");
+    let failed = |fault: SqliteFault| fault.into_error(path, "making the store");
     let mut conn = Connection::open(&making).map_err(|error| failed(error.into()))?;
     conn.pragma_update(None, "journal_mode", "wal").map_err(|error| failed(error.into()))?;
     migrate::migrate(&mut conn, &path.display().to_string()).map_err(failed)?;
@@ -114,7 +114,7 @@ pub(crate) fn put_in_place(from: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |error: &_| io_error(error, to, "writing the store");
     File::open(from).and_then(|file| file.sync_all()).map_err(|error| failed(&error))?;
     fs::rename(from, to).map_err(|error| failed(&error))?;
-    let folder = folder_of(to).map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let folder = parent_dir(to).map_or_else(|| PathBuf::from("."), Path::to_owned);
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(&error))
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn check_whole(copy: &Path, named: &Path) -> Result<(), StoreError> {
     let checked = check_header(copy).and_then(|()| {
         let conn = connect(copy)?;
         let found = migrate::version(&conn)
-            .map_err(|error| Fault::from(error).into_error(copy, "reading the copy"))?;
+            .map_err(|error| SqliteFault::from(error).into_error(copy, "reading the copy"))?;
         if found > migrate::known() {
             let place = named.display().to_string();
             return Err(StoreError::Newer { place, found, known: migrate::known() });
@@ -134,7 +134,7 @@ pub(crate) fn check_whole(copy: &Path, named: &Path) -> Result<(), StoreError> {
 }
 
 fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
-    for place in [folder_of(path), Some(path)].into_iter().flatten() {
+    for place in [parent_dir(path), Some(path)].into_iter().flatten() {
         if fs::metadata(place).is_ok_and(|found| found.permissions().readonly()) {
             let detail = format!("{} is read-only", place.display());
             return Err(StoreError::ReadOnly { path: path.to_owned(), detail });
@@ -155,7 +155,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(|error| failed(&error))?;
     if header.get(..MAGIC.len()) != Some(MAGIC) {
         let detail = "it is not a SQLite file".to_owned();
-        return Err(StoreError::Foreign { path: path.to_owned(), detail });
+        return Err(StoreError::NotAStore { path: path.to_owned(), detail });
     }
     let number = |at: usize| {
         let bytes = header.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
@@ -163,7 +163,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     };
     if number(68)? != APPLICATION_ID {
         let detail = "it is a SQLite file of another program".to_owned();
-        return Err(StoreError::Foreign { path: path.to_owned(), detail });
+        return Err(StoreError::NotAStore { path: path.to_owned(), detail });
     }
     // The size in the header is right once the log is put away; with a log, SQLite knows better.
     let page_bytes = u64::from(number(16)? >> 16);
@@ -175,7 +175,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
 }
 
 fn log_len(path: &Path) -> u64 {
-    fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len())
+    fs::metadata(sibling(path, "-wal")).map_or(0, |log| log.len())
 }
 
 /// Every page and every index, after a stop that nobody saw the end of.

@@ -5,28 +5,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::model::progress::{Onlooker, Stage};
+use crate::model::progress::{ProgressListener, ProgressStage};
 use crate::sqlite::fault::io_error;
-use crate::sqlite::file::lock::{Hold, beside};
+use crate::sqlite::file::lock::{StoreLock, sibling};
 use crate::sqlite::file::open;
 
 /// Puts `copy` at `path`, and says where the store that was there has gone. Refused while anybody has it open.
-pub fn restore(copy: &Path, path: &Path, onlooker: &Onlooker) -> Result<Option<PathBuf>, StoreError> {
-    let hold = Hold::take(path)?;
-    if !hold.is_first {
+pub fn restore(copy: &Path, path: &Path, progress: &ProgressListener) -> Result<Option<PathBuf>, StoreError> {
+    let lock = StoreLock::acquire(path)?;
+    if !lock.is_first {
         return Err(StoreError::InUse { path: path.to_owned() });
     }
-    let making = beside(path, ".making");
+    let making = sibling(path, ".making");
     // Left by an earlier one that was cut off.
     let _ = fs::remove_file(&making);
     // The system copies faster than we could, and does not say how far it is.
-    onlooker.tell(Stage::Copying { pages: 0, total: 0 });
+    progress.report(ProgressStage::Copying { pages: 0, total: 0 });
     fs::copy(copy, &making).map_err(|error| io_error(&error, copy, "reading the copy"))?;
-    onlooker.tell(Stage::Checking);
+    progress.report(ProgressStage::Checking);
     let looked_over = open::check_whole(&making, copy);
     for leftover in ["-wal", "-shm"] {
         // Looking it over may have left them; the copy itself has neither.
-        let _ = fs::remove_file(beside(&making, leftover));
+        let _ = fs::remove_file(sibling(&making, leftover));
     }
     if let Err(error) = looked_over {
         let _ = fs::remove_file(&making);
@@ -35,7 +35,7 @@ pub fn restore(copy: &Path, path: &Path, onlooker: &Onlooker) -> Result<Option<P
     let before = path.exists().then(|| free_name(path));
     if let Some(before) = &before {
         for part in ["", "-wal", "-shm"] {
-            let (old, kept) = (beside(path, part), beside(before, part));
+            let (old, kept) = (sibling(path, part), sibling(before, part));
             if old.exists() {
                 fs::rename(&old, &kept).map_err(|error| io_error(&error, &old, "keeping the old store"))?;
             }
@@ -47,8 +47,8 @@ pub fn restore(copy: &Path, path: &Path, onlooker: &Onlooker) -> Result<Option<P
 
 /// The first of `….before`, `….before-2` and so on that is free.
 fn free_name(path: &Path) -> PathBuf {
-    let first = beside(path, ".before");
-    let later = (2u32..).map(|number| beside(path, &format!(".before-{number}")));
+    let first = sibling(path, ".before");
+    let later = (2u32..).map(|number| sibling(path, &format!(".before-{number}")));
     std::iter::once(first.clone()).chain(later).find(|name| !name.exists()).unwrap_or(first)
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use crate::sqlite::{SqliteOptions, SqliteStore};
 
     fn put_back(copy: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
-        restore(copy, path, &Onlooker::default())
+        restore(copy, path, &ProgressListener::default())
     }
 
     #[tokio::test]

@@ -6,11 +6,12 @@ use baton_core::task::Task;
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::model::query::TaskDependency;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{self, bad_row, of_task, task_id};
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{self, bad_row, task_id, task_key};
 
 /// The first of each role, put into one order. There are few roles; each is one look into the table.
-pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, Fault> {
+pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, SqliteFault> {
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
     let mut first_of_role = conn.prepare_cached(sql)?;
@@ -26,22 +27,26 @@ pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, 
     }
     found.sort_unstable();
     found.truncate(limit as usize);
-    let task = |id| rows::task(conn, id)?.ok_or_else(|| bad_row("ready task", id, "it is gone").into());
+    let task = |id| rows::task(conn, id)?.ok_or_else(|| bad_row(RecordKind::Task, id, "it is gone").into());
     found.into_iter().map(|(_, _, id)| task(id)).collect()
 }
 
-fn role_after(conn: &Connection, role: &str) -> Result<Option<String>, Fault> {
+fn role_after(conn: &Connection, role: &str) -> Result<Option<String>, SqliteFault> {
     let sql = "SELECT role FROM ready WHERE role > ?1 ORDER BY role LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([role], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn ready_count(conn: &Connection) -> Result<u64, Fault> {
+pub(crate) fn ready_count(conn: &Connection) -> Result<u64, SqliteFault> {
     let count: i64 = conn.prepare_cached("SELECT ready FROM counters")?.query_row([], |row| row.get(0))?;
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
 /// Ids are numbers here, so those that begin alike are a range.
-pub(crate) fn tasks_by_prefix(conn: &Connection, prefix: &str, limit: u32) -> Result<Vec<TaskId>, Fault> {
+pub(crate) fn tasks_by_prefix(
+    conn: &Connection,
+    prefix: &str,
+    limit: u32,
+) -> Result<Vec<TaskId>, SqliteFault> {
     let Some((first, last)) = range_of(prefix) else { return Ok(Vec::new()) };
     let mut statement =
         conn.prepare_cached("SELECT id FROM tasks WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
@@ -69,9 +74,9 @@ fn range_of(prefix: &str) -> Option<(u32, u32)> {
     Some((bound("0")?, bound("f")?))
 }
 
-pub(crate) fn dependencies(conn: &Connection, task: TaskId) -> Result<Vec<TaskDependency>, Fault> {
+pub(crate) fn dependencies(conn: &Connection, task: TaskId) -> Result<Vec<TaskDependency>, SqliteFault> {
     let sql = "SELECT task, blocker, is_met FROM edges WHERE task = ?1 ORDER BY blocker";
-    edges(conn, sql, [of_task(task)])
+    edges(conn, sql, [task_key(task)])
 }
 
 pub(crate) fn dependents(
@@ -79,13 +84,17 @@ pub(crate) fn dependents(
     task: TaskId,
     after: Option<TaskId>,
     limit: u32,
-) -> Result<Vec<TaskDependency>, Fault> {
+) -> Result<Vec<TaskDependency>, SqliteFault> {
     let sql =
         "SELECT task, blocker, is_met FROM edges WHERE blocker = ?1 AND task > ?2 ORDER BY task LIMIT ?3";
-    edges(conn, sql, (of_task(task), after.map_or(-1, of_task), limit))
+    edges(conn, sql, (task_key(task), after.map_or(-1, task_key), limit))
 }
 
-pub(crate) fn edges(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<TaskDependency>, Fault> {
+pub(crate) fn edges(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> Result<Vec<TaskDependency>, SqliteFault> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut edges = Vec::new();

@@ -7,7 +7,8 @@ use rusqlite::{Connection, Params, Row};
 
 use crate::columns::{WHITESPACE, parse_status};
 use crate::model::query::{Cursor, FIRST_PROMPT_CHARS_MAX, Page, TaskGroup};
-use crate::sqlite::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{self, bad_row};
 
 /// Events among which the groups with recent activity are looked for.
@@ -18,7 +19,7 @@ pub(crate) fn task_groups(
     conn: &Connection,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<TaskGroup>, Fault> {
+) -> Result<Page<TaskGroup>, SqliteFault> {
     let (after_ms, after) = cursor.map_or((-1, ""), |cursor| (cursor.at.ms(), cursor.key.as_str()));
     let listed = "SELECT session, created_ms, first_task FROM task_groups
         WHERE (created_ms, session) > (?3, ?4) ORDER BY created_ms, session LIMIT ?5";
@@ -33,7 +34,7 @@ pub(crate) fn task_groups(
     Ok(Page { items, next })
 }
 
-pub(crate) fn recent_task_groups(conn: &Connection, limit: u32) -> Result<Vec<TaskGroup>, Fault> {
+pub(crate) fn recent_task_groups(conn: &Connection, limit: u32) -> Result<Vec<TaskGroup>, SqliteFault> {
     let listed = "SELECT g.session, g.created_ms, g.first_task FROM (
             SELECT t.session, e.seq FROM (SELECT seq, task FROM events ORDER BY seq DESC LIMIT ?4) e
             CROSS JOIN tasks t ON t.id = e.task
@@ -47,15 +48,17 @@ pub(crate) fn recent_task_groups(conn: &Connection, limit: u32) -> Result<Vec<Ta
     Ok(items)
 }
 
-/// `listed` selects the groups; here each is put together from one row for every status in it.
-fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<TaskGroup>, Fault> {
+/// `listed` selects the groups; here each is put together from one row for every status in it. SQLite's text functions
+/// stop at NUL, which a body may have in its escaped form.
+fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<TaskGroup>, SqliteFault> {
     let sql = format!(
         "WITH listed AS MATERIALIZED ({listed}), page AS MATERIALIZED (
             SELECT l.session, l.created_ms,
                 CASE WHEN trim(coalesce(f.body ->> '$.spec.description', ''), ?2) = '' THEN substr(f.title, 1, ?1)
                     ELSE substr(f.body ->> '$.spec.description', 1, ?1) END AS prompt,
                 (SELECT status FROM tasks WHERE session = l.session ORDER BY updated_ms DESC, id DESC LIMIT 1) AS latest
-            FROM listed l LEFT JOIN tasks f ON f.id = l.first_task
+            FROM listed l LEFT JOIN (SELECT id, title, replace(body, '\\u0000', '\\ufffd') AS body FROM tasks) f
+                ON f.id = l.first_task
         )
         SELECT p.session, p.created_ms, p.prompt, p.latest, t.status, count(*), max(t.updated_ms)
         FROM page p CROSS JOIN tasks t ON t.session = p.session
@@ -81,13 +84,13 @@ fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<Ta
     Ok(groups)
 }
 
-fn empty_group(row: &Row<'_>) -> Result<TaskGroup, Fault> {
+fn empty_group(row: &Row<'_>) -> Result<TaskGroup, SqliteFault> {
     let created_at = Timestamp::from_ms(row.get(1)?);
     let first_prompt: Option<String> = row.get(2)?;
-    let session = rows::name(row.get_ref(0)?.as_str(), "session")?;
+    let session = rows::name(row.get_ref(0)?.as_str(), RecordKind::Session)?;
     Ok(TaskGroup {
         first_prompt: first_prompt
-            .ok_or_else(|| bad_row("task group", &session, "its first task is gone"))?,
+            .ok_or_else(|| bad_row(RecordKind::Session, &session, "its first task is gone"))?,
         session,
         task_count: 0,
         status_counts: BTreeMap::new(),
@@ -97,7 +100,7 @@ fn empty_group(row: &Row<'_>) -> Result<TaskGroup, Fault> {
     })
 }
 
-fn status(row: &Row<'_>, column: usize) -> Result<baton_core::state::Status, Fault> {
+fn status(row: &Row<'_>, column: usize) -> Result<baton_core::state::Status, SqliteFault> {
     let text: String = row.get(column)?;
-    parse_status(&text).ok_or_else(|| bad_row("task", text, "unknown status").into())
+    parse_status(&text).ok_or_else(|| bad_row(RecordKind::Task, text, "unknown status").into())
 }

@@ -3,13 +3,14 @@
 use baton_core::id::EffectId;
 use rusqlite::{Connection, Params};
 
-use crate::model::event::Recorded;
+use crate::model::event::StoredEvent;
 use crate::model::outbox::PendingEffect;
-use crate::model::query::Retention;
-use crate::sqlite::fault::Fault;
+use crate::model::query::EventRetention;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::body;
 
-pub(crate) fn events_after(conn: &Connection, seq: u64, limit: u32) -> Result<Vec<Recorded>, Fault> {
+pub(crate) fn events_after(conn: &Connection, seq: u64, limit: u32) -> Result<Vec<StoredEvent>, SqliteFault> {
     let sql = "SELECT seq, body FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2";
     events(conn, sql, (as_stored(seq), limit))
 }
@@ -19,18 +20,21 @@ pub(crate) fn task_events(
     task: i64,
     after: u64,
     limit: u32,
-) -> Result<Vec<Recorded>, Fault> {
+) -> Result<Vec<StoredEvent>, SqliteFault> {
     let sql = "SELECT seq, body FROM events WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     events(conn, sql, (task, as_stored(after), limit))
 }
 
-fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Recorded>, Fault> {
+fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<StoredEvent>, SqliteFault> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let seq: i64 = row.get(0)?;
-        events.push(Recorded { seq: seq.cast_unsigned(), event: body(row.get_ref(1)?, "event", seq)? });
+        events.push(StoredEvent {
+            seq: seq.cast_unsigned(),
+            event: body(row.get_ref(1)?, RecordKind::Event, seq)?,
+        });
     }
     Ok(events)
 }
@@ -49,7 +53,7 @@ pub(crate) fn pending_effects(
     conn: &Connection,
     after: Option<EffectId>,
     limit: u32,
-) -> Result<Vec<PendingEffect>, Fault> {
+) -> Result<Vec<PendingEffect>, SqliteFault> {
     let sql = "SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut statement = conn.prepare_cached(sql)?;
     let after = after.map_or(0, |id| id.bits().cast_signed());
@@ -57,7 +61,7 @@ pub(crate) fn pending_effects(
     let mut effects = Vec::new();
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let effect = body(row.get_ref(1)?, "effect", id)?;
+        let effect = body(row.get_ref(1)?, RecordKind::Effect, id)?;
         effects.push(PendingEffect { id: EffectId::from_bits(id.cast_unsigned()), effect });
     }
     Ok(effects)
@@ -65,7 +69,7 @@ pub(crate) fn pending_effects(
 
 /// The oldest events that may go. Found by a reader, since looking for them may take longer than a writer
 /// should; a finished task does not become unfinished, so what was found may still go when it is removed.
-pub(crate) fn forgettable(conn: &Connection, retention: &Retention) -> Result<Vec<i64>, Fault> {
+pub(crate) fn forgettable(conn: &Connection, retention: &EventRetention) -> Result<Vec<i64>, SqliteFault> {
     let sql = "SELECT seq FROM events LEFT JOIN tasks ON tasks.id = events.task
         WHERE at_ms < ?1 AND (events.task IS NULL OR tasks.is_finished = 1) ORDER BY seq LIMIT ?2";
     let mut statement = conn.prepare_cached(sql)?;

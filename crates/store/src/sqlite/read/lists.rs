@@ -13,18 +13,19 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::columns::parse_queue;
 use crate::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{bad_row, body, of_task, stored};
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{bad_row, body, stored, task_key};
 
 /// A WHERE clause in the making.
 #[derive(Default)]
-struct Where {
+struct WhereClause {
     clauses: Vec<String>,
     values: Vec<Value>,
     newest_first: bool,
 }
 
-impl Where {
+impl WhereClause {
     /// `clause` ends in the operator; the value takes its place behind it.
     fn and(&mut self, clause: &str, value: impl Into<Value>) {
         self.values.push(value.into());
@@ -50,8 +51,8 @@ impl Where {
         conn: &Connection,
         select: &str,
         max: u32,
-        is_wanted: impl Fn(&Row<'_>) -> Result<bool, Fault>,
-    ) -> Result<u64, Fault> {
+        is_wanted: impl Fn(&Row<'_>) -> Result<bool, SqliteFault>,
+    ) -> Result<u64, SqliteFault> {
         let mut statement = conn.prepare_cached(&format!("{select} {}", self.text()))?;
         let mut rows = statement.query(params_from_iter(self.values))?;
         let mut count = 0;
@@ -70,21 +71,21 @@ impl Where {
         conn: &Connection,
         (select, time): (&str, &str),
         limit: u32,
-        item: impl Fn(&Row<'_>) -> Result<Option<(T, Cursor)>, Fault>,
-    ) -> Result<Page<T>, Fault> {
+        item: impl Fn(&Row<'_>) -> Result<Option<(T, Cursor)>, SqliteFault>,
+    ) -> Result<Page<T>, SqliteFault> {
         let order = if self.newest_first { " DESC" } else { "" };
         let sql = format!("{select} {} ORDER BY {time}{order}, id{order}", self.text());
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(self.values))?;
-        let mut page = PageInTheMaking::new(limit);
+        let mut page = PageBuilder::new(limit);
         while let Some(row) = rows.next()? {
             let Some((item, place)) = item(row)? else { continue };
             if page.is_full() {
-                return Ok(page.with_more());
+                return Ok(page.finish_with_more());
             }
             page.push(item, place);
         }
-        Ok(page.at_the_end())
+        Ok(page.finish())
     }
 }
 
@@ -93,8 +94,8 @@ pub(crate) fn tasks(
     filter: &TaskFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<Task>>, Fault> {
-    let mut wanted = of_tasks(filter);
+) -> Result<Page<Stored<Task>>, SqliteFault> {
+    let mut wanted = task_conditions(filter);
     wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
     let title = TitleFilter::new(filter);
     let select = "SELECT version, body, id, title FROM tasks";
@@ -102,7 +103,7 @@ pub(crate) fn tasks(
         if !title.matches(row.get_ref(3)?) {
             return Ok(None);
         }
-        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
+        let task: Stored<Task> = stored(row, RecordKind::Task, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
         Ok(Some((task, place)))
     })
@@ -123,27 +124,27 @@ impl TitleFilter {
     }
 }
 
-pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> Result<u64, Fault> {
+pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> Result<u64, SqliteFault> {
     let title = TitleFilter::new(filter);
     // Without the title the index alone is enough.
     let select = if filter.title.is_some() { "SELECT title FROM tasks" } else { "SELECT '' FROM tasks" };
-    of_tasks(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
+    task_conditions(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
 }
 
-pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<Queue, u64>, Fault> {
+pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<Queue, u64>, SqliteFault> {
     let mut statement = conn.prepare_cached("SELECT queue, count(*) FROM tasks GROUP BY queue")?;
     let mut rows = statement.query([])?;
     let mut depths = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
-        let queue = parse_queue(&name).ok_or_else(|| bad_row("task", name, "unknown queue"))?;
+        let queue = parse_queue(&name).ok_or_else(|| bad_row(RecordKind::Task, name, "unknown queue"))?;
         depths.insert(queue, row.get::<_, i64>(1)?.cast_unsigned());
     }
     Ok(depths)
 }
 
-fn of_tasks(filter: &TaskFilter) -> Where {
-    let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
+fn task_conditions(filter: &TaskFilter) -> WhereClause {
+    let mut wanted = WhereClause { newest_first: filter.newest_first, ..WhereClause::default() };
     if let Some(queue) = filter.queue {
         wanted.and("queue =", queue.as_str().to_owned());
     }
@@ -170,29 +171,33 @@ pub(crate) fn questions(
     filter: &QuestionFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<QuestionRecord>>, Fault> {
-    let mut wanted = of_questions(filter);
+) -> Result<Page<Stored<QuestionRecord>>, SqliteFault> {
+    let mut wanted = question_conditions(filter);
     wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
     let select = "SELECT version, body, id FROM questions";
     wanted.page(conn, (select, "asked_ms"), limit, |row| {
-        let question: Stored<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
+        let question: Stored<QuestionRecord> = stored(row, RecordKind::Question, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
         Ok(Some((question, place)))
     })
 }
 
-pub(crate) fn count_questions(conn: &Connection, filter: &QuestionFilter, max: u32) -> Result<u64, Fault> {
-    of_questions(filter).count(conn, "SELECT 1 FROM questions", max, |_| Ok(true))
+pub(crate) fn count_questions(
+    conn: &Connection,
+    filter: &QuestionFilter,
+    max: u32,
+) -> Result<u64, SqliteFault> {
+    question_conditions(filter).count(conn, "SELECT 1 FROM questions", max, |_| Ok(true))
 }
 
-fn of_questions(filter: &QuestionFilter) -> Where {
-    let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
+fn question_conditions(filter: &QuestionFilter) -> WhereClause {
+    let mut wanted = WhereClause { newest_first: filter.newest_first, ..WhereClause::default() };
     if let Some(is_pending) = filter.is_pending {
         // Written out, so that the index over the pending ones fits.
         wanted.clauses.push(format!("is_pending = {}", u8::from(is_pending)));
     }
     if let Some(task) = filter.task {
-        wanted.and("task =", of_task(task));
+        wanted.and("task =", task_key(task));
     }
     if let Some(session) = &filter.session {
         wanted.and("session =", session.to_string());
@@ -204,32 +209,32 @@ pub(crate) fn projects(
     conn: &Connection,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Project>, Fault> {
-    let mut wanted = Where::default();
+) -> Result<Page<Project>, SqliteFault> {
+    let mut wanted = WhereClause::default();
     wanted.after("created_ms", cursor, key_bits(cursor, "PROJ-")?);
     let select = "SELECT created_ms, body, id FROM projects";
     wanted.page(conn, (select, "created_ms"), limit, |row| {
-        let project: Project = body(row.get_ref(1)?, "project", row.get::<_, i64>(2)?)?;
+        let project: Project = body(row.get_ref(1)?, RecordKind::Project, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: Timestamp::from_ms(row.get(0)?), key: project.id.to_string() };
         Ok(Some((project, place)))
     })
 }
 
 /// The number in a cursor's key. The key was checked for form only when it was read.
-fn key_bits(cursor: Option<&Cursor>, prefix: &str) -> Result<Option<i64>, Fault> {
+fn key_bits(cursor: Option<&Cursor>, prefix: &str) -> Result<Option<i64>, SqliteFault> {
     let Some(cursor) = cursor else { return Ok(None) };
     let bits = cursor.key.strip_prefix(prefix).and_then(|hex| i64::from_str_radix(hex, 16).ok());
-    Ok(Some(bits.ok_or_else(|| bad_row("cursor", &cursor.key, "it is not from this list"))?))
+    Ok(Some(bits.ok_or_else(|| bad_row(RecordKind::Cursor, &cursor.key, "it is not from this list"))?))
 }
 
 /// Filled up to its limit; one row more says that there is a next page.
-pub(crate) struct PageInTheMaking<T> {
+pub(crate) struct PageBuilder<T> {
     items: Vec<T>,
     last: Option<Cursor>,
     limit: usize,
 }
 
-impl<T> PageInTheMaking<T> {
+impl<T> PageBuilder<T> {
     pub(crate) fn new(limit: u32) -> Self {
         Self { items: Vec::new(), last: None, limit: limit as usize }
     }
@@ -243,11 +248,11 @@ impl<T> PageInTheMaking<T> {
         self.last = Some(place);
     }
 
-    pub(crate) fn with_more(self) -> Page<T> {
+    pub(crate) fn finish_with_more(self) -> Page<T> {
         Page { items: self.items, next: self.last }
     }
 
-    pub(crate) fn at_the_end(self) -> Page<T> {
+    pub(crate) fn finish(self) -> Page<T> {
         Page { items: self.items, next: None }
     }
 }

@@ -5,24 +5,24 @@ use std::path::Path;
 use tokio::sync::oneshot;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::transaction::Batch;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::transaction::Transaction;
 
 /// What came of a piece of work, and whether its writes stay.
-pub(crate) enum Done<T> {
+pub(crate) enum WriteOutcome<T> {
     Keep(T),
-    Undo(T),
+    RollBack(T),
 }
 
 /// `run` happens inside the transaction, `answer` after it.
-pub(crate) trait Job: Send {
+pub(crate) trait WriteJob: Send {
     /// Whether to keep what it wrote. A second run, after the transaction of the first was undone, decides anew.
-    fn run(&mut self, batch: &mut Batch<'_>, path: &Path) -> bool;
+    fn run(&mut self, tx: &mut Transaction<'_>, path: &Path) -> bool;
     fn error(&self) -> Option<&StoreError>;
     fn answer(self: Box<Self>, failure: Option<&StoreError>);
 }
 
-pub(crate) struct Pending<F, T> {
+pub(crate) struct PendingWrite<F, T> {
     doing: &'static str,
     work: F,
     result: Result<T, StoreError>,
@@ -31,22 +31,22 @@ pub(crate) struct Pending<F, T> {
 
 pub(crate) type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
 
-impl<F, T> Pending<F, T> {
+impl<F, T> PendingWrite<F, T> {
     pub(crate) fn new(doing: &'static str, work: F) -> (Self, Answered<T>) {
         let (answer, answered) = oneshot::channel();
         (Self { doing, work, result: Err(StoreError::Closed), answer }, answered)
     }
 }
 
-impl<F, T> Job for Pending<F, T>
+impl<F, T> WriteJob for PendingWrite<F, T>
 where
-    F: FnMut(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send,
+    F: FnMut(&mut Transaction<'_>) -> Result<WriteOutcome<T>, SqliteFault> + Send,
     T: Send,
 {
-    fn run(&mut self, batch: &mut Batch<'_>, path: &Path) -> bool {
-        let (is_kept, result) = match (self.work)(batch) {
-            Ok(Done::Keep(value)) => (true, Ok(value)),
-            Ok(Done::Undo(value)) => (false, Ok(value)),
+    fn run(&mut self, tx: &mut Transaction<'_>, path: &Path) -> bool {
+        let (is_kept, result) = match (self.work)(tx) {
+            Ok(WriteOutcome::Keep(value)) => (true, Ok(value)),
+            Ok(WriteOutcome::RollBack(value)) => (false, Ok(value)),
             Err(fault) => (false, Err(fault.into_error(path, self.doing))),
         };
         self.result = result;

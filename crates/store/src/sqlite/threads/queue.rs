@@ -3,31 +3,31 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use crate::sqlite::threads::job::Job;
+use crate::sqlite::threads::job::WriteJob;
 
 /// The most changes that share a commit. More would make the first of them wait for the last.
 const BATCH_MAX: usize = 256;
 
-pub(crate) enum Message {
-    Work(Box<dyn Job>),
+pub(crate) enum WriterMessage {
+    Write(Box<dyn WriteJob>),
     /// As work, but after what else is in the batch: what ends there makes room for what is claimed.
-    Claim(Box<dyn Job>),
+    Claim(Box<dyn WriteJob>),
     /// Another process left something to work off.
-    Look,
+    Unblock,
     Close,
 }
 
-pub(crate) struct Waiting {
-    messages: Receiver<Message>,
-    work: VecDeque<Box<dyn Job>>,
-    claims: VecDeque<Box<dyn Job>>,
+pub(crate) struct WriteQueue {
+    messages: Receiver<WriterMessage>,
+    work: VecDeque<Box<dyn WriteJob>>,
+    claims: VecDeque<Box<dyn WriteJob>>,
     /// There may be dependents to tell of their blocker.
     pub(crate) is_unblocking: bool,
     is_closed: bool,
 }
 
-impl Waiting {
-    pub(crate) fn new(messages: Receiver<Message>) -> Self {
+impl WriteQueue {
+    pub(crate) fn new(messages: Receiver<WriterMessage>) -> Self {
         // A stop in the middle of telling a blocker's dependents is made up for at the start.
         Self {
             messages,
@@ -51,7 +51,7 @@ impl Waiting {
 
     /// The next job for a batch that has `taken` already; none when nothing else waits at this moment. Asked after
     /// every job, so that who comes while others are being written still shares their commit.
-    pub(crate) fn next(&mut self, taken: usize) -> Option<Box<dyn Job>> {
+    pub(crate) fn next(&mut self, taken: usize) -> Option<Box<dyn WriteJob>> {
         while !self.is_closed && self.work.is_empty() && taken + self.claims.len() < BATCH_MAX {
             match self.messages.try_recv() {
                 Ok(message) => self.accept(message),
@@ -67,12 +67,12 @@ impl Waiting {
         self.is_closed && self.work.is_empty() && self.claims.is_empty()
     }
 
-    fn accept(&mut self, message: Message) {
+    fn accept(&mut self, message: WriterMessage) {
         match message {
-            Message::Work(job) => self.work.push_back(job),
-            Message::Claim(job) => self.claims.push_back(job),
-            Message::Look => self.is_unblocking = true,
-            Message::Close => self.is_closed = true,
+            WriterMessage::Write(job) => self.work.push_back(job),
+            WriterMessage::Claim(job) => self.claims.push_back(job),
+            WriterMessage::Unblock => self.is_unblocking = true,
+            WriterMessage::Close => self.is_closed = true,
         }
     }
 }

@@ -11,17 +11,17 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::error::StoreError;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::file::open::connect;
-use crate::sqlite::threads::thread_count::Alive;
+use crate::sqlite::threads::thread_count::ThreadCount;
 
 /// More would only wait for the same disk.
 const READERS_MAX: usize = 4;
 
-type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
+type ReadJob = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
-struct Queue {
-    waiting: VecDeque<Work>,
+struct ReadQueue {
+    waiting: VecDeque<ReadJob>,
     idle: usize,
     started: usize,
     is_closed: bool,
@@ -31,21 +31,25 @@ struct Queue {
 #[derive(Clone)]
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
-    queue: Arc<(Mutex<Queue>, Condvar)>,
-    alive: Alive,
+    queue: Arc<(Mutex<ReadQueue>, Condvar)>,
+    threads: ThreadCount,
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, alive: Alive) -> Self {
-        let queue = Queue { waiting: VecDeque::new(), idle: 0, started: 0, is_closed: false };
-        Self { path: Arc::new(path.to_owned()), queue: Arc::new((Mutex::new(queue), Condvar::new())), alive }
+    pub(crate) fn new(path: &Path, threads: ThreadCount) -> Self {
+        let queue = ReadQueue { waiting: VecDeque::new(), idle: 0, started: 0, is_closed: false };
+        Self {
+            path: Arc::new(path.to_owned()),
+            queue: Arc::new((Mutex::new(queue), Condvar::new())),
+            threads,
+        }
     }
 
     /// Runs `read` on one of the threads, in one read transaction.
     pub(crate) async fn read<T, F>(&self, doing: &'static str, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, SqliteFault> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
         let path = Arc::clone(&self.path);
@@ -58,7 +62,7 @@ impl Readers {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    fn submit(&self, work: Work) -> Result<(), StoreError> {
+    fn submit(&self, work: ReadJob) -> Result<(), StoreError> {
         let mut queue = lock(&self.queue.0);
         if queue.is_closed {
             return Err(StoreError::Closed);
@@ -74,10 +78,10 @@ impl Readers {
     }
 
     fn start(&self) -> Result<(), StoreError> {
-        let (path, queue, here) = (Arc::clone(&self.path), Arc::clone(&self.queue), self.alive.one_more());
+        let (path, queue, guard) = (Arc::clone(&self.path), Arc::clone(&self.queue), self.threads.enter());
         let body = move || {
             serve(&path, &queue);
-            drop(here);
+            drop(guard);
         };
         let failed = |error: std::io::Error| StoreError::Backend {
             doing: "starting a reader",
@@ -96,7 +100,7 @@ impl Readers {
     }
 }
 
-fn serve(path: &Path, queue: &(Mutex<Queue>, Condvar)) {
+fn serve(path: &Path, queue: &(Mutex<ReadQueue>, Condvar)) {
     let mut conn = None;
     while let Some(work) = next(queue) {
         if conn.is_none() {
@@ -116,12 +120,12 @@ fn serve(path: &Path, queue: &(Mutex<Queue>, Condvar)) {
 
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let conn = connect(path)?;
-    let failed = |error: rusqlite::Error| Fault::from(error).into_error(path, "opening the store");
+    let failed = |error: rusqlite::Error| SqliteFault::from(error).into_error(path, "opening the store");
     conn.pragma_update(None, "query_only", true).map_err(failed)?;
     Ok(conn)
 }
 
-fn next(queue: &(Mutex<Queue>, Condvar)) -> Option<Work> {
+fn next(queue: &(Mutex<ReadQueue>, Condvar)) -> Option<ReadJob> {
     let (mutex, changed) = queue;
     let mut queue = lock(mutex);
     loop {
@@ -138,11 +142,14 @@ fn next(queue: &(Mutex<Queue>, Condvar)) -> Option<Work> {
 }
 
 /// A thread that panicked left the queue whole: it is only ever changed by single statements.
-fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+fn lock(queue: &Mutex<ReadQueue>) -> MutexGuard<'_, ReadQueue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn in_snapshot<T>(conn: &Connection, read: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+fn in_snapshot<T>(
+    conn: &Connection,
+    read: impl FnOnce(&Connection) -> Result<T, SqliteFault>,
+) -> Result<T, SqliteFault> {
     conn.prepare_cached("BEGIN")?.execute([])?;
     let result = read(conn);
     conn.prepare_cached("COMMIT")?.execute([])?;

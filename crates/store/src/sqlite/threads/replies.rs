@@ -4,18 +4,18 @@ use std::sync::mpsc::{self, SendError, Sender};
 use std::thread::{self, JoinHandle};
 
 use crate::error::StoreError;
-use crate::sqlite::threads::job::Job;
+use crate::sqlite::threads::job::WriteJob;
 
 /// So many the writer answers itself: handing them on would take as long.
 const BY_HAND_MAX: usize = 4;
 
 /// The jobs of a transaction that has ended, and what it failed with.
-pub(crate) struct Ended {
-    pub(crate) jobs: Vec<Box<dyn Job>>,
+pub(crate) struct FinishedBatch {
+    pub(crate) jobs: Vec<Box<dyn WriteJob>>,
     pub(crate) failure: Option<StoreError>,
 }
 
-impl Ended {
+impl FinishedBatch {
     fn answer(self) {
         for job in self.jobs {
             job.answer(self.failure.as_ref());
@@ -26,20 +26,20 @@ impl Ended {
 /// Waking a crowd of callers, and letting go of what they brought, is left to a second thread, so that the writer
 /// is free for whoever asks again first. Most programs never see a crowd, so it begins with the first one.
 #[derive(Default)]
-pub(crate) struct Answerer(Option<Helper>);
+pub(crate) struct Responder(Option<ResponderThread>);
 
-struct Helper {
-    sender: Sender<Ended>,
+struct ResponderThread {
+    sender: Sender<FinishedBatch>,
     thread: JoinHandle<()>,
 }
 
-impl Answerer {
-    pub(crate) fn answer(&mut self, ended: Ended) {
+impl Responder {
+    pub(crate) fn answer(&mut self, ended: FinishedBatch) {
         if ended.jobs.len() <= BY_HAND_MAX {
             return ended.answer();
         }
         if self.0.is_none() {
-            self.0 = Helper::start();
+            self.0 = ResponderThread::start();
         }
         match &self.0 {
             Some(helper) => helper.answer(ended),
@@ -50,7 +50,7 @@ impl Answerer {
 
     /// Returns once everybody is answered.
     pub(crate) fn close(self) {
-        if let Some(Helper { sender, thread }) = self.0 {
+        if let Some(ResponderThread { sender, thread }) = self.0 {
             drop(sender);
             // Only a panic would be an error here, and it has been shown already.
             let _ = thread.join();
@@ -58,15 +58,15 @@ impl Answerer {
     }
 }
 
-impl Helper {
+impl ResponderThread {
     fn start() -> Option<Self> {
-        let (sender, receiver) = mpsc::channel::<Ended>();
-        let serve = move || receiver.into_iter().for_each(Ended::answer);
+        let (sender, receiver) = mpsc::channel::<FinishedBatch>();
+        let serve = move || receiver.into_iter().for_each(FinishedBatch::answer);
         let thread = thread::Builder::new().name("store-answers".to_owned()).spawn(serve).ok()?;
         Some(Self { sender, thread })
     }
 
-    fn answer(&self, ended: Ended) {
+    fn answer(&self, ended: FinishedBatch) {
         if let Err(SendError(ended)) = self.sender.send(ended) {
             ended.answer();
         }

@@ -14,29 +14,29 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use crate::error::StoreError;
-use crate::sqlite::Clock;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::file::lock::Hold;
-use crate::sqlite::threads::job::{Done, Job, Pending};
-use crate::sqlite::threads::queue::{Message, Waiting};
-use crate::sqlite::threads::replies::{Answerer, Ended};
-use crate::sqlite::threads::thread_count::Here;
-use crate::sqlite::transaction::{Batch, Undoing};
+use crate::sqlite::StoreClock;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::file::lock::StoreLock;
+use crate::sqlite::threads::job::{PendingWrite, WriteJob, WriteOutcome};
+use crate::sqlite::threads::queue::{WriteQueue, WriterMessage};
+use crate::sqlite::threads::replies::{FinishedBatch, Responder};
+use crate::sqlite::threads::thread_count::ThreadGuard;
+use crate::sqlite::transaction::{RollbackScope, Transaction};
 use crate::sqlite::write::unblock;
 
 /// The callers' end of the writer.
 #[derive(Clone)]
-pub(crate) struct WriterHandle(Sender<Message>);
+pub(crate) struct WriterHandle(Sender<WriterMessage>);
 
 impl WriterHandle {
     /// Has the writer do `work` inside its next transaction; returns once that is committed.
     pub(crate) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
+        F: FnMut(&mut Transaction<'_>) -> Result<WriteOutcome<T>, SqliteFault> + Send + 'static,
     {
-        let (job, answered) = Pending::new(doing, work);
-        self.send(Message::Work(Box::new(job)))?;
+        let (job, answered) = PendingWrite::new(doing, work);
+        self.send(WriterMessage::Write(Box::new(job)))?;
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -44,14 +44,14 @@ impl WriterHandle {
     pub(crate) async fn claim<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut Batch<'_>) -> Result<Done<T>, Fault> + Send + 'static,
+        F: FnMut(&mut Transaction<'_>) -> Result<WriteOutcome<T>, SqliteFault> + Send + 'static,
     {
-        let (job, answered) = Pending::new(doing, work);
-        self.send(Message::Claim(Box::new(job)))?;
+        let (job, answered) = PendingWrite::new(doing, work);
+        self.send(WriterMessage::Claim(Box::new(job)))?;
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    pub(crate) fn send(&self, message: Message) -> Result<(), StoreError> {
+    pub(crate) fn send(&self, message: WriterMessage) -> Result<(), StoreError> {
         self.0.send(message).map_err(|_| StoreError::Closed)
     }
 }
@@ -59,11 +59,11 @@ impl WriterHandle {
 /// The thread's own end.
 pub(crate) struct Writer {
     pub(crate) path: Arc<PathBuf>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: StoreClock,
     pub(crate) newest: Arc<watch::Sender<u64>>,
     /// Kept until the connection is gone.
-    pub(crate) hold: Hold,
-    pub(crate) here: Here,
+    pub(crate) lock: StoreLock,
+    pub(crate) guard: ThreadGuard,
 }
 
 impl Writer {
@@ -79,25 +79,25 @@ impl Writer {
                 self.serve(&conn, receiver);
                 // Closed here rather than by its destructor, so that its log is put away before the hold ends.
                 drop(conn);
-                drop(self.hold);
-                drop(self.here);
+                drop(self.lock);
+                drop(self.guard);
             })
             .map_err(failed)?;
         Ok(WriterHandle(sender))
     }
 
-    fn serve(&self, conn: &Connection, messages: Receiver<Message>) {
-        let mut waiting = Waiting::new(messages);
-        let mut batch = Batch::new(conn);
-        let mut answerer = Answerer::default();
+    fn serve(&self, conn: &Connection, messages: Receiver<WriterMessage>) {
+        let mut waiting = WriteQueue::new(messages);
+        let mut tx = Transaction::new(conn);
+        let mut answerer = Responder::default();
         while !waiting.is_over() {
             waiting.wait();
             if let Some(first) = waiting.next(0) {
-                answerer.answer(self.write(&mut batch, first, &mut waiting));
+                answerer.answer(self.write(&mut tx, first, &mut waiting));
                 waiting.is_unblocking = waiting.is_unblocking || unblock::is_needed(conn).unwrap_or(false);
             }
             if waiting.is_unblocking {
-                waiting.is_unblocking = self.unblock(&mut batch);
+                waiting.is_unblocking = self.unblock(&mut tx);
             }
         }
         answerer.close();
@@ -105,12 +105,17 @@ impl Writer {
 
     /// Writes the first job and all that come until no more wait. Savepoints have SQLite keep a copy of every page
     /// before each job that touches it, so they are used only when it turns out that something has to be undone.
-    fn write(&self, batch: &mut Batch<'_>, first: Box<dyn Job>, waiting: &mut Waiting) -> Ended {
+    fn write(
+        &self,
+        tx: &mut Transaction<'_>,
+        first: Box<dyn WriteJob>,
+        waiting: &mut WriteQueue,
+    ) -> FinishedBatch {
         let mut jobs = vec![first];
-        let written = match self.write_together(batch, &mut jobs, waiting) {
+        let written = match self.write_together(tx, &mut jobs, waiting) {
             Ok(None) => {
-                roll_back(batch.conn);
-                self.write_apart(batch, &mut jobs)
+                roll_back(tx.conn);
+                self.write_apart(tx, &mut jobs)
             }
             Ok(Some(last_seq)) => Ok(last_seq),
             Err(error) => Err(error),
@@ -121,69 +126,77 @@ impl Writer {
                 None
             }
             Err(error) => {
-                roll_back(batch.conn);
+                roll_back(tx.conn);
                 Some(error)
             }
         };
-        Ended { jobs, failure }
+        FinishedBatch { jobs, failure }
     }
 
     /// The number of the last event, once it is all committed. None when a job is to be undone and cannot be
     /// without the others.
     fn write_together(
         &self,
-        batch: &mut Batch<'_>,
-        jobs: &mut Vec<Box<dyn Job>>,
-        waiting: &mut Waiting,
+        tx: &mut Transaction<'_>,
+        jobs: &mut Vec<Box<dyn WriteJob>>,
+        waiting: &mut WriteQueue,
     ) -> Result<Option<i64>, StoreError> {
-        batch.begin(self.now()).map_err(|fault| self.failed(fault))?;
+        tx.begin(self.now()).map_err(|fault| self.failed(fault))?;
         let mut taken = 0;
         while let Some(job) = jobs.get_mut(taken) {
-            if !self.run(batch, job.as_mut(), Undoing::All)? {
+            if !self.run(tx, job.as_mut(), RollbackScope::Transaction)? {
                 return Ok(None);
             }
             taken += 1;
             jobs.extend(waiting.next(taken));
         }
-        let counters = batch.commit().map_err(|fault| self.failed(fault))?;
+        let counters = tx.commit().map_err(|fault| self.failed(fault))?;
         Ok(Some(counters.last_seq))
     }
 
-    fn write_apart(&self, batch: &mut Batch<'_>, jobs: &mut [Box<dyn Job>]) -> Result<i64, StoreError> {
-        batch.begin(self.now()).map_err(|fault| self.failed(fault))?;
+    fn write_apart(
+        &self,
+        tx: &mut Transaction<'_>,
+        jobs: &mut [Box<dyn WriteJob>],
+    ) -> Result<i64, StoreError> {
+        tx.begin(self.now()).map_err(|fault| self.failed(fault))?;
         for job in jobs {
-            self.run(batch, job.as_mut(), Undoing::Each)?;
+            self.run(tx, job.as_mut(), RollbackScope::Savepoint)?;
         }
-        Ok(batch.commit().map_err(|fault| self.failed(fault))?.last_seq)
+        Ok(tx.commit().map_err(|fault| self.failed(fault))?.last_seq)
     }
 
     /// False when the whole transaction has to be undone with it.
-    fn run(&self, batch: &mut Batch<'_>, job: &mut dyn Job, undoing: Undoing) -> Result<bool, StoreError> {
-        let is_whole =
-            batch.one(undoing, |batch| job.run(batch, &self.path)).map_err(|fault| self.failed(fault))?;
-        if batch.conn.is_autocommit() {
+    fn run(
+        &self,
+        tx: &mut Transaction<'_>,
+        job: &mut dyn WriteJob,
+        scope: RollbackScope,
+    ) -> Result<bool, StoreError> {
+        let is_whole = tx.run_job(scope, |tx| job.run(tx, &self.path)).map_err(|fault| self.failed(fault))?;
+        if tx.conn.is_autocommit() {
             return Err(job.error().cloned().unwrap_or_else(transaction_ended));
         }
         Ok(is_whole)
     }
 
-    fn failed(&self, fault: Fault) -> StoreError {
+    fn failed(&self, fault: SqliteFault) -> StoreError {
         fault.into_error(&self.path, "writing to the store")
     }
 
     /// One step of telling dependents, in a short transaction of its own. False when nothing is left.
-    fn unblock(&self, batch: &mut Batch<'_>) -> bool {
+    fn unblock(&self, tx: &mut Transaction<'_>) -> bool {
         let mut step = || {
-            batch.begin(self.now())?;
-            let is_more = unblock::step(batch)?;
-            batch.commit()?;
+            tx.begin(self.now())?;
+            let is_more = unblock::step(tx)?;
+            tx.commit()?;
             // No event tells of it, but whoever waits for work has to look again.
             self.newest.send_modify(|_| ());
-            Ok::<bool, Fault>(is_more)
+            Ok::<bool, SqliteFault>(is_more)
         };
         step().unwrap_or_else(|_| {
             // The disk is full or the file is held: the step is taken again after the next commit.
-            roll_back(batch.conn);
+            roll_back(tx.conn);
             false
         })
     }

@@ -7,37 +7,38 @@ use baton_core::schedule::Load;
 use baton_core::text::{AgentName, Role};
 use rusqlite::Connection;
 
-use crate::sqlite::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::name;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Running {
-    counts: BTreeMap<(Role, AgentName), Count>,
+pub(crate) struct LeaseCounts {
+    counts: BTreeMap<(Role, AgentName), LeaseCount>,
     /// The same as core wants it, while no lease has ended since.
     load: Option<Load>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Count {
+struct LeaseCount {
     stored: i64,
     now: i64,
 }
 
-impl Running {
-    pub(crate) fn read(conn: &Connection) -> Result<Self, Fault> {
+impl LeaseCounts {
+    pub(crate) fn read(conn: &Connection) -> Result<Self, SqliteFault> {
         let mut statement = conn.prepare_cached("SELECT role, agent, leases FROM running")?;
         let mut rows = statement.query([])?;
         let mut counts = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            let role = name(row.get_ref(0)?.as_str(), "lease")?;
-            let agent = name(row.get_ref(1)?.as_str(), "lease")?;
+            let role = name(row.get_ref(0)?.as_str(), RecordKind::Lease)?;
+            let agent = name(row.get_ref(1)?.as_str(), RecordKind::Lease)?;
             let stored = row.get(2)?;
-            counts.insert((role, agent), Count { stored, now: stored });
+            counts.insert((role, agent), LeaseCount { stored, now: stored });
         }
         Ok(Self { counts, load: None })
     }
 
-    pub(crate) fn write(&self, conn: &Connection) -> Result<(), Fault> {
+    pub(crate) fn write(&self, conn: &Connection) -> Result<(), SqliteFault> {
         let sql = "INSERT INTO running (role, agent, leases) VALUES (?1, ?2, ?3)
             ON CONFLICT (role, agent) DO UPDATE SET leases = ?3";
         for ((role, agent), count) in self.counts.iter().filter(|(_, count)| count.now != count.stored) {
@@ -46,14 +47,14 @@ impl Running {
         Ok(())
     }
 
-    pub(crate) fn one_more(&mut self, role: &Role, agent: &AgentName) {
+    pub(crate) fn increment(&mut self, role: &Role, agent: &AgentName) {
         self.counts.entry((role.clone(), agent.clone())).or_default().now += 1;
         if let Some(load) = &mut self.load {
             load.start(role, agent);
         }
     }
 
-    pub(crate) fn one_less(&mut self, role: Role, agent: AgentName) {
+    pub(crate) fn decrement(&mut self, role: Role, agent: AgentName) {
         self.counts.entry((role, agent)).or_default().now -= 1;
         self.load = None;
     }

@@ -10,10 +10,10 @@ use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use rusqlite::{Connection, Params, Statement};
 
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{self, project_id};
-use crate::sqlite::transaction::lease_counts::Running;
-use crate::sqlite::transaction::statements::Statements;
+use crate::sqlite::transaction::lease_counts::LeaseCounts;
+use crate::sqlite::transaction::statements::StatementCache;
 
 /// Read when the transaction begins and written when it ends, so that every change in between counts in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,26 +28,26 @@ pub(crate) struct Counters {
 
 /// Begun and committed again and again, for the sake of its statements. Nothing else of it outlives a transaction:
 /// another process may write in between.
-pub(crate) struct Batch<'c> {
+pub(crate) struct Transaction<'c> {
     pub(crate) conn: &'c Connection,
-    statements: Statements<'c>,
+    statements: StatementCache<'c>,
     /// The store's clock when the transaction began.
     pub(crate) now: Timestamp,
     pub(crate) counters: Counters,
     stored: Counters,
     /// Read when the first lease begins or ends.
-    running: Option<Running>,
+    running: Option<LeaseCounts>,
     /// Read when the first work is claimed.
     own_limits: Option<BTreeMap<ProjectId, u32>>,
 }
 
 /// What is undone when a piece of work is not to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Undoing {
+pub(crate) enum RollbackScope {
     /// The whole transaction, by whoever began it.
-    All,
+    Transaction,
     /// What this piece has written, back to its savepoint.
-    Each,
+    Savepoint,
 }
 
 /// A claimable task's place in the table of ready ones.
@@ -59,11 +59,11 @@ pub(crate) struct ReadyKey {
     pub(crate) task: i64,
 }
 
-impl<'c> Batch<'c> {
+impl<'c> Transaction<'c> {
     pub(crate) fn new(conn: &'c Connection) -> Self {
         Self {
             conn,
-            statements: Statements::new(conn),
+            statements: StatementCache::new(conn),
             now: Timestamp::from_ms(0),
             counters: Counters::default(),
             stored: Counters::default(),
@@ -72,7 +72,7 @@ impl<'c> Batch<'c> {
         }
     }
 
-    pub(crate) fn begin(&mut self, now: Timestamp) -> Result<(), Fault> {
+    pub(crate) fn begin(&mut self, now: Timestamp) -> Result<(), SqliteFault> {
         self.run("BEGIN IMMEDIATE", [])?;
         self.now = now;
         self.counters = self.read_counters()?;
@@ -82,7 +82,7 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    pub(crate) fn commit(&mut self) -> Result<Counters, Fault> {
+    pub(crate) fn commit(&mut self) -> Result<Counters, SqliteFault> {
         if let Some(running) = &self.running {
             running.write(self.conn)?;
         }
@@ -102,24 +102,24 @@ impl<'c> Batch<'c> {
     }
 
     /// Returns how many rows it changed.
-    pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, Fault> {
+    pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, SqliteFault> {
         Ok(self.statement(sql)?.execute(params)?)
     }
 
     /// Runs one piece of work, which says whether to keep what it did. False when the whole transaction has to be
     /// undone with it.
-    pub(crate) fn one(
+    pub(crate) fn run_job(
         &mut self,
-        undoing: Undoing,
+        scope: RollbackScope,
         work: impl FnOnce(&mut Self) -> bool,
-    ) -> Result<bool, Fault> {
-        match undoing {
-            Undoing::All => Ok(self.one_with_all(work)),
-            Undoing::Each => self.one_apart(work).map(|()| true),
+    ) -> Result<bool, SqliteFault> {
+        match scope {
+            RollbackScope::Transaction => Ok(self.run_unprotected(work)),
+            RollbackScope::Savepoint => self.run_in_savepoint(work).map(|()| true),
         }
     }
 
-    fn one_with_all(&mut self, work: impl FnOnce(&mut Self) -> bool) -> bool {
+    fn run_unprotected(&mut self, work: impl FnOnce(&mut Self) -> bool) -> bool {
         let (before, changes) = (self.counters, self.conn.total_changes());
         let is_kept = work(self);
         if !is_kept {
@@ -129,7 +129,7 @@ impl<'c> Batch<'c> {
         is_kept || self.conn.total_changes() == changes
     }
 
-    fn one_apart(&mut self, work: impl FnOnce(&mut Self) -> bool) -> Result<(), Fault> {
+    fn run_in_savepoint(&mut self, work: impl FnOnce(&mut Self) -> bool) -> Result<(), SqliteFault> {
         self.run("SAVEPOINT one", [])?;
         let before = (self.counters, self.running.clone());
         let is_kept = work(self);
@@ -147,7 +147,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Puts a task among the ready ones, or takes it out. Doing so twice counts once.
-    pub(crate) fn set_ready(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), Fault> {
+    pub(crate) fn set_ready(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), SqliteFault> {
         let values = (&key.role, key.rank, key.created_ms, key.task);
         if is_ready {
             let sql = "INSERT OR IGNORE INTO ready (role, rank, created_ms, task) VALUES (?1, ?2, ?3, ?4)";
@@ -159,7 +159,7 @@ impl<'c> Batch<'c> {
         if self.counters.keeps_shares { self.set_ready_share(key, is_ready) } else { Ok(()) }
     }
 
-    fn set_ready_share(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), Fault> {
+    fn set_ready_share(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), SqliteFault> {
         if is_ready {
             let sql = "INSERT OR REPLACE INTO ready_shares (task, role, project, person, rank, created_ms)
                 SELECT id, role, coalesce(project, -1), coalesce(person, ''), ?2, created_ms FROM tasks WHERE id = ?1";
@@ -171,7 +171,7 @@ impl<'c> Batch<'c> {
     }
 
     /// The limits that projects have of their own.
-    pub(crate) fn own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, Fault> {
+    pub(crate) fn own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, SqliteFault> {
         let limits = match self.own_limits.take() {
             Some(limits) => limits,
             None => self.read_own_limits()?,
@@ -184,20 +184,20 @@ impl<'c> Batch<'c> {
         self.own_limits = None;
     }
 
-    pub(crate) fn running(&mut self) -> Result<&mut Running, Fault> {
+    pub(crate) fn running(&mut self) -> Result<&mut LeaseCounts, SqliteFault> {
         let running = match self.running.take() {
             Some(running) => running,
-            None => Running::read(self.conn)?,
+            None => LeaseCounts::read(self.conn)?,
         };
         Ok(self.running.insert(running))
     }
 
     /// The task's row as this transaction sees it.
-    pub(crate) fn task(&mut self, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+    pub(crate) fn task(&mut self, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
         rows::task_by(self.statement(rows::TASK)?, id)
     }
 
-    fn read_own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, Fault> {
+    fn read_own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, SqliteFault> {
         let mut rows = self.statement("SELECT project, at_once FROM project_limits")?.query([])?;
         let mut limits = BTreeMap::new();
         while let Some(row) = rows.next()? {

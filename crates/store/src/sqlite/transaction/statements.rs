@@ -8,15 +8,15 @@ use rusqlite::{Connection, PrepFlags, Statement};
 /// Found by where their text lies in the program, not by reading it: every one is a constant, so its place names
 /// it. rusqlite's own cache compares the texts, and that took a tenth of the writer's time; there are some forty, which
 /// a tree of numbers finds sooner than a hash that is made to withstand strangers.
-pub(crate) struct Statements<'c> {
+pub(crate) struct StatementCache<'c> {
     conn: &'c Connection,
-    prepared: BTreeMap<Place, Statement<'c>>,
+    prepared: BTreeMap<SqlAddress, Statement<'c>>,
 }
 
 /// Where a text begins, and how long it is: one constant may lie inside another.
-type Place = (usize, usize);
+type SqlAddress = (usize, usize);
 
-impl<'c> Statements<'c> {
+impl<'c> StatementCache<'c> {
     pub(crate) fn new(conn: &'c Connection) -> Self {
         Self { conn, prepared: BTreeMap::new() }
     }

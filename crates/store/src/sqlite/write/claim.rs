@@ -7,29 +7,33 @@ use baton_core::command::{Command, Context, Fresh};
 use baton_core::id::{AttemptId, QuestionId, TaskId};
 use baton_core::schedule::{Candidate, Capacity, Load, Took, pick_each};
 
-use crate::model::claim::{ClaimRequest, Claimed};
+use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::lease::Lease;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{bad_row, of_task};
-use crate::sqlite::transaction::Batch;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{bad_row, task_key};
+use crate::sqlite::transaction::Transaction;
 use crate::sqlite::write::apply::apply_to;
 use crate::sqlite::write::leases;
-use crate::sqlite::write::rendered::Rendered;
+use crate::sqlite::write::rendered::RenderedChange;
 use crate::sqlite::write::shares::{self, candidate};
-use crate::sqlite::write::task::Before;
+use crate::sqlite::write::task::TaskRow;
 
 /// How much further each look goes when what came first does not fit this worker.
 const FURTHER: usize = 4;
 
-pub(crate) fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec<Claimed>, Fault> {
-    let shared = shares::capacity(batch, request)?;
+pub(crate) fn claim(
+    tx: &mut Transaction<'_>,
+    request: &ClaimRequest,
+) -> Result<Vec<ClaimedTask>, SqliteFault> {
+    let shared = shares::capacity(tx, request)?;
     let mut claimed = Vec::new();
     let mut unfit = BTreeSet::new();
     let mut limit = request.attempt_ids.len();
     loop {
         let was_cut = match &shared {
-            None => look(batch, request, limit, &mut claimed, &mut unfit)?,
-            Some(capacity) => look_by_share(batch, request, capacity, limit, &mut claimed, &mut unfit)?,
+            None => claim_in_order(tx, request, limit, &mut claimed, &mut unfit)?,
+            Some(capacity) => claim_by_share(tx, request, capacity, limit, &mut claimed, &mut unfit)?,
         };
         // Nearly always everything fits, and one look is all.
         if unfit.is_empty() || !was_cut || claimed.len() >= request.attempt_ids.len() {
@@ -40,60 +44,60 @@ pub(crate) fn claim(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Vec
 }
 
 /// Returns whether there was more to look at.
-fn look(
-    batch: &mut Batch<'_>,
+fn claim_in_order(
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
     limit: usize,
-    claimed: &mut Vec<Claimed>,
+    claimed: &mut Vec<ClaimedTask>,
     unfit: &mut BTreeSet<TaskId>,
-) -> Result<bool, Fault> {
-    let candidates = candidates(batch, request, limit)?;
+) -> Result<bool, SqliteFault> {
+    let candidates = candidates(tx, request, limit)?;
     if !candidates.is_empty() {
-        let load = load(batch)?.clone();
-        hand_out(batch, request, &request.capacity, load, &candidates, claimed, unfit)?;
+        let load = load(tx)?.clone();
+        assign(tx, request, &request.capacity, load, &candidates, claimed, unfit)?;
     }
     Ok(candidates.len() >= limit)
 }
 
 /// The same where it matters whose a task is.
-fn look_by_share(
-    batch: &mut Batch<'_>,
+fn claim_by_share(
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
     capacity: &Capacity,
     limit: usize,
-    claimed: &mut Vec<Claimed>,
+    claimed: &mut Vec<ClaimedTask>,
     unfit: &mut BTreeSet<TaskId>,
-) -> Result<bool, Fault> {
-    let mut load = load(batch)?.clone();
-    shares::count(batch, &mut load)?;
+) -> Result<bool, SqliteFault> {
+    let mut load = load(tx)?.clone();
+    shares::count(tx, &mut load)?;
     // Where some did not fit, nobody knows how many it takes to fill a share's room.
     let is_by_room = unfit.is_empty();
-    let (candidates, was_cut) = shares::candidates(batch, request, capacity, &load, limit, is_by_room)?;
-    hand_out(batch, request, capacity, load, &candidates, claimed, unfit)?;
+    let (candidates, was_cut) = shares::candidates(tx, request, capacity, &load, limit, is_by_room)?;
+    assign(tx, request, capacity, load, &candidates, claimed, unfit)?;
     Ok(was_cut)
 }
 
-fn load<'b>(batch: &'b mut Batch<'_>) -> Result<&'b Load, Fault> {
-    let unaccepted = u32::try_from(batch.counters.unaccepted).unwrap_or(u32::MAX);
-    Ok(batch.running()?.load(unaccepted))
+fn load<'b>(tx: &'b mut Transaction<'_>) -> Result<&'b Load, SqliteFault> {
+    let unaccepted = u32::try_from(tx.counters.unaccepted).unwrap_or(u32::MAX);
+    Ok(tx.running()?.load(unaccepted))
 }
 
-fn hand_out(
-    batch: &mut Batch<'_>,
+fn assign(
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
     capacity: &Capacity,
     load: Load,
     candidates: &[Candidate],
-    claimed: &mut Vec<Claimed>,
+    claimed: &mut Vec<ClaimedTask>,
     unfit: &mut BTreeSet<TaskId>,
-) -> Result<(), Fault> {
-    let now = batch.now;
+) -> Result<(), SqliteFault> {
+    let now = tx.now;
     pick_each(candidates, capacity, load, &request.intakes, now, |candidate| {
         let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(Took::Last) };
         if unfit.contains(&candidate.task) {
             return Ok(Took::Nothing);
         }
-        let Some(taken) = take(batch, request, candidate, *attempt)? else {
+        let Some(taken) = claim_task(tx, request, candidate, *attempt)? else {
             unfit.insert(candidate.task);
             return Ok(Took::Nothing);
         };
@@ -104,11 +108,15 @@ fn hand_out(
 
 /// The first of each role. As many as were asked for are far enough to look where all of them fit: all of one role
 /// share its limits, and of those that differ in urgency the admissible ones come first.
-fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest, limit: usize) -> Result<Vec<Candidate>, Fault> {
+fn candidates(
+    tx: &mut Transaction<'_>,
+    request: &ClaimRequest,
+    limit: usize,
+) -> Result<Vec<Candidate>, SqliteFault> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
-    let statement = batch.statement(sql)?;
+    let statement = tx.statement(sql)?;
     let mut candidates = Vec::new();
     for (role, agent) in &request.agents {
         let mut found = statement.query((role.as_str(), limit))?;
@@ -120,26 +128,26 @@ fn candidates(batch: &mut Batch<'_>, request: &ClaimRequest, limit: usize) -> Re
 }
 
 /// None where the task does not fit the worker that asks.
-fn take(
-    batch: &mut Batch<'_>,
+fn claim_task(
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
     candidate: &Candidate,
     attempt: AttemptId,
-) -> Result<Option<Claimed>, Fault> {
+) -> Result<Option<ClaimedTask>, SqliteFault> {
     let task = candidate.task;
-    let stored = batch.task(of_task(task))?.ok_or_else(|| bad_row("ready task", task, "it is gone"))?;
+    let stored = tx.task(task_key(task))?.ok_or_else(|| bad_row(RecordKind::Task, task, "it is gone"))?;
     if !request.fit.admits(stored.value.spec()) {
         return Ok(None);
     }
     // Ready tasks are exactly those that nothing blocks.
     let worker = Some(request.worker.clone());
     let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0, worker };
-    let context = Context { now: batch.now, actor: request.actor.clone(), fresh: UNUSED };
+    let context = Context { now: tx.now, actor: request.actor.clone(), fresh: UNUSED };
     let transition =
-        stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
+        stored.value.apply(command, &context).map_err(|refusal| bad_row(RecordKind::Task, task, refusal))?;
     let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
-    let before = Before::ready(stored.version, candidate.rank.number());
-    apply_to(batch, before, &Rendered::of(Change::transition(stored.version, transition))?)?;
+    let before = TaskRow::ready(stored.version, candidate.rank.number());
+    apply_to(tx, before, &RenderedChange::render(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
         attempt,
         task,
@@ -147,10 +155,10 @@ fn take(
         role: candidate.role.clone(),
         agent: candidate.agent.clone(),
         share: claimed.value.share(),
-        expires_at: batch.now.plus_ms(request.lease_ms),
+        expires_at: tx.now.plus_ms(request.lease_ms),
     };
-    leases::begin(batch, &lease)?;
-    Ok(Some(Claimed { task: claimed, lease }))
+    leases::begin(tx, &lease)?;
+    Ok(Some(ClaimedTask { task: claimed, lease }))
 }
 
 /// A claim asks nothing and breaks nothing down, so it takes no fresh ids.

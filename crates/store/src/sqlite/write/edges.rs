@@ -9,19 +9,25 @@ use rusqlite::{OptionalExtension, Row};
 
 use crate::columns::TaskColumns;
 use crate::model::commit::Conflict;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{of_task, task_id};
-use crate::sqlite::transaction::{Batch, ReadyKey};
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{task_id, task_key};
+use crate::sqlite::transaction::{ReadyKey, Transaction};
 
-pub(crate) fn apply(batch: &mut Batch<'_>, edge: &EdgeChange) -> Result<(), Fault> {
+pub(crate) fn apply(tx: &mut Transaction<'_>, edge: &EdgeChange) -> Result<(), SqliteFault> {
     match edge {
-        EdgeChange::Add { task, on } => add(batch, *task, *on, &mut BTreeSet::new()),
-        EdgeChange::Rewire { from, to } => rewire(batch, *from, to),
+        EdgeChange::Add { task, on } => add(tx, *task, *on, &mut BTreeSet::new()),
+        EdgeChange::Rewire { from, to } => rewire(tx, *from, to),
     }
 }
 
 /// `seen` keeps replacements of replacements from being followed for ever.
-fn add(batch: &mut Batch<'_>, task: TaskId, on: TaskId, seen: &mut BTreeSet<TaskId>) -> Result<(), Fault> {
+fn add(
+    tx: &mut Transaction<'_>,
+    task: TaskId,
+    on: TaskId,
+    seen: &mut BTreeSet<TaskId>,
+) -> Result<(), SqliteFault> {
     if task == on {
         return Err(Conflict::Cycle { path: vec![task, task] }.into());
     }
@@ -30,66 +36,66 @@ fn add(batch: &mut Batch<'_>, task: TaskId, on: TaskId, seen: &mut BTreeSet<Task
     }
     let sql = "SELECT is_done, is_replaced FROM tasks WHERE id = ?1";
     let found: Option<(bool, bool)> =
-        batch.statement(sql)?.query_row([of_task(on)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        tx.statement(sql)?.query_row([task_key(on)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((is_done, is_replaced)) = found else {
         return Err(Conflict::UnknownDependency { task, on }.into());
     };
     if is_replaced {
-        let Some(replaced) = batch.task(of_task(on))? else { return Ok(()) };
-        for by in TaskColumns::of(&replaced.value).replaced_by {
-            add(batch, task, by, seen)?;
+        let Some(replaced) = tx.task(task_key(on))? else { return Ok(()) };
+        for by in TaskColumns::new(&replaced.value).replaced_by {
+            add(tx, task, by, seen)?;
         }
         return Ok(());
     }
-    refuse_circle(batch, task, on)?;
+    reject_cycle(tx, task, on)?;
     let sql = "INSERT OR IGNORE INTO edges (task, blocker, is_met) VALUES (?1, ?2, ?3)";
-    let is_new = batch.run(sql, (of_task(task), of_task(on), is_done))? > 0;
-    if is_new && !is_done { one_more_blocker(batch, task) } else { Ok(()) }
+    let is_new = tx.run(sql, (task_key(task), task_key(on), is_done))? > 0;
+    if is_new && !is_done { add_blocker(tx, task) } else { Ok(()) }
 }
 
 /// The new edges come before the old ones go, so that no dependent looks free in between.
-fn rewire(batch: &mut Batch<'_>, from: TaskId, to: &[TaskId]) -> Result<(), Fault> {
-    for dependent in dependents(batch, of_task(from))? {
+fn rewire(tx: &mut Transaction<'_>, from: TaskId, to: &[TaskId]) -> Result<(), SqliteFault> {
+    for dependent in dependents(tx, task_key(from))? {
         for on in to {
-            add(batch, task_id(dependent)?, *on, &mut BTreeSet::new())?;
+            add(tx, task_id(dependent)?, *on, &mut BTreeSet::new())?;
         }
         let sql = "DELETE FROM edges WHERE task = ?1 AND blocker = ?2 RETURNING is_met";
         let was_met: Option<bool> =
-            batch.statement(sql)?.query_row((dependent, of_task(from)), |row| row.get(0)).optional()?;
+            tx.statement(sql)?.query_row((dependent, task_key(from)), |row| row.get(0)).optional()?;
         if was_met == Some(false) {
-            one_blocker_less(batch, dependent)?;
+            remove_blocker(tx, dependent)?;
         }
     }
     Ok(())
 }
 
-fn dependents(batch: &mut Batch<'_>, blocker: i64) -> Result<Vec<i64>, Fault> {
-    let statement = batch.statement("SELECT task FROM edges WHERE blocker = ?1 ORDER BY task")?;
+fn dependents(tx: &mut Transaction<'_>, blocker: i64) -> Result<Vec<i64>, SqliteFault> {
+    let statement = tx.statement("SELECT task FROM edges WHERE blocker = ?1 ORDER BY task")?;
     let found = statement.query_map([blocker], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(found)
 }
 
-fn one_more_blocker(batch: &mut Batch<'_>, task: TaskId) -> Result<(), Fault> {
+fn add_blocker(tx: &mut Transaction<'_>, task: TaskId) -> Result<(), SqliteFault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers + 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
     let after =
-        batch.statement(sql)?.query_row([of_task(task)], |row| after(row, of_task(task))).optional()?;
+        tx.statement(sql)?.query_row([task_key(task)], |row| after(row, task_key(task))).optional()?;
     match after {
-        Some((1, true, key)) => batch.set_ready(&key, false),
+        Some((1, true, key)) => tx.set_ready(&key, false),
         Some(_) => Ok(()),
         // Whoever adds an edge names a task it has read or made.
         None => {
-            let (kind, key) = ("task", task.to_string());
+            let (kind, key) = (RecordKind::Task, task.to_string());
             Err(Conflict::Moved { kind, key, expected: Guard::Owned, found: None }.into())
         }
     }
 }
 
-pub(crate) fn one_blocker_less(batch: &mut Batch<'_>, task: i64) -> Result<(), Fault> {
+pub(crate) fn remove_blocker(tx: &mut Transaction<'_>, task: i64) -> Result<(), SqliteFault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers - 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
-    match batch.statement(sql)?.query_row([task], |row| after(row, task)).optional()? {
-        Some((0, true, key)) => batch.set_ready(&key, true),
+    match tx.statement(sql)?.query_row([task], |row| after(row, task)).optional()? {
+        Some((0, true, key)) => tx.set_ready(&key, true),
         Some(_) | None => Ok(()),
     }
 }
@@ -101,15 +107,15 @@ fn after(row: &Row<'_>, task: i64) -> rusqlite::Result<(i64, bool, ReadyKey)> {
 
 /// Whether `on` waits, however far off, on `task`. Nobody can while nobody waits on `task` at all, which is so
 /// for every task that is just being made: then this costs one look into an index.
-fn refuse_circle(batch: &mut Batch<'_>, task: TaskId, on: TaskId) -> Result<(), Fault> {
+fn reject_cycle(tx: &mut Transaction<'_>, task: TaskId, on: TaskId) -> Result<(), SqliteFault> {
     let sql = "SELECT 1 FROM edges WHERE blocker = ?1 LIMIT 1";
-    if !batch.statement(sql)?.exists([of_task(task)])? {
+    if !tx.statement(sql)?.exists([task_key(task)])? {
         return Ok(());
     }
-    let (start, goal) = (of_task(on), of_task(task));
+    let (start, goal) = (task_key(on), task_key(task));
     let mut came_from = BTreeMap::from([(start, None)]);
     let mut next = vec![start];
-    let blockers = batch.statement("SELECT blocker FROM edges WHERE task = ?1")?;
+    let blockers = tx.statement("SELECT blocker FROM edges WHERE task = ?1")?;
     while let Some(here) = next.pop() {
         if here == goal {
             return Err(Conflict::Cycle { path: path(&came_from, task, here)? }.into());
@@ -125,7 +131,7 @@ fn refuse_circle(batch: &mut Batch<'_>, task: TaskId, on: TaskId) -> Result<(), 
     Ok(())
 }
 
-fn path(came_from: &BTreeMap<i64, Option<i64>>, task: TaskId, end: i64) -> Result<Vec<TaskId>, Fault> {
+fn path(came_from: &BTreeMap<i64, Option<i64>>, task: TaskId, end: i64) -> Result<Vec<TaskId>, SqliteFault> {
     let mut back = vec![task_id(end)?];
     let mut here = end;
     while let Some(Some(before)) = came_from.get(&here) {

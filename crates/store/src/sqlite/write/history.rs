@@ -2,11 +2,11 @@
 
 use baton_core::id::EffectId;
 
-use crate::sqlite::fault::Fault;
-use crate::sqlite::transaction::Batch;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::transaction::Transaction;
 
-pub(crate) fn finish_effects(batch: &mut Batch<'_>, ids: &[EffectId]) -> Result<(), Fault> {
-    let statement = batch.statement("DELETE FROM outbox WHERE id = ?1")?;
+pub(crate) fn finish_effects(tx: &mut Transaction<'_>, ids: &[EffectId]) -> Result<(), SqliteFault> {
+    let statement = tx.statement("DELETE FROM outbox WHERE id = ?1")?;
     for id in ids {
         statement.execute([id.bits().cast_signed()])?;
     }
@@ -14,8 +14,8 @@ pub(crate) fn finish_effects(batch: &mut Batch<'_>, ids: &[EffectId]) -> Result<
 }
 
 /// Returns how many were still there. Numbers are never given out again: they come from the counters.
-pub(crate) fn forget(batch: &mut Batch<'_>, seqs: &[i64]) -> Result<u64, Fault> {
-    let statement = batch.statement("DELETE FROM events WHERE seq = ?1")?;
+pub(crate) fn forget(tx: &mut Transaction<'_>, seqs: &[i64]) -> Result<u64, SqliteFault> {
+    let statement = tx.statement("DELETE FROM events WHERE seq = ?1")?;
     let mut removed = 0;
     for seq in seqs {
         removed += statement.execute([seq])?;

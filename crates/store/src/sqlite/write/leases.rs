@@ -4,16 +4,17 @@ use baton_core::id::AttemptId;
 use baton_core::text::{AgentName, NonBlank, Role};
 
 use crate::model::lease::Lease;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{name, of_attempt, of_task};
-use crate::sqlite::transaction::Batch;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::{attempt_key, name, task_key};
+use crate::sqlite::transaction::Transaction;
 
-pub(crate) fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
+pub(crate) fn begin(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), SqliteFault> {
     let sql = "INSERT INTO leases (attempt, task, expires_ms, worker, role, agent, project, person)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let values = (
-        of_attempt(lease.attempt),
-        of_task(lease.task),
+        attempt_key(lease.attempt),
+        task_key(lease.task),
         lease.expires_at.ms(),
         &lease.worker,
         lease.role.as_str(),
@@ -21,41 +22,41 @@ pub(crate) fn begin(batch: &mut Batch<'_>, lease: &Lease) -> Result<(), Fault> {
         lease.share.project.map(|project| i64::from(project.bits())),
         lease.share.person.as_ref().map(NonBlank::as_str),
     );
-    batch.run(sql, values)?;
-    batch.running()?.one_more(&lease.role, &lease.agent);
+    tx.run(sql, values)?;
+    tx.running()?.increment(&lease.role, &lease.agent);
     Ok(())
 }
 
 /// The lease of a closed attempt goes with it. Read first and then deleted: `RETURNING` would have SQLite keep the row
 /// in a table of its own for the moment, which takes longer than finding it twice.
-pub(crate) fn end(batch: &mut Batch<'_>, attempt: i64) -> Result<(), Fault> {
-    let Some((role, agent)) = taken_by(batch, attempt)? else { return Ok(()) };
-    batch.run("DELETE FROM leases WHERE attempt = ?1", [attempt])?;
-    batch.running()?.one_less(role, agent);
+pub(crate) fn end(tx: &mut Transaction<'_>, attempt: i64) -> Result<(), SqliteFault> {
+    let Some((role, agent)) = taken_by(tx, attempt)? else { return Ok(()) };
+    tx.run("DELETE FROM leases WHERE attempt = ?1", [attempt])?;
+    tx.running()?.decrement(role, agent);
     Ok(())
 }
 
-fn taken_by(batch: &mut Batch<'_>, attempt: i64) -> Result<Option<(Role, AgentName)>, Fault> {
-    let statement = batch.statement("SELECT role, agent FROM leases WHERE attempt = ?1")?;
+fn taken_by(tx: &mut Transaction<'_>, attempt: i64) -> Result<Option<(Role, AgentName)>, SqliteFault> {
+    let statement = tx.statement("SELECT role, agent FROM leases WHERE attempt = ?1")?;
     let mut rows = statement.query([attempt])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let role = name(row.get_ref(0)?.as_str(), "lease")?;
-    Ok(Some((role, name(row.get_ref(1)?.as_str(), "lease")?)))
+    let role = name(row.get_ref(0)?.as_str(), RecordKind::Lease)?;
+    Ok(Some((role, name(row.get_ref(1)?.as_str(), RecordKind::Lease)?)))
 }
 
 /// A lease that has run out but was taken back by nobody is still its worker's to renew.
 pub(crate) fn renew(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     worker: &str,
     attempts: &[AttemptId],
     lease_ms: i64,
-) -> Result<Vec<AttemptId>, Fault> {
-    let expires_ms = batch.now.plus_ms(lease_ms).ms();
+) -> Result<Vec<AttemptId>, SqliteFault> {
+    let expires_ms = tx.now.plus_ms(lease_ms).ms();
     let sql = "UPDATE leases SET expires_ms = ?3 WHERE attempt = ?1 AND worker = ?2";
-    let statement = batch.statement(sql)?;
+    let statement = tx.statement(sql)?;
     let mut lost = Vec::new();
     for attempt in attempts {
-        if statement.execute((of_attempt(*attempt), worker, expires_ms))? == 0 {
+        if statement.execute((attempt_key(*attempt), worker, expires_ms))? == 0 {
             lost.push(*attempt);
         }
     }

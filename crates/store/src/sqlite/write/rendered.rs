@@ -4,12 +4,13 @@
 use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
 use baton_core::event::Event;
 
-use crate::columns::{body, kind_and_key};
+use crate::columns::{body, record_body, record_key};
 use crate::error::StoreError;
 use crate::model::commit::Conflict;
-use crate::sqlite::rows::of_task;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::rows::task_key;
 
-pub(crate) struct Rendered {
+pub(crate) struct RenderedChange {
     pub(crate) puts: Vec<RenderedPut>,
     pub(crate) edges: Vec<EdgeChange>,
     pub(crate) events: Vec<RenderedEvent>,
@@ -28,14 +29,17 @@ pub(crate) struct RenderedEvent {
     pub(crate) body: String,
 }
 
-impl Rendered {
-    pub(crate) fn of(change: Change) -> Result<Self, StoreError> {
+impl RenderedChange {
+    pub(crate) fn render(change: Change) -> Result<Self, StoreError> {
         let Change { puts, edges, events, effects } = change;
         Ok(Self {
             puts: puts.into_iter().map(render).collect::<Result<_, _>>()?,
             edges,
             events: events.iter().map(render_event).collect::<Result<_, _>>()?,
-            effects: effects.iter().map(|effect| body("effect", effect)).collect::<Result<_, _>>()?,
+            effects: effects
+                .iter()
+                .map(|effect| body(RecordKind::Effect, effect))
+                .collect::<Result<_, _>>()?,
         })
     }
 }
@@ -51,32 +55,18 @@ impl RenderedPut {
         if is_as_expected {
             return Ok(found.map_or(1, |version| version.cast_signed() + 1));
         }
-        let (kind, key) = kind_and_key(&self.record);
+        let (kind, key) = record_key(&self.record);
         Err(Conflict::Moved { kind, key, expected: self.guard, found })
     }
 }
 
 fn render(put: Put) -> Result<RenderedPut, StoreError> {
     let Put { record, guard } = put;
-    let body = match &record {
-        Record::Project(project) => body("project", project),
-        Record::Session(session) => body("session", session),
-        Record::Message(message) => body("message", message),
-        Record::Task(task) => body("task", task),
-        Record::Attempt(attempt) => body("attempt", attempt),
-        Record::Question(question) => body("question", question),
-        Record::Plan(plan) => body("plan", plan),
-        Record::Run(run) => body("run", run),
-        Record::Loop(phase_loop) => body("loop", phase_loop),
-        Record::Receipt(receipt) => body("receipt", receipt),
-        Record::Hold(hold) => body("hold", hold),
-        Record::Spending(spending) => body("spending", spending),
-        Record::AccessToken(token) => body("access_token", token),
-    };
-    Ok(RenderedPut { record, guard, body: body? })
+    let body = record_body(&record)?;
+    Ok(RenderedPut { record, guard, body })
 }
 
 fn render_event(event: &Event) -> Result<RenderedEvent, StoreError> {
-    let task = event.body.task().map(of_task);
-    Ok(RenderedEvent { task, at_ms: event.at.ms(), body: body("event", event)? })
+    let task = event.body.task().map(task_key);
+    Ok(RenderedEvent { task, at_ms: event.at.ms(), body: body(RecordKind::Event, event)? })
 }

@@ -8,20 +8,24 @@ use baton_core::time::Timestamp;
 use rusqlite::{OptionalExtension, Row};
 
 use crate::model::claim::ClaimRequest;
-use crate::sqlite::fault::Fault;
+use crate::model::record_kind::RecordKind;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{bad_row, share, task_id};
-use crate::sqlite::transaction::Batch;
+use crate::sqlite::transaction::Transaction;
 
 /// A share as the table of ready tasks has it.
-type Key = (i64, String);
+type ShareKey = (i64, String);
 
 /// Before every share there can be.
 const BEFORE_ALL: i64 = -2;
 const NO_PROJECT: i64 = -1;
 
 /// The limits of this request with those that projects have of their own; none where it does not matter whose a task is.
-pub(crate) fn capacity(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<Option<Capacity>, Fault> {
-    let own = batch.own_limits()?;
+pub(crate) fn capacity(
+    tx: &mut Transaction<'_>,
+    request: &ClaimRequest,
+) -> Result<Option<Capacity>, SqliteFault> {
+    let own = tx.own_limits()?;
     if own.is_empty() && !request.capacity.is_shared() {
         return Ok(None);
     }
@@ -31,9 +35,9 @@ pub(crate) fn capacity(batch: &mut Batch<'_>, request: &ClaimRequest) -> Result<
 }
 
 /// Counts what runs by whose it is, as far as it was not counted.
-pub(crate) fn count(batch: &mut Batch<'_>, load: &mut Load) -> Result<(), Fault> {
+pub(crate) fn count(tx: &mut Transaction<'_>, load: &mut Load) -> Result<(), SqliteFault> {
     let sql = "SELECT project, person, count(*) FROM leases GROUP BY project, person";
-    let mut rows = batch.statement(sql)?.query([])?;
+    let mut rows = tx.statement(sql)?.query([])?;
     while let Some(row) = rows.next()? {
         let person: Option<String> = row.get(1)?;
         load.occupy(&share(row.get(0)?, person.as_deref())?, row.get(2)?);
@@ -44,25 +48,25 @@ pub(crate) fn count(batch: &mut Batch<'_>, load: &mut Load) -> Result<(), Fault>
 /// What may be chosen from: the first of each share that has room, up to `limit`, and no more than it has room for where
 /// `is_by_room`. The second answer is whether any of them was cut short.
 pub(crate) fn candidates(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     request: &ClaimRequest,
     capacity: &Capacity,
     load: &Load,
     limit: usize,
     is_by_room: bool,
-) -> Result<(Vec<Candidate>, bool), Fault> {
-    keep(batch)?;
+) -> Result<(Vec<Candidate>, bool), SqliteFault> {
+    fill_share_index(tx)?;
     let (mut found, mut was_cut) = (Vec::new(), false);
     for (role, agent) in &request.agents {
-        let mut key: Key = (BEFORE_ALL, String::new());
-        while let Some(next) = after(batch, role, &key)? {
+        let mut key: ShareKey = (BEFORE_ALL, String::new());
+        while let Some(next) = next_share(tx, role, &key)? {
             key = next;
             let share = share(Some(key.0).filter(|project| *project != NO_PROJECT), Some(&key.1))?;
             let room = usize::try_from(share.room(capacity, load)).unwrap_or(usize::MAX);
             if room > 0 {
                 let wanted = if is_by_room { limit.min(room) } else { limit };
                 let before = found.len();
-                first_of(batch, (role, agent), &key, &share, wanted, &mut found)?;
+                first_of(tx, (role, agent), &key, &share, wanted, &mut found)?;
                 was_cut |= found.len() - before == wanted;
             }
         }
@@ -71,39 +75,43 @@ pub(crate) fn candidates(
 }
 
 /// From the first claim under a limit on, every write to `ready` is one to `ready_shares` too.
-fn keep(batch: &mut Batch<'_>) -> Result<(), Fault> {
-    if batch.counters.keeps_shares {
+fn fill_share_index(tx: &mut Transaction<'_>) -> Result<(), SqliteFault> {
+    if tx.counters.keeps_shares {
         return Ok(());
     }
     let sql = "INSERT INTO ready_shares (task, role, project, person, rank, created_ms)
         SELECT t.id, r.role, coalesce(t.project, -1), coalesce(t.person, ''), r.rank, r.created_ms
         FROM ready r JOIN tasks t ON t.id = r.task";
-    batch.run(sql, [])?;
-    batch.counters.keeps_shares = true;
+    tx.run(sql, [])?;
+    tx.counters.keeps_shares = true;
     Ok(())
 }
 
 /// The next share of a role that has ready work.
-fn after(batch: &mut Batch<'_>, role: &Role, key: &Key) -> Result<Option<Key>, Fault> {
+fn next_share(
+    tx: &mut Transaction<'_>,
+    role: &Role,
+    key: &ShareKey,
+) -> Result<Option<ShareKey>, SqliteFault> {
     let sql = "SELECT project, person FROM ready_shares WHERE role = ?1 AND (project, person) > (?2, ?3)
         ORDER BY project, person LIMIT 1";
     let next = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    Ok(batch.statement(sql)?.query_row((role.as_str(), key.0, &key.1), next).optional()?)
+    Ok(tx.statement(sql)?.query_row((role.as_str(), key.0, &key.1), next).optional()?)
 }
 
 fn first_of(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     (role, agent): (&Role, &AgentName),
-    key: &Key,
+    key: &ShareKey,
     share: &Share,
     wanted: usize,
     found: &mut Vec<Candidate>,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let sql =
         "SELECT rank, created_ms, task FROM ready_shares WHERE role = ?1 AND project = ?2 AND person = ?3
         ORDER BY rank, created_ms, task LIMIT ?4";
     let wanted = i64::try_from(wanted).unwrap_or(i64::MAX);
-    let mut rows = batch.statement(sql)?.query((role.as_str(), key.0, &key.1, wanted))?;
+    let mut rows = tx.statement(sql)?.query((role.as_str(), key.0, &key.1, wanted))?;
     while let Some(row) = rows.next()? {
         let of_nobody = candidate(role, agent, row.get(0)?, row.get(1)?, row.get(2)?)?;
         found.push(Candidate { share: share.clone(), ..of_nobody });
@@ -113,20 +121,20 @@ fn first_of(
 
 /// A project says how many of its tasks may run at once, or says so no longer.
 pub(crate) fn limit(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     project: ProjectId,
     at_once_max: Option<u32>,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let id = i64::from(project.bits());
     match at_once_max {
         Some(max) => {
             let sql = "INSERT INTO project_limits (project, at_once) VALUES (?1, ?2)
                 ON CONFLICT (project) DO UPDATE SET at_once = ?2";
-            batch.run(sql, (id, max))?;
+            tx.run(sql, (id, max))?;
         }
-        None => _ = batch.run("DELETE FROM project_limits WHERE project = ?1", [id])?,
+        None => _ = tx.run("DELETE FROM project_limits WHERE project = ?1", [id])?,
     }
-    batch.forget_limits();
+    tx.forget_limits();
     Ok(())
 }
 
@@ -136,8 +144,8 @@ pub(crate) fn candidate(
     rank: i64,
     created_ms: i64,
     task: i64,
-) -> Result<Candidate, Fault> {
-    let rank = ClaimRank::try_from(rank).map_err(|error| bad_row("ready task", task, error))?;
+) -> Result<Candidate, SqliteFault> {
+    let rank = ClaimRank::try_from(rank).map_err(|error| bad_row(RecordKind::Task, task, error))?;
     let created_at = Timestamp::from_ms(created_ms);
     let (role, agent) = (role.clone(), agent.clone());
     Ok(Candidate { task: task_id(task)?, rank, created_at, role, agent, share: Share::default() })

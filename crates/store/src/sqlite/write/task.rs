@@ -5,14 +5,14 @@ use baton_core::task::Task;
 use rusqlite::{OptionalExtension, Statement, params};
 
 use crate::columns::TaskColumns;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::of_task;
-use crate::sqlite::transaction::{Batch, ReadyKey};
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::rows::task_key;
+use crate::sqlite::transaction::{ReadyKey, Transaction};
 use crate::sqlite::write::rendered::RenderedPut;
 
 /// What the rest of a change has to know about the tasks it wrote.
 #[derive(Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenTasks {
     /// Became done with this change; their dependents are to be told.
     pub(crate) done: Vec<i64>,
     /// New and claimable, but about to get edges: whether they are ready is known after those.
@@ -20,7 +20,7 @@ pub(crate) struct Written {
 }
 
 /// A task's row as it is before the change.
-pub(crate) struct Before {
+pub(crate) struct TaskRow {
     version: u64,
     open_blockers: i64,
     is_claimable: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Before {
     rank: i64,
 }
 
-impl Before {
+impl TaskRow {
     /// Of a task that was found among the ready ones, where only those are that nothing blocks.
     pub(crate) const fn ready(version: u64, rank: i64) -> Self {
         Self { version, open_blockers: 0, is_claimable: true, is_done: false, is_provisional: false, rank }
@@ -38,46 +38,46 @@ impl Before {
 
 /// `known` is the row for whoever has read it in this transaction already.
 pub(crate) fn put(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     put: &RenderedPut,
     task: &Task,
-    known: Option<Before>,
+    known: Option<TaskRow>,
     edges: &[EdgeChange],
-    written: &mut Written,
-) -> Result<(), Fault> {
-    let columns = TaskColumns::of(task);
-    let before = if known.is_some() { known } else { before(batch, &columns)? };
+    written: &mut WrittenTasks,
+) -> Result<(), SqliteFault> {
+    let columns = TaskColumns::new(task);
+    let before = if known.is_some() { known } else { before(tx, &columns)? };
     let next = put.next_version(before.as_ref().map(|before| before.version))?;
     let (was_done, was_provisional) =
         before.as_ref().map_or((false, false), |row| (row.is_done, row.is_provisional));
-    batch.counters.unaccepted += i64::from(columns.is_provisional) - i64::from(was_provisional);
+    tx.counters.unaccepted += i64::from(columns.is_provisional) - i64::from(was_provisional);
     if columns.is_done && !was_done {
-        written.done.push(of_task(columns.id));
+        written.done.push(task_key(columns.id));
     }
     match before {
-        None => insert(batch, next, &put.body, &columns, edges, written),
-        Some(before) => update(batch, next, &put.body, &columns, &before),
+        None => insert(tx, next, &put.body, &columns, edges, written),
+        Some(before) => update(tx, next, &put.body, &columns, &before),
     }
 }
 
 /// Once a change's edges are in place: what was held back is ready if nothing blocks it.
-pub(crate) fn settle(batch: &mut Batch<'_>, held_back: &[ReadyKey]) -> Result<(), Fault> {
+pub(crate) fn settle(tx: &mut Transaction<'_>, held_back: &[ReadyKey]) -> Result<(), SqliteFault> {
     for key in held_back {
-        let open: i64 = batch
+        let open: i64 = tx
             .statement("SELECT open_blockers FROM tasks WHERE id = ?1")?
             .query_row([key.task], |row| row.get(0))?;
         if open == 0 {
-            batch.set_ready(key, true)?;
+            tx.set_ready(key, true)?;
         }
     }
     Ok(())
 }
 
-fn before(batch: &mut Batch<'_>, columns: &TaskColumns<'_>) -> Result<Option<Before>, Fault> {
+fn before(tx: &mut Transaction<'_>, columns: &TaskColumns<'_>) -> Result<Option<TaskRow>, SqliteFault> {
     let sql =
         "SELECT version, open_blockers, is_claimable, is_done, is_provisional, rank FROM tasks WHERE id = ?1";
-    let row = batch.statement(sql)?.query_row([of_task(columns.id)], |row| {
-        Ok(Before {
+    let row = tx.statement(sql)?.query_row([task_key(columns.id)], |row| {
+        Ok(TaskRow {
             version: row.get::<_, i64>(0)?.cast_unsigned(),
             open_blockers: row.get(1)?,
             is_claimable: row.get(2)?,
@@ -90,17 +90,17 @@ fn before(batch: &mut Batch<'_>, columns: &TaskColumns<'_>) -> Result<Option<Bef
 }
 
 fn insert(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     version: i64,
     body: &str,
     columns: &TaskColumns<'_>,
     edges: &[EdgeChange],
-    written: &mut Written,
-) -> Result<(), Fault> {
+    written: &mut WrittenTasks,
+) -> Result<(), SqliteFault> {
     let sql = "INSERT INTO tasks (id, version, is_claimable, is_done, is_finished, is_provisional, is_replaced, rank,
             updated_ms, queue, status, body, open_blockers, created_ms, project, role, session, title, person)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16, ?17, ?18)";
-    let statement = batch.statement(sql)?;
+    let statement = tx.statement(sql)?;
     bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.created_ms)?;
     statement.raw_bind_parameter(14, columns.project.map(|project| i64::from(project.bits())))?;
@@ -109,7 +109,7 @@ fn insert(
     statement.raw_bind_parameter(17, columns.title)?;
     statement.raw_bind_parameter(18, columns.person)?;
     statement.raw_execute()?;
-    join_group(batch, columns)?;
+    join_group(tx, columns)?;
     if columns.is_claimable {
         let key = key_of(columns, columns.rank);
         let has_edges = edges.iter().any(|edge| match edge {
@@ -119,7 +119,7 @@ fn insert(
         if has_edges {
             written.held_back.push(key);
         } else {
-            batch.set_ready(&key, true)?;
+            tx.set_ready(&key, true)?;
         }
     }
     Ok(())
@@ -127,16 +127,16 @@ fn insert(
 
 /// Of a task's specification a revision changes the title and the priority; the other columns made of it never change.
 fn update(
-    batch: &mut Batch<'_>,
+    tx: &mut Transaction<'_>,
     version: i64,
     body: &str,
     columns: &TaskColumns<'_>,
-    before: &Before,
-) -> Result<(), Fault> {
+    before: &TaskRow,
+) -> Result<(), SqliteFault> {
     let sql = "UPDATE tasks SET version = ?2, is_claimable = ?3, is_done = ?4, is_finished = ?5, is_provisional = ?6,
             is_replaced = ?7, rank = ?8, updated_ms = ?9, queue = ?10, status = ?11, body = ?12, title = ?13
         WHERE id = ?1";
-    let statement = batch.statement(sql)?;
+    let statement = tx.statement(sql)?;
     bind_state(statement, version, body, columns)?;
     statement.raw_bind_parameter(13, columns.title)?;
     statement.raw_execute()?;
@@ -146,10 +146,10 @@ fn update(
         return Ok(());
     }
     if before.is_claimable {
-        batch.set_ready(&key_of(columns, before.rank), false)?;
+        tx.set_ready(&key_of(columns, before.rank), false)?;
     }
     if columns.is_claimable {
-        batch.set_ready(&key_of(columns, columns.rank), true)?;
+        tx.set_ready(&key_of(columns, columns.rank), true)?;
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ fn bind_state(
     body: &str,
     columns: &TaskColumns<'_>,
 ) -> rusqlite::Result<()> {
-    statement.raw_bind_parameter(1, of_task(columns.id))?;
+    statement.raw_bind_parameter(1, task_key(columns.id))?;
     statement.raw_bind_parameter(2, version)?;
     statement.raw_bind_parameter(3, columns.is_claimable)?;
     statement.raw_bind_parameter(4, columns.is_done)?;
@@ -180,15 +180,15 @@ fn key_of(columns: &TaskColumns<'_>, rank: i64) -> ReadyKey {
         role: columns.role.to_owned(),
         rank,
         created_ms: columns.created_ms,
-        task: of_task(columns.id),
+        task: task_key(columns.id),
     }
 }
 
 /// The oldest task of a session gives its group a place in the list and its first words.
-fn join_group(batch: &mut Batch<'_>, columns: &TaskColumns<'_>) -> Result<(), Fault> {
+fn join_group(tx: &mut Transaction<'_>, columns: &TaskColumns<'_>) -> Result<(), SqliteFault> {
     let sql = "INSERT INTO task_groups (session, created_ms, first_task) VALUES (?1, ?2, ?3)
         ON CONFLICT (session) DO UPDATE SET created_ms = ?2, first_task = ?3
         WHERE (?2, ?3) < (created_ms, first_task)";
-    batch.run(sql, params![columns.session, columns.created_ms, of_task(columns.id)])?;
+    tx.run(sql, params![columns.session, columns.created_ms, task_key(columns.id)])?;
     Ok(())
 }

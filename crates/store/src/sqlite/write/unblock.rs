@@ -5,9 +5,9 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::sqlite::fault::Fault;
-use crate::sqlite::transaction::Batch;
-use crate::sqlite::write::edges::one_blocker_less;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::transaction::Transaction;
+use crate::sqlite::write::edges::remove_blocker;
 
 /// The most dependents that are told at once with the blocker's own commit; some milliseconds of work.
 const AT_ONCE_MAX: usize = 1_000;
@@ -16,31 +16,31 @@ const AT_ONCE_MAX: usize = 1_000;
 const STEP_MAX: usize = 250;
 
 /// `blocker` became done in this transaction.
-pub(crate) fn begin(batch: &mut Batch<'_>, blocker: i64) -> Result<(), Fault> {
-    let waiting = waiting(batch, blocker, -1, AT_ONCE_MAX + 1)?;
+pub(crate) fn begin(tx: &mut Transaction<'_>, blocker: i64) -> Result<(), SqliteFault> {
+    let waiting = dependents_after(tx, blocker, -1, AT_ONCE_MAX + 1)?;
     if waiting.len() > AT_ONCE_MAX {
         let sql = "INSERT OR IGNORE INTO unblocking (blocker, told_to) VALUES (?1, -1)";
-        batch.run(sql, [blocker])?;
+        tx.run(sql, [blocker])?;
         return Ok(());
     }
-    tell(batch, blocker, &waiting)
+    mark_met(tx, blocker, &waiting)
 }
 
 /// Tells some more of the dependents of one blocker. False when there is none left to tell.
-pub(crate) fn step(batch: &mut Batch<'_>) -> Result<bool, Fault> {
+pub(crate) fn step(tx: &mut Transaction<'_>) -> Result<bool, SqliteFault> {
     let sql = "SELECT blocker, told_to FROM unblocking LIMIT 1";
     let found: Option<(i64, i64)> =
-        batch.statement(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        tx.statement(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((blocker, told_to)) = found else { return Ok(false) };
-    let waiting = waiting(batch, blocker, told_to, STEP_MAX)?;
-    tell(batch, blocker, &waiting)?;
+    let waiting = dependents_after(tx, blocker, told_to, STEP_MAX)?;
+    mark_met(tx, blocker, &waiting)?;
     match waiting.last() {
         Some(last) if waiting.len() == STEP_MAX => {
             let sql = "UPDATE unblocking SET told_to = ?2 WHERE blocker = ?1";
-            batch.run(sql, (blocker, last))?;
+            tx.run(sql, (blocker, last))?;
         }
         Some(_) | None => {
-            batch.run("DELETE FROM unblocking WHERE blocker = ?1", [blocker])?;
+            tx.run("DELETE FROM unblocking WHERE blocker = ?1", [blocker])?;
         }
     }
     Ok(true)
@@ -51,20 +51,25 @@ pub(crate) fn is_needed(conn: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// In id order. An edge added while this goes on is met from the start: its blocker is done by then.
-fn waiting(batch: &mut Batch<'_>, blocker: i64, after: i64, limit: usize) -> Result<Vec<i64>, Fault> {
+fn dependents_after(
+    tx: &mut Transaction<'_>,
+    blocker: i64,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<i64>, SqliteFault> {
     let sql = "SELECT task FROM edges WHERE blocker = ?1 AND task > ?2 ORDER BY task LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let statement = batch.statement(sql)?;
+    let statement = tx.statement(sql)?;
     let found = statement.query_map((blocker, after, limit), |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(found)
 }
 
-fn tell(batch: &mut Batch<'_>, blocker: i64, waiting: &[i64]) -> Result<(), Fault> {
+fn mark_met(tx: &mut Transaction<'_>, blocker: i64, waiting: &[i64]) -> Result<(), SqliteFault> {
     for task in waiting {
         // Told once: the second time nothing changes, and nothing is counted.
         let sql = "UPDATE edges SET is_met = 1 WHERE task = ?1 AND blocker = ?2 AND is_met = 0";
-        if batch.run(sql, (task, blocker))? > 0 {
-            one_blocker_less(batch, *task)?;
+        if tx.run(sql, (task, blocker))? > 0 {
+            remove_blocker(tx, *task)?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use baton_core::state::StateName;
 use baton_core::task::TaskSpec;
 use baton_core::text::Role;
 use baton_store::Backend;
-use baton_store::model::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 
 use super::Fixture;
 use super::make::{
@@ -21,7 +21,7 @@ use super::make::{
     request, role, settled, spec, task_id, text, transition, with_commits, write,
 };
 
-fn ids(claimed: &[Claimed]) -> Vec<TaskId> {
+fn ids(claimed: &[ClaimedTask]) -> Vec<TaskId> {
     claimed.iter().map(|claimed| claimed.task.value.id()).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use baton_core::command::Command;
 use baton_store::Backend;
-use baton_store::model::event::Recorded;
-use baton_store::model::query::Retention;
+use baton_store::model::event::StoredEvent;
+use baton_store::model::query::EventRetention;
 
 use super::Fixture;
 use super::make::{at, conflict, created, finish_one, human, load, task_id, transition, write};
@@ -67,7 +67,7 @@ pub async fn a_commit_wakes_every_handle<F: Fixture>() {
     here.wait_for(|newest| *newest >= seq).await.unwrap();
 }
 
-fn numbers(lines: &[Recorded]) -> Vec<u64> {
+fn numbers(lines: &[StoredEvent]) -> Vec<u64> {
     lines.iter().map(|line| line.seq).collect()
 }
 
@@ -91,15 +91,15 @@ pub async fn old_history_is_forgotten_but_not_of_open_tasks<F: Fixture>() {
     }
     assert_eq!(finish_one(&store).await, task_id(1));
     let before = numbers(&store.events_after(0, 100).await.unwrap());
-    let one_row = Retention { events_before: at(2), rows_max: 1 };
+    let one_row = EventRetention { events_before: at(2), rows_max: 1 };
     let pruned = store.prune(&one_row).await.unwrap();
     assert_eq!((pruned.events, pruned.is_more), (1, true));
-    let pruned = store.prune(&Retention { events_before: at(2), rows_max: 100 }).await.unwrap();
+    let pruned = store.prune(&EventRetention { events_before: at(2), rows_max: 100 }).await.unwrap();
     assert_eq!((pruned.events, pruned.is_more), (1, false), "2 and 3 are open, the end of 1 is young");
     let after = numbers(&store.events_after(0, 100).await.unwrap());
     assert_eq!(after, [2, 3, 5, 6], "1 was made and claimed long ago");
 
-    let everything = Retention { events_before: at(i64::MAX / 4), rows_max: 100 };
+    let everything = EventRetention { events_before: at(i64::MAX / 4), rows_max: 100 };
     store.prune(&everything).await.unwrap();
     assert_eq!(numbers(&store.events_after(0, 100).await.unwrap()), [2, 3]);
     assert_eq!(write(&store, created(4, &[])).await, before.len() as u64 + 1, "no number is given twice");

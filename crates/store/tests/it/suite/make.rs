@@ -17,7 +17,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::{AgentName, NonBlank, Role};
 use baton_core::time::Timestamp;
 use baton_store::Backend;
-use baton_store::model::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use baton_store::model::commit::{Commit, Conflict};
 
 /// When the tests' stories begin. The exact moment does not matter; that it is fixed does.
@@ -134,7 +134,7 @@ pub fn complete() -> AttemptEnd {
     }
 }
 
-pub fn settled(claimed: &Claimed, end: AttemptEnd, ms: i64) -> Change {
+pub fn settled(claimed: &ClaimedTask, end: AttemptEnd, ms: i64) -> Change {
     let command = Command::Settle { attempt: claimed.lease.attempt, end };
     transition(&claimed.task, command, &context(Actor::Baton, ms))
 }
@@ -158,7 +158,7 @@ pub async fn conflict<S: Backend>(store: &S, change: Change) -> Conflict {
 }
 
 /// Claims one task, which must be there.
-pub async fn claim_one<S: Backend>(store: &S) -> Claimed {
+pub async fn claim_one<S: Backend>(store: &S) -> ClaimedTask {
     let mut claimed = store.claim(request("worker", 1)).await.unwrap();
     assert_eq!(claimed.len(), 1, "one task was to be claimed");
     claimed.remove(0)

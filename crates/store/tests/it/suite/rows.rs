@@ -24,6 +24,7 @@ use baton_core::session::{Posted, Request, Session};
 use baton_core::spending::{Account, Amount, Spending};
 use baton_core::task_type::TaskType;
 use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 use baton_store::{Backend, StoreError};
 use serde_json::json;
 
@@ -216,7 +217,7 @@ pub async fn a_receipt_is_given_once<F: Fixture>() {
     write(&store, send(&first, None)).await;
     let second = posted(&first.session, 2);
     let expected = Conflict::Moved {
-        kind: "receipt",
+        kind: RecordKind::Receipt,
         key: "chat/PROJ-00000001/once".to_owned(),
         expected: Guard::New,
         found: Some(1),
@@ -237,7 +238,7 @@ pub async fn every_guard_is_held<F: Fixture>() {
     let store = place.open().await;
     let put = |guard| Change::new().put(Record::Project(project(1)), guard);
     let moved = |expected, found| Conflict::Moved {
-        kind: "project",
+        kind: RecordKind::Project,
         key: "PROJ-00000001".to_owned(),
         expected,
         found,
@@ -263,7 +264,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
 
     let late = created(2, &[]).and(cancel()).and(created(3, &[2]));
     let expected = Conflict::Moved {
-        kind: "task",
+        kind: RecordKind::Task,
         key: "TASK-00000001".to_owned(),
         expected: Guard::Version(1),
         found: Some(2),

@@ -12,7 +12,7 @@ use baton_core::schedule::{Capacity, Limits};
 use baton_core::state::StateName;
 use baton_core::task::{Task, TaskSpec};
 use baton_store::Backend;
-use baton_store::model::claim::{ClaimRequest, Claimed};
+use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use tokio::task::JoinSet;
 
 use super::Fixture;
@@ -50,14 +50,14 @@ fn per_person(max: u32) -> Capacity {
     Capacity { per_person: Limits::all(max), ..no_limits() }
 }
 
-async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<Claimed> {
+async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<ClaimedTask> {
     let wanted = ClaimRequest { capacity: capacity.clone(), ..request("worker", count) };
     store.claim(wanted).await.unwrap()
 }
 
 const NOTHING: [u32; 0] = [];
 
-fn ids(claimed: &[Claimed]) -> Vec<u32> {
+fn ids(claimed: &[ClaimedTask]) -> Vec<u32> {
     claimed.iter().map(|one| one.lease.task.bits()).collect()
 }
 

@@ -25,7 +25,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client;
 
 pub(crate) use crate::postgres::connect::tls::options::TlsOptions;
-use crate::postgres::connect::tls::options::{Mode, Roots};
+use crate::postgres::connect::tls::options::{TlsMode, TlsRoots};
 use crate::postgres::connect::tls::verifier::{AnyServer, KnownAuthority};
 
 /// Where the authorities of the system are, on the systems we know.
@@ -124,8 +124,8 @@ fn verifier(options: &TlsOptions, provider: &Arc<CryptoProvider>) -> Result<Veri
         return Ok((Arc::new(AnyServer::new(provider)), None));
     };
     let path = match roots {
-        Roots::File(path) => path,
-        Roots::System => system_roots()?,
+        TlsRoots::File(path) => path,
+        TlsRoots::System => system_roots()?,
     };
     let mut store = RootCertStore::empty();
     for certificate in certificates(&path)? {
@@ -169,45 +169,45 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
 }
 
 /// One line about to be encrypted.
-pub(crate) struct Handshake {
+pub(crate) struct TlsHandshake {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 
 impl MakeTlsConnect<Socket> for Tls {
-    type Stream = Encrypted;
-    type TlsConnect = Handshake;
+    type Stream = TlsSocket;
+    type TlsConnect = TlsHandshake;
     type Error = rustls::pki_types::InvalidDnsNameError;
 
-    fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, Self::Error> {
+    fn make_tls_connect(&mut self, domain: &str) -> Result<TlsHandshake, Self::Error> {
         // A socket's path has no name and no encryption; the driver asks all the same.
         let name = if domain.is_empty() { "localhost" } else { domain };
-        Ok(Handshake { config: Arc::clone(&self.config), name: ServerName::try_from(name.to_owned())? })
+        Ok(TlsHandshake { config: Arc::clone(&self.config), name: ServerName::try_from(name.to_owned())? })
     }
 }
 
-impl TlsConnect<Socket> for Handshake {
-    type Stream = Encrypted;
+impl TlsConnect<Socket> for TlsHandshake {
+    type Stream = TlsSocket;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<TlsSocket>> + Send>>;
 
     fn connect(self, stream: Socket) -> Self::Future {
         let connecting = TlsConnector::from(self.config).connect(self.name, stream);
-        Box::pin(async move { Ok(Encrypted(Box::new(connecting.await?))) })
+        Box::pin(async move { Ok(TlsSocket(Box::new(connecting.await?))) })
     }
 }
 
 /// A line nobody can listen in on.
-pub(crate) struct Encrypted(Box<client::TlsStream<Socket>>);
+pub(crate) struct TlsSocket(Box<client::TlsStream<Socket>>);
 
-impl TlsStream for Encrypted {
+impl TlsStream for TlsSocket {
     /// The certificate is checked where it matters; the password is not bound to it as well.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Encrypted {
+impl AsyncRead for TlsSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -217,7 +217,7 @@ impl AsyncRead for Encrypted {
     }
 }
 
-impl AsyncWrite for Encrypted {
+impl AsyncWrite for TlsSocket {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -235,7 +235,7 @@ impl AsyncWrite for Encrypted {
     }
 }
 
-impl Mode {
+impl TlsMode {
     /// What the driver knows of it: whether the line must be encrypted. Who is at the other end is ours to check.
     fn for_driver(self) -> SslMode {
         match self {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// How much is asked of the line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum TlsMode {
     Disable,
     /// Encrypted where the server offers it.
     #[default]
@@ -22,7 +22,7 @@ pub(crate) enum Mode {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Roots {
+pub(crate) enum TlsRoots {
     File(PathBuf),
     /// Those the system trusts for everything else.
     System,
@@ -30,16 +30,16 @@ pub(crate) enum Roots {
 
 /// Who we are, for a server that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct ClientIdentity {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TlsOptions {
-    pub(crate) mode: Mode,
-    pub(crate) roots: Option<Roots>,
-    pub(crate) identity: Option<Identity>,
+    pub(crate) mode: TlsMode,
+    pub(crate) roots: Option<TlsRoots>,
+    pub(crate) identity: Option<ClientIdentity>,
     pub(crate) passfile: Option<PathBuf>,
 }
 
@@ -59,12 +59,12 @@ impl TlsOptions {
             found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
         };
         let mode = match said("sslmode") {
-            None => Mode::default(),
-            Some("disable") => Mode::Disable,
-            Some("prefer") => Mode::Prefer,
-            Some("require") => Mode::Require,
-            Some("verify-ca") => Mode::VerifyCa,
-            Some("verify-full") => Mode::VerifyFull,
+            None => TlsMode::default(),
+            Some("disable") => TlsMode::Disable,
+            Some("prefer") => TlsMode::Prefer,
+            Some("require") => TlsMode::Require,
+            Some("verify-ca") => TlsMode::VerifyCa,
+            Some("verify-full") => TlsMode::VerifyFull,
             Some(other) => {
                 return Err(format!(
                     "sslmode cannot be \"{other}\"; it is one of disable, prefer, require, verify-ca and verify-full"
@@ -72,12 +72,12 @@ impl TlsOptions {
             }
         };
         let roots = said("sslrootcert").map(|value| match value {
-            "system" => Roots::System,
-            path => Roots::File(path.into()),
+            "system" => TlsRoots::System,
+            path => TlsRoots::File(path.into()),
         });
         let identity = match (said("sslcert"), said("sslkey")) {
             (Some(certificate), Some(key)) => {
-                Some(Identity { certificate: certificate.into(), key: key.into() })
+                Some(ClientIdentity { certificate: certificate.into(), key: key.into() })
             }
             (None, None) => None,
             (Some(_), None) => return Err("sslcert is given without its key; add sslkey=FILE".to_owned()),
@@ -89,14 +89,14 @@ impl TlsOptions {
     }
 
     /// Whose certificates are taken, and whether they must be for the name in the address; none where anybody's are.
-    pub(crate) fn verification(&self) -> Result<Option<(Roots, bool)>, String> {
+    pub(crate) fn verification(&self) -> Result<Option<(TlsRoots, bool)>, String> {
         match (self.mode, &self.roots) {
-            (Mode::Disable | Mode::Prefer | Mode::Require, None) | (Mode::Disable | Mode::Prefer, Some(_)) => {
+            (TlsMode::Disable | TlsMode::Prefer | TlsMode::Require, None) | (TlsMode::Disable | TlsMode::Prefer, Some(_)) => {
                 Ok(None)
             }
-            (Mode::Require | Mode::VerifyCa, Some(roots)) => Ok(Some((roots.clone(), false))),
-            (Mode::VerifyFull, Some(roots)) => Ok(Some((roots.clone(), true))),
-            (Mode::VerifyCa | Mode::VerifyFull, None) => Err(
+            (TlsMode::Require | TlsMode::VerifyCa, Some(roots)) => Ok(Some((roots.clone(), false))),
+            (TlsMode::VerifyFull, Some(roots)) => Ok(Some((roots.clone(), true))),
+            (TlsMode::VerifyCa | TlsMode::VerifyFull, None) => Err(
                 "sslmode asks for a certificate of a known authority, and none is named; add sslrootcert=FILE, or \
                  sslrootcert=system for those this machine trusts"
                     .to_owned(),
@@ -105,9 +105,9 @@ impl TlsOptions {
     }
 }
 
-type Taken = (Vec<(String, String)>, String);
+type SplitAddress = (Vec<(String, String)>, String);
 
-fn from_url(url: &str) -> Result<Taken, String> {
+fn from_url(url: &str) -> Result<SplitAddress, String> {
     let Some((place, query)) = url.split_once('?') else { return Ok((Vec::new(), url.to_owned())) };
     let (mut taken, mut rest) = (Vec::new(), Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -141,7 +141,7 @@ fn unescaped(text: &str) -> Result<String, String> {
 }
 
 /// `host=db sslmode=require password='a b'`, where `\'` and `\\` stand for themselves.
-fn from_pairs(text: &str) -> Taken {
+fn from_pairs(text: &str) -> SplitAddress {
     let (mut taken, mut rest) = (Vec::new(), String::new());
     let mut left = text.trim_start();
     while !left.is_empty() {
@@ -197,10 +197,10 @@ mod tests {
             "postgres://mia:s%40cret@db/work?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fa%20b.crt",
         );
         assert_eq!(rest, "postgres://mia:s%40cret@db/work?connect_timeout=3");
-        assert_eq!(options.mode, Mode::VerifyFull);
-        assert_eq!(options.roots, Some(Roots::File("/a b.crt".into())));
+        assert_eq!(options.mode, TlsMode::VerifyFull);
+        assert_eq!(options.roots, Some(TlsRoots::File("/a b.crt".into())));
         let (options, rest) = take("postgresql://db/work?sslmode=disable");
-        assert_eq!((options.mode, rest.as_str()), (Mode::Disable, "postgresql://db/work"));
+        assert_eq!((options.mode, rest.as_str()), (TlsMode::Disable, "postgresql://db/work"));
         assert_eq!(take("postgres://db/work"), (TlsOptions::default(), "postgres://db/work".to_owned()));
     }
 
@@ -210,8 +210,8 @@ mod tests {
             r"host=/run/pg user = mia password='it\'s = x' sslmode=require sslrootcert='/a b.crt' dbname=work",
         );
         assert_eq!(rest, r"host=/run/pg user = mia password='it\'s = x' dbname=work");
-        assert_eq!(options.mode, Mode::Require);
-        assert_eq!(options.roots, Some(Roots::File("/a b.crt".into())));
+        assert_eq!(options.mode, TlsMode::Require);
+        assert_eq!(options.roots, Some(TlsRoots::File("/a b.crt".into())));
         assert_eq!(take("host=db dbname=work").1, "host=db dbname=work");
     }
 
@@ -235,8 +235,8 @@ mod tests {
         let checked = |query: &str| take(&format!("postgres://db/x?{query}")).0.verification().unwrap();
         assert_eq!(checked(""), None);
         assert_eq!(checked("sslmode=require"), None);
-        assert_eq!(checked("sslmode=require&sslrootcert=system"), Some((Roots::System, false)));
-        assert_eq!(checked("sslmode=verify-ca&sslrootcert=system"), Some((Roots::System, false)));
-        assert_eq!(checked("sslmode=verify-full&sslrootcert=system"), Some((Roots::System, true)));
+        assert_eq!(checked("sslmode=require&sslrootcert=system"), Some((TlsRoots::System, false)));
+        assert_eq!(checked("sslmode=verify-ca&sslrootcert=system"), Some((TlsRoots::System, false)));
+        assert_eq!(checked("sslmode=verify-full&sslrootcert=system"), Some((TlsRoots::System, true)));
     }
 }

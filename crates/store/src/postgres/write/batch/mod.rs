@@ -11,20 +11,20 @@ use baton_core::effect::Effect;
 use baton_core::event::Event;
 use baton_core::id::{AttemptId, TaskId};
 
-use crate::columns::{TaskColumns, kind_and_key};
+use crate::columns::{TaskColumns, record_key};
 use crate::model::commit::Conflict;
 use crate::model::lease::Lease;
-use crate::postgres::write::cycle::{Edge, circle, targets};
-use crate::postgres::write::facts::{Known, TaskFacts};
+use crate::postgres::write::cycle::{EdgeKey, find_cycle, resolve_targets};
+use crate::postgres::write::facts::{LockedRows, TaskFacts};
 use crate::postgres::write::row::{RecordWrite, RowKey, TaskWrite};
 
 /// All that a transaction is to write.
 #[derive(Debug, Default)]
-pub(crate) struct Writes {
+pub(crate) struct BatchWrites {
     pub(crate) tasks: BTreeMap<TaskId, TaskWrite>,
     pub(crate) records: BTreeMap<RowKey, RecordWrite>,
     /// New edges, and whether each is met.
-    pub(crate) edges: BTreeMap<Edge, bool>,
+    pub(crate) edges: BTreeMap<EdgeKey, bool>,
     /// Stored tasks that became done: their dependents are to be freed.
     pub(crate) done: BTreeSet<TaskId>,
     /// Tasks that may have to enter or leave `ready`.
@@ -36,11 +36,11 @@ pub(crate) struct Writes {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
-    known: Known,
+pub(crate) struct WriteBatch {
+    known: LockedRows,
     /// The new tasks of this batch that wait on a task, unmet.
     waiting: HashMap<TaskId, Vec<TaskId>>,
-    pub(crate) writes: Writes,
+    pub(crate) writes: BatchWrites,
 }
 
 /// Whether a change's edges all start at tasks it makes itself. Nothing can wait on those yet, so no search
@@ -60,19 +60,19 @@ fn made_task(put: &Put) -> Option<TaskId> {
     }
 }
 
-impl Batch {
-    pub(crate) fn new(known: Known) -> Self {
+impl WriteBatch {
+    pub(crate) fn new(known: LockedRows) -> Self {
         Self { known, ..Self::default() }
     }
 
-    pub(crate) fn known(&self) -> &Known {
+    pub(crate) fn known(&self) -> &LockedRows {
         &self.known
     }
 
     /// Takes a self-contained change in whole, or says why not and stays as it was.
     pub(crate) fn take(&mut self, change: Change) -> Result<(), Conflict> {
-        let versions = self.judge_guards(&change.puts)?;
-        let edges = self.judge_edges(&change)?;
+        let versions = self.check_guards(&change.puts)?;
+        let edges = self.check_edges(&change)?;
         self.apply_rows(change, versions);
         for ((task, on), is_met) in edges {
             if self.writes.edges.insert((task, on), is_met).is_none() && !is_met {
@@ -86,18 +86,18 @@ impl Batch {
     }
 
     /// Takes everything but the edges, which the caller writes where the stored ones can be looked at.
-    pub(crate) fn take_rows(&mut self, change: Change) -> Result<(), Conflict> {
-        let versions = self.judge_guards(&change.puts)?;
+    pub(crate) fn add_rows(&mut self, change: Change) -> Result<(), Conflict> {
+        let versions = self.check_guards(&change.puts)?;
         self.apply_rows(change, versions);
         Ok(())
     }
 
     /// The version each put will have, or the first that may not be written.
-    fn judge_guards(&self, puts: &[Put]) -> Result<Vec<u64>, Conflict> {
+    fn check_guards(&self, puts: &[Put]) -> Result<Vec<u64>, Conflict> {
         let mut own: HashMap<RowKey, u64> = HashMap::new();
         let mut versions = Vec::with_capacity(puts.len());
         for Put { record, guard } in puts {
-            let row = kind_and_key(record);
+            let row = record_key(record);
             let found = own.get(&row).or_else(|| self.known.versions.get(&row)).copied();
             let holds = match guard {
                 Guard::New => found.is_none(),
@@ -115,7 +115,7 @@ impl Batch {
     }
 
     /// The edges a self-contained change adds, each to where it really leads, and whether it is met.
-    fn judge_edges(&self, change: &Change) -> Result<Vec<(Edge, bool)>, Conflict> {
+    fn check_edges(&self, change: &Change) -> Result<Vec<(EdgeKey, bool)>, Conflict> {
         let mut edges = Vec::new();
         if change.edges.is_empty() {
             return Ok(edges);
@@ -125,15 +125,15 @@ impl Batch {
         for edge in &change.edges {
             let EdgeChange::Add { task, on } = edge else { continue };
             for target in
-                targets(*on, facts_of).ok_or(Conflict::UnknownDependency { task: *task, on: *on })?
+                resolve_targets(*on, facts_of).ok_or(Conflict::UnknownDependency { task: *task, on: *on })?
             {
                 let is_met = facts_of(&target).is_some_and(|facts| facts.is_done);
                 edges.push(((*task, target), is_met));
             }
         }
         // Nothing waits on these tasks but one another, so a circle is among the new edges or nowhere.
-        let added: Vec<Edge> = edges.iter().map(|(edge, _)| *edge).collect();
-        match circle(&[], &added) {
+        let added: Vec<EdgeKey> = edges.iter().map(|(edge, _)| *edge).collect();
+        match find_cycle(&[], &added) {
             Some(path) => Err(Conflict::Cycle { path }),
             None => Ok(edges),
         }
@@ -141,7 +141,7 @@ impl Batch {
 
     fn apply_rows(&mut self, change: Change, versions: Vec<u64>) {
         for (put, version) in change.puts.into_iter().zip(versions) {
-            let row = kind_and_key(&put.record);
+            let row = record_key(&put.record);
             let is_new = self.known.versions.insert(row.clone(), version).is_none();
             match put.record {
                 Record::Task(task) => self.apply_task(TaskWrite { task, version, is_new, open_blockers: 0 }),
@@ -165,7 +165,7 @@ impl Batch {
 
     fn apply_task(&mut self, mut write: TaskWrite) {
         let id = write.task.id();
-        let facts = TaskFacts::of(TaskColumns::of(&write.task));
+        let facts = TaskFacts::new(TaskColumns::new(&write.task));
         let is_done = facts.is_done;
         let is_claimable = facts.is_claimable;
         let before = self.known.tasks.insert(id, facts).unwrap_or_default();
@@ -211,7 +211,7 @@ impl Batch {
 
 fn facts(put: &Put) -> Option<(TaskId, TaskFacts)> {
     match &put.record {
-        Record::Task(task) => Some((task.id(), TaskFacts::of(TaskColumns::of(task)))),
+        Record::Task(task) => Some((task.id(), TaskFacts::new(TaskColumns::new(task)))),
         _ => None,
     }
 }

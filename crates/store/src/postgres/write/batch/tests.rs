@@ -10,6 +10,7 @@ use baton_core::task_type::TaskType;
 use baton_core::text::NonBlank;
 use baton_core::time::Timestamp;
 
+use crate::model::record_kind::RecordKind;
 use crate::postgres::write::batch::*;
 
 fn id(number: u32) -> TaskId {
@@ -55,18 +56,21 @@ fn done(number: u32) -> Change {
     Change::transition(2, claimed(number).0.apply(command, &context()).unwrap())
 }
 
-fn open_blockers(batch: &Batch, number: u32) -> u32 {
+fn open_blockers(batch: &WriteBatch, number: u32) -> u32 {
     batch.writes.tasks[&id(number)].open_blockers
 }
 
 #[test]
 fn changes_to_one_row_are_judged_in_the_order_they_came() {
-    let mut batch = Batch::new(Known::default());
+    let mut batch = WriteBatch::new(LockedRows::default());
     batch.take(created(1, &[])).unwrap();
     batch.take(claimed(1).1).unwrap();
     let late = batch.take(claimed(1).1).unwrap_err();
     let key = "TASK-00000001".to_owned();
-    assert_eq!(late, Conflict::Moved { kind: "task", key, expected: Guard::Version(1), found: Some(2) });
+    assert_eq!(
+        late,
+        Conflict::Moved { kind: RecordKind::Task, key, expected: Guard::Version(1), found: Some(2) }
+    );
     batch.take(done(1)).unwrap();
     let write = &batch.writes.tasks[&id(1)];
     assert_eq!((write.version, write.is_new), (3, true), "one row, made and done in one transaction");
@@ -76,7 +80,7 @@ fn changes_to_one_row_are_judged_in_the_order_they_came() {
 
 #[test]
 fn a_change_that_conflicts_leaves_no_trace() {
-    let mut batch = Batch::new(Known::default());
+    let mut batch = WriteBatch::new(LockedRows::default());
     batch.take(created(1, &[])).unwrap();
     assert!(batch.take(created(2, &[]).and(created(1, &[]))).is_err());
     assert!(batch.take(created(3, &[9])).is_err());
@@ -89,7 +93,7 @@ fn a_change_that_conflicts_leaves_no_trace() {
 
 #[test]
 fn a_blocker_that_is_done_in_the_same_batch_blocks_nobody() {
-    let mut batch = Batch::new(Known::default());
+    let mut batch = WriteBatch::new(LockedRows::default());
     batch.take(created(1, &[]).and(created(2, &[]))).unwrap();
     batch.take(created(3, &[1, 2])).unwrap();
     assert_eq!(open_blockers(&batch, 3), 2);
@@ -104,10 +108,10 @@ fn a_blocker_that_is_done_in_the_same_batch_blocks_nobody() {
 
 #[test]
 fn stored_dependents_are_freed_once_their_blocker_is_done() {
-    let mut known = Known::default();
-    known.versions.insert(("task", id(1).to_string()), 2);
+    let mut known = LockedRows::default();
+    known.versions.insert((RecordKind::Task, id(1).to_string()), 2);
     known.tasks.insert(id(1), TaskFacts::default());
-    let mut batch = Batch::new(known);
+    let mut batch = WriteBatch::new(known);
     batch.take(done(1)).unwrap();
     assert_eq!(batch.writes.done, [id(1)].into());
     assert!(batch.writes.maybe_ready.is_empty(), "it was not claimable before, and is not now");
