@@ -70,7 +70,7 @@ pub mod worktree;
 pub mod yaml;
 
 /// What clients outside read; they know the engine and not the store.
-pub use baton_store::model::event::Recorded;
+pub use baton_store::model::event::StoredEvent;
 
 /// Who a process is, also after a restart: a server file names one.
 pub use baton_agents::identity;
@@ -85,4 +85,5 @@ pub use baton_taskfile::cli as task_cli;
 pub mod store_error {
     pub use baton_store::StoreError;
     pub use baton_store::model::commit::Conflict;
+    pub use baton_store::model::record_kind::RecordKind;
 }

@@ -13,7 +13,7 @@ use baton_core::phase_work::WorkRefusal;
 use baton_core::redact::redact;
 use baton_core::refusal::Refusal;
 use baton_engine::error::EngineError;
-use baton_engine::store_error::{Conflict, StoreError};
+use baton_engine::store_error::{Conflict, RecordKind, StoreError};
 use baton_engine::user_tasks::UserTaskError;
 use baton_engine::worktree::GitError;
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ impl IntoResponse for ApiError {
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         // The form was right, so it is one of ours, from elsewhere; nothing stored is wrong.
-        if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
+        if let EngineError::Store(StoreError::BadRow { kind: RecordKind::Cursor, key, .. }) = &error {
             return Self::invalid(
                 format!("the cursor of {key} is not from this list"),
                 "use the one the previous page gave, or none",
@@ -264,10 +264,10 @@ const fn code_of_store(error: &StoreError) -> Code {
         | StoreError::InUse { .. }
         | StoreError::DiskFull { .. }
         | StoreError::Unreachable { .. }
-        | StoreError::Unknown { .. }
+        | StoreError::CommitUnknown { .. }
         | StoreError::Closed => Code::Unavailable,
         StoreError::Damaged { .. }
-        | StoreError::Foreign { .. }
+        | StoreError::NotAStore { .. }
         | StoreError::Unreadable { .. }
         | StoreError::Newer { .. }
         | StoreError::ReadOnly { .. }
