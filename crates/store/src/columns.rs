@@ -1,7 +1,6 @@
-//! What a row shows beside its body: the columns that lists, claims and counters are made of.
+//! The columns stored beside each body, which lists, claims and counters use.
 //!
-//! Every one is core's word about the record, taken when the record is written. SQL compares them; it never
-//! works one out.
+//! Core computes every one when the record is written. SQL compares them and never derives one.
 
 use std::collections::BTreeSet;
 
@@ -27,26 +26,26 @@ pub(crate) struct TaskColumns<'t> {
     pub(crate) id: TaskId,
     pub(crate) session: &'t str,
     pub(crate) project: Option<ProjectId>,
-    /// Who asked for it.
+    /// Who requested it.
     pub(crate) person: Option<&'t str>,
     pub(crate) queue: &'static str,
     pub(crate) status: &'static str,
     pub(crate) title: &'t str,
     pub(crate) role: &'t str,
-    /// An agent may be set on it as soon as nothing blocks it.
+    /// It can be claimed as soon as nothing blocks it.
     pub(crate) is_claimable: bool,
     pub(crate) rank: i64,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
-    /// Its dependents' edges to it are met.
+    /// Dependencies on it are met.
     pub(crate) is_done: bool,
-    /// Nothing more happens to it, so its old history may be forgotten.
+    /// It will not change any more, so its old events may be pruned.
     pub(crate) is_finished: bool,
     /// It waits to be accepted; counted for backpressure.
     pub(crate) is_provisional: bool,
     /// The labels its worker must have.
     pub(crate) needs: &'t BTreeSet<Label>,
-    /// Edges added to it from now on go to these instead.
+    /// New dependencies on it are redirected to these.
     pub(crate) replaced_by: Vec<TaskId>,
 }
 
@@ -90,7 +89,7 @@ impl<'t> TaskColumns<'t> {
     }
 }
 
-/// The table a record lives in and the key it has there.
+/// The kind of a record and its key.
 pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
     match record {
         Record::Project(project) => (RecordKind::Project, project.id.to_string()),
@@ -111,17 +110,17 @@ pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
     }
 }
 
-/// What [`Status::as_str`] wrote.
+/// The inverse of [`Status::as_str`].
 pub(crate) fn parse_status(text: &str) -> Option<Status> {
     serde_json::from_value(text.into()).ok()
 }
 
-/// What [`Queue::as_str`] wrote.
+/// The inverse of [`Queue::as_str`].
 pub(crate) fn parse_queue(text: &str) -> Option<Queue> {
     serde_json::from_value(text.into()).ok()
 }
 
-/// What Rust's `trim` removes, for the SQL that has to tell a blank text.
+/// What Rust's `trim` removes, for SQL that tests for blank text.
 pub(crate) const WHITESPACE: &str = "\t\n\u{b}\u{c}\r \u{85}\u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\
     \u{2007}\u{2008}\u{2009}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
 
@@ -132,10 +131,10 @@ pub(crate) const fn is_pending(state: &QuestionState) -> bool {
     }
 }
 
-/// Room for most bodies, so that they need not be moved while they grow.
+/// Enough for most bodies, so that the buffer need not grow.
 const BODY_BYTES_USUAL: usize = 1_024;
 
-/// A record's body as it is stored. Core's types always serialise; if one ever did not, that is an error to show.
+/// Serialises a body. Core's types always serialise; if one ever does not, the caller gets an error.
 pub(crate) fn body<T: Serialize>(kind: RecordKind, value: &T) -> Result<String, StoreError> {
     let bad = |detail: String| StoreError::BadRow { kind, key: String::new(), detail };
     let mut text = Vec::with_capacity(BODY_BYTES_USUAL);
@@ -143,7 +142,7 @@ pub(crate) fn body<T: Serialize>(kind: RecordKind, value: &T) -> Result<String, 
     String::from_utf8(text).map_err(|error| bad(error.to_string()))
 }
 
-/// The body of a record.
+/// Serialises the body of a record.
 pub(crate) fn record_body(record: &Record) -> Result<String, StoreError> {
     match record {
         Record::Project(project) => body(RecordKind::Project, project),

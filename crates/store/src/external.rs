@@ -1,6 +1,6 @@
-//! The SQLite file of another program, opened to be read and never written.
+//! Read-only access to the SQLite database of another program.
 //!
-//! Here because only this crate names SQL. What the tables mean is the caller's knowledge: it names a table and gets
+//! It is here because only this crate contains SQL. The caller knows what the tables mean: it names a table and gets
 //! its rows as JSON.
 
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::error::StoreError;
 
-/// One row: its columns by name.
+/// One row: values by column name.
 pub type ExternalRow = Map<String, Value>;
 
-/// Rows read from one table. More than any tracker of tasks has held; it bounds what a strange file can cost.
+/// The most rows read from one table, which bounds the cost of an unexpected file.
 const ROWS_MAX: usize = 1_000_000;
 
 pub struct ExternalDatabase {
@@ -23,7 +23,7 @@ pub struct ExternalDatabase {
 }
 
 impl ExternalDatabase {
-    /// The file must be there; nothing is made or mended in it.
+    /// Opens an existing file without changing it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
@@ -38,12 +38,12 @@ impl ExternalDatabase {
         Ok(count > 0)
     }
 
-    /// Every row of a table; none where there is no such table.
+    /// Every row of a table; none if the table does not exist.
     pub fn rows(&self, table: &str) -> Result<Vec<ExternalRow>, StoreError> {
         if !self.has_table(table)? {
             return Ok(Vec::new());
         }
-        // A name cannot be bound as a value; quoted like this it can be nothing but a name.
+        // A table name cannot be a bound parameter; quoted like this it cannot be anything but a name.
         let sql = format!("SELECT * FROM \"{}\" LIMIT {ROWS_MAX}", table.replace('"', "\"\""));
         let mut statement = self.connection.prepare(&sql).map_err(|error| self.fault(&error))?;
         let names: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
@@ -65,14 +65,14 @@ impl ExternalDatabase {
     }
 }
 
-/// A file as another program would have left it, for tests of those who read such files.
+/// Creates a database as another program would have, for tests of importers.
 #[doc(hidden)]
 pub fn fixture(path: &Path, sql: &str) -> Result<(), StoreError> {
     let made = Connection::open(path).map_err(|error| unreadable(path, &error))?;
     made.execute_batch(sql).map_err(|error| unreadable(path, &error))
 }
 
-/// Bytes become hexadecimal: where a program keeps ids as bytes, that is how they are compared and shown.
+/// Blobs become hexadecimal, the usual way to show and compare binary ids.
 fn as_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,

@@ -1,8 +1,8 @@
-//! Rows that outlive a crash: one small trait, two backends, the same promises.
+//! The durable store: one trait, two backends (SQLite and PostgreSQL), the same guarantees.
 //!
-//! The store keeps what core made. It writes a [`Change`](baton_core::change::Change) whole or not at all,
-//! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
-//! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
+//! The store persists what core decides. It writes a [`Change`](baton_core::change::Change) atomically, hands out
+//! claims and notifies readers of new events. It makes no decisions: a task's state, the claim order and what counts
+//! as done come from core and are stored as columns. This is the only crate that contains SQL.
 
 pub mod backend;
 mod columns;

@@ -1,7 +1,7 @@
-//! Either backend behind one type, for programs that learn at run time which store they are to use.
+//! Either backend behind one type, for programs that learn at run time which store to use.
 //!
-//! It adds one thing: those who run agents may have their calls wait until a shared server is back. A worker must
-//! outlive a restart of the server and a cut of the network; a person at a terminal wants to be told.
+//! A `Store` can be patient: its calls then wait until an unreachable server is back. A worker must survive a restart
+//! of the server and a network outage; a person at a terminal wants an error.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,13 +42,14 @@ use crate::model::query::{
 use crate::postgres::LogChannel;
 use crate::{PostgresStore, SqliteStore};
 
-/// Between tries while a shared server is away. The store itself has waited a while before it says so.
+/// Between retries while the server is unreachable. The backend has already retried for a while before it reports
+/// that.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub struct Store {
     kind: Kind,
-    /// Whether calls wait for a server that cannot be reached, however long it takes.
+    /// Calls retry for as long as the server is unreachable.
     is_patient: bool,
 }
 
@@ -56,7 +57,7 @@ pub struct Store {
 enum Kind {
     /// One file, for one machine.
     Sqlite(SqliteStore),
-    /// A schema of a shared server, for many.
+    /// A schema on a shared server, for many machines.
     Postgres(PostgresStore),
 }
 
@@ -73,20 +74,20 @@ impl From<PostgresStore> for Store {
 }
 
 impl Store {
-    /// The same store for whoever works through an outage: a call that was not carried out because the server is away is
-    /// made again until it is. A change whose fate is unknown counts as one that came too late: whoever made it reads
-    /// the rows again and decides again.
+    /// The same store for callers that must survive an outage: a call that failed because the server is unreachable
+    /// is retried until it succeeds. A commit whose fate is unknown is reported as a conflict, so that the caller
+    /// reads the rows and decides again.
     pub fn patient(&self) -> Self {
         Self { is_patient: true, ..self.clone() }
     }
 
-    /// The same store for whoever has somebody waiting, and would rather tell them.
+    /// The same store for callers that want an error rather than a wait.
     pub fn impatient(&self) -> Self {
         Self { is_patient: false, ..self.clone() }
     }
 }
 
-/// What a patient caller makes of an answer: none to ask again.
+/// `None` if a patient caller should retry.
 fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T, StoreError>> {
     match answer {
         Err(StoreError::Unreachable { .. }) if is_patient => None,
@@ -94,19 +95,20 @@ fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T,
     }
 }
 
-/// Its own function, because the arguments of most calls are copied anyway.
+/// A function of its own so that reference arguments are copied and values cloned by the same expression.
 fn again<T: Clone>(argument: &T) -> T {
     argument.clone()
 }
 
-/// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
+/// The conflict to report for a commit of unknown fate, if the change replaces a row: had it been written, the row's
+/// version would have changed.
 fn overtaken(change: &Change) -> Option<Conflict> {
     let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
     let (kind, key) = record_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
 
-/// The trait's calls, each handed on as it is. A call the trait gains and this list lacks does not compile.
+/// Forwards every call of the trait. A call that the trait has and this list lacks does not compile.
 macro_rules! handed_on {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
         impl Store {
@@ -146,7 +148,8 @@ macro_rules! handed_on {
                     Kind::Postgres(store) => store.claim(request).await,
                 };
                 match answer {
-                    // Nothing was claimed, or nobody knows of it: such a lease runs out, and the task comes back.
+                    // Nothing was claimed, or the claim is unknown: in that case the lease expires and the task
+                    // becomes ready again.
                     Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {
                         Ok(Vec::new())
                     }

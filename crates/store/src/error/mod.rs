@@ -1,12 +1,12 @@
-//! Why a store could not do what was asked. A conflict is not among these: it is an answer.
+//! Why a store call failed. A conflict is not an error; see [`Commit`](crate::model::commit::Commit).
 
 mod explained;
 use std::path::PathBuf;
 
 use crate::model::record_kind::RecordKind;
 
-/// Each says what was wrong and with which file or server; [`StoreError::hint`] says what to do next.
-/// It can be cloned, because everyone whose change shared a failed commit is told the same.
+/// Each variant names the file or server; [`StoreError::hint`] says what to do next. `Clone`, because all changes
+/// that shared a failed transaction get the same error.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     #[error("{path} is damaged: {detail}")]
@@ -15,7 +15,7 @@ pub enum StoreError {
     NotAStore { path: PathBuf, detail: String },
     #[error("{path} is in use: a Baton has it open")]
     InUse { path: PathBuf },
-    /// Another program's file, opened to be read.
+    /// The database of another program, opened for reading.
     #[error("{path} cannot be read: {detail}")]
     Unreadable { path: PathBuf, detail: String },
     #[error("{place} was written by a newer Baton (schema {found}; this one knows up to {known})")]
@@ -28,11 +28,11 @@ pub enum StoreError {
     Busy { path: PathBuf, waited_ms: u64 },
     #[error("PostgreSQL cannot be reached: {detail}")]
     Unreachable { detail: String },
-    /// The connection broke while a change was on its way. It may or may not have been written; the versions of
-    /// its rows will tell.
+    /// The connection broke during COMMIT. The change may or may not have been written; the versions of its rows
+    /// tell.
     #[error("the connection broke before the answer came: {detail}")]
     CommitUnknown { detail: String },
-    /// A stored row does not read as what it should be.
+    /// A stored row cannot be decoded.
     #[error("a stored {kind} does not read back ({key}): {detail}")]
     BadRow { kind: RecordKind, key: String, detail: String },
     #[error("the store is closed")]
@@ -42,7 +42,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The same fault, told of the file the person knows instead of the one that was looked at in its place.
+    /// The same error about `file`, for a check that ran on a temporary copy of it.
     pub(crate) fn about(self, file: &std::path::Path) -> Self {
         let path = file.to_owned();
         match self {

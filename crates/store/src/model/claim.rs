@@ -1,4 +1,4 @@
-//! Asking for work.
+//! Claiming work.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use baton_core::text::{AgentName, Role};
 
 use crate::model::lease::Lease;
 
-/// One worker's request. The limits and the order are core's (`schedule::pick`); the store only counts what runs.
+/// One worker's request. Core decides order and limits (`schedule::pick`); the store only counts what is running.
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
-    /// Which roles this worker serves, and with which agent.
+    /// The roles this worker serves, and the agent for each.
     pub agents: BTreeMap<Role, AgentName>,
     pub worker: String,
-    /// One unused id for each task that may be claimed at most.
+    /// Unused ids, one for each task that may be claimed.
     pub attempt_ids: Vec<AttemptId>,
     pub lease_ms: i64,
-    /// Limits over everything that runs in this store.
+    /// Limits over everything running in this store.
     pub capacity: Capacity,
     pub intakes: BTreeMap<AgentName, Intake>,
-    /// What this worker can take at all.
+    /// Which tasks this worker can run at all.
     pub fit: Fit,
     pub actor: Actor,
 }
 
-/// A task this worker now works on, and for how long before it must renew.
+/// A claimed task and the lease on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedTask {
     pub task: Stored<Task>,

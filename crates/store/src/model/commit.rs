@@ -1,4 +1,4 @@
-//! What came of a commit.
+//! The result of a commit.
 
 use baton_core::change::Guard;
 use baton_core::explained;
@@ -8,10 +8,10 @@ use baton_core::id::TaskId;
 
 use crate::model::record_kind::RecordKind;
 
-/// A change is written whole, or it is not written and this says why.
+/// A change is written as a whole, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commit {
-    /// It is durable. `last_seq` is the number of its last event, or of the last one before it if it had none.
+    /// Durable. `last_seq` is the number of its last event, or of the last one before it if it had none.
     Written {
         last_seq: u64,
     },
@@ -20,12 +20,12 @@ pub enum Commit {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// Somebody else changed the row since it was read, made it first, or it is not there.
+    /// The row was changed or created since it was read, or does not exist.
     #[error("{kind} {key} is not as it was read (wanted {expected:?}, found {found:?})")]
     Moved { kind: RecordKind, key: String, expected: Guard, found: Option<u64> },
     #[error("{task} cannot wait on {on}: there is no such task")]
     UnknownDependency { task: TaskId, on: TaskId },
-    /// The path runs from a task back to itself.
+    /// Starts and ends with the same task.
     #[error("these tasks would wait on one another: {}", path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → "))]
     Cycle { path: Vec<TaskId> },
 }

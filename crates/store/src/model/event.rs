@@ -1,9 +1,9 @@
-//! An event with its number.
+//! A stored event and its number.
 
 use baton_core::event::Event;
 use serde::{Deserialize, Serialize};
 
-/// One line of the history. Numbers start at 1, grow with every commit, and leave no gaps.
+/// Numbers start at 1, grow with every commit and have no gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredEvent {
     pub seq: u64,

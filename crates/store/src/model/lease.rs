@@ -1,12 +1,11 @@
-//! A lease: a worker's word that an attempt is alive, good until a moment on the store's clock.
+//! A lease: a worker's claim that an attempt is alive, valid until a time on the store's clock.
 
 use baton_core::id::{AttemptId, TaskId};
 use baton_core::schedule::Share;
 use baton_core::text::{AgentName, Role};
 use baton_core::time::Timestamp;
 
-/// Held from the claim until the attempt is closed. It belongs to the attempt: when a change closes the attempt,
-/// the lease goes with it in the same transaction.
+/// Held from the claim until the attempt is closed; the transaction that closes the attempt deletes the lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub attempt: AttemptId,
@@ -14,7 +13,7 @@ pub struct Lease {
     pub worker: String,
     pub role: Role,
     pub agent: AgentName,
-    /// Whose work it is.
+    /// The project and person it counts against.
     pub share: Share,
     pub expires_at: Timestamp,
 }

@@ -1,22 +1,22 @@
-//! Whoever waits for what takes long in a store: told what it is and how far it has come, and asked nothing.
+//! Progress of slow store operations, for programs that show it to a person.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What takes long.
+/// A slow operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressStage {
-    /// The server does not answer, and is tried again.
+    /// The server does not answer; connecting again.
     Reaching,
-    /// Every page is read, after a stop that nobody saw the end of, or of a copy that is put back.
+    /// Checking every page, after an unclean shutdown or of a backup being restored.
     Checking,
-    /// The tables are brought from an earlier form to this program's.
+    /// Migrating the schema.
     Upgrading { from: i64, to: i64 },
-    /// Pages of so many; of none while nobody knows how many there are.
+    /// Copying pages; `total` is 0 while it is unknown.
     Copying { pages: u64, total: u64 },
 }
 
-/// Nobody, unless somebody says otherwise.
+/// A callback for progress; by default there is none.
 #[derive(Clone, Default)]
 pub struct ProgressListener(Option<Arc<dyn Fn(ProgressStage) + Send + Sync>>);
 

@@ -1,4 +1,4 @@
-//! Reading lists: filters, pages, and what the lists hold.
+//! Queries for lists: filters, pages and their items.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use baton_core::state::{Queue, Status};
 use baton_core::text::Role;
 use baton_core::time::Timestamp;
 
-/// Every filter that is set must hold.
+/// All filters that are set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
     pub queue: Option<Queue>,
@@ -18,11 +18,11 @@ pub struct TaskFilter {
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
     pub role: Option<Role>,
-    /// Part of the title, in any case.
+    /// A substring of the title, ignoring case.
     pub title: Option<String>,
-    /// The list from its other end. Its cursors then lead towards older tasks.
+    /// Reverses the list; its cursors then lead to older tasks.
     pub newest_first: bool,
-    /// Only what changed at this moment or later.
+    /// Only tasks updated at or after this time.
     pub updated_from: Option<Timestamp>,
 }
 
@@ -31,7 +31,7 @@ pub struct QuestionFilter {
     pub is_pending: Option<bool>,
     pub task: Option<TaskId>,
     pub session: Option<SessionId>,
-    /// The list from its other end. Its cursors then lead towards older questions.
+    /// Reverses the list; its cursors then lead to older questions.
     pub newest_first: bool,
 }
 
@@ -49,15 +49,15 @@ impl QuestionFilter {
     }
 }
 
-/// A piece of a list, and where the next piece begins.
+/// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// None at the end of the list.
+    /// `None` on the last page.
     pub next: Option<Cursor>,
 }
 
-/// A place in a list that is ordered by time and then by key. It stays good while rows come and go.
+/// A position in a list ordered by time and then by key. It stays valid while rows are added and removed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     pub at: Timestamp,
@@ -70,7 +70,7 @@ impl std::fmt::Display for Cursor {
     }
 }
 
-/// A cursor that no list gave out.
+/// Not a cursor returned by any list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a cursor; use the one the previous page gave, or none")]
 pub struct BadCursor(String);
@@ -95,7 +95,7 @@ impl FromStr for Cursor {
     }
 }
 
-/// One edge of the graph, seen from either end.
+/// One dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskDependency {
     pub task: TaskId,
@@ -103,35 +103,34 @@ pub struct TaskDependency {
     pub is_met: bool,
 }
 
-/// Enough of a prompt to recognise a group by; prompts themselves can be long documents.
+/// Enough of a prompt to recognise a group; prompts can be long documents.
 pub const FIRST_PROMPT_CHARS_MAX: i32 = 200;
 
-/// A session as the list of task groups shows it.
+/// A session in the list of task groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskGroup {
     pub session: SessionId,
     pub task_count: u64,
     pub status_counts: BTreeMap<Status, u64>,
     pub latest_status: Status,
-    /// The beginning of the first task's description, or of its title where that is blank: at most
-    /// [`FIRST_PROMPT_CHARS_MAX`] characters.
+    /// The first task's description, or its title if that is blank, cut to [`FIRST_PROMPT_CHARS_MAX`] characters.
     pub first_prompt: String,
     pub created_at: Timestamp,
     pub latest_updated_at: Timestamp,
 }
 
-/// What may be forgotten.
+/// What to prune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRetention {
-    /// Events older than this go, but never those of a task that is not finished.
+    /// Events older than this are deleted, except those of unfinished tasks.
     pub events_before: Timestamp,
-    /// The most rows one call removes, so that it never holds others up.
+    /// The most rows deleted by one call, so that it never blocks others for long.
     pub rows_max: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PruneResult {
     pub events: u64,
-    /// More is left to remove; call again.
+    /// More rows are left; call again.
     pub is_more: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a row is, for conflicts and for rows that cannot be read.
+/// The kind of a row, in conflicts and in errors about rows that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RecordKind {
     Project,
@@ -27,7 +27,7 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
-    /// The word PostgreSQL's table of records is keyed by, and the one messages use. It never changes.
+    /// The key of PostgreSQL's `records` table, also used in messages. Never changes.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",

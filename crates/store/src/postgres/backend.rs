@@ -1,4 +1,4 @@
-//! The trait, statement by statement. Everything longer than a statement has a file of its own.
+//! The backend interface, statement by statement. Anything longer has its own file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +61,7 @@ const RENEW: &str =
 const BEAT: &str = "INSERT INTO workers (name, seen_ms, body)
     VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, $2)
     ON CONFLICT (name) DO UPDATE SET seen_ms = excluded.seen_ms, body = excluded.body";
-/// Free when its holder let it go or may not be waited for any longer.
+/// Free if it was released or has expired.
 const LOCK: &str = "INSERT INTO locks (name, holder, expires_ms)
     VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3)
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_ms = excluded.expires_ms
@@ -73,7 +73,7 @@ impl PostgresStore {
         self.inner.pool.query(doing, sql, params).await
     }
 
-    /// A statement from [`filter`].
+    /// Runs a statement built by [`filter`].
     async fn select(&self, doing: &'static str, (sql, params): (String, Vec<Param>)) -> Answer<Vec<Row>> {
         let params: Vec<&(dyn ToSql + Sync)> =
             params.iter().map(|param| &**param as &(dyn ToSql + Sync)).collect();
@@ -241,7 +241,7 @@ impl Backend for PostgresStore {
     }
 
     async fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> Answer<Vec<TaskId>> {
-        // Compared as a range, so that no character of the prefix can mean anything else; ids end long before `~`.
+        // A range, so that no character of the prefix is special; every id sorts before `~`.
         let sql = "SELECT id FROM tasks WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3";
         if prefix.contains('\0') {
             return Ok(Vec::new());

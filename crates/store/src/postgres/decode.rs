@@ -1,4 +1,4 @@
-//! Turning rows back into what core wrote.
+//! Decoding rows into core's types.
 
 use std::fmt::Display;
 
@@ -30,7 +30,7 @@ pub(crate) fn count(row: Option<&Row>) -> u64 {
     row.map_or(0, |row| version(row, 0))
 }
 
-/// Reads `key, version, body`.
+/// Decodes `key, version, body`.
 pub(crate) fn stored<T: DeserializeOwned>(kind: RecordKind, row: &Row) -> Result<Stored<T>, StoreError> {
     let value = serde_json::from_str(row.get(2)).map_err(|error| bad_row(kind, row.get(0), &error))?;
     Ok(Stored { version: version(row, 1), value })
@@ -43,7 +43,7 @@ pub(crate) fn all_stored<T: DeserializeOwned>(
     rows.iter().map(|row| stored(kind, row)).collect()
 }
 
-/// Reads a page of `key, version, body, place`, which was asked for with one row more than `limit`.
+/// Decodes a page of `key, version, body, place`, queried with one row more than `limit`.
 pub(crate) fn page<T: DeserializeOwned>(
     kind: RecordKind,
     rows: &[Row],
@@ -74,7 +74,7 @@ pub(crate) fn lease(row: &Row) -> Result<Lease, StoreError> {
     })
 }
 
-/// Two columns, a project and a person, each empty for none.
+/// Two columns, project and person, each empty for none.
 pub(crate) fn share(row: &Row, column: usize) -> Result<Share, StoreError> {
     let (project, person): (&str, &str) = (row.get(column), row.get(column + 1));
     let project = if project.is_empty() { None } else { Some(key(RecordKind::Project, project)?) };

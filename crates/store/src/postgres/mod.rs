@@ -1,7 +1,7 @@
-//! The store on PostgreSQL: for many machines, one schema per namespace.
+//! The store on PostgreSQL, for many machines; one schema per namespace.
 //!
-//! Writing goes through a few tasks with connections of their own (a committer, a claimer), which put what waits
-//! into one transaction. Reading goes through a small pool. Time is the server's, never a worker's.
+//! Two background tasks with their own connections write (a committer and a claimer); each puts everything queued
+//! into one transaction. Reads use a small pool. The time is the server's, never a worker's.
 
 mod backend;
 mod claim;
@@ -36,10 +36,10 @@ use self::upkeep::Maintenance;
 use self::writer::committer::{self, Committer};
 use crate::error::StoreError;
 
-/// Changes and claims that may wait; whoever comes after them waits to be let in.
+/// Queued changes and claims; further callers wait for room.
 const WAITING_MAX: usize = 4_096;
 
-/// A handle onto one namespace. Cheap to clone.
+/// A handle to one namespace. Cheap to clone.
 #[derive(Clone)]
 pub struct PostgresStore {
     inner: Arc<PostgresInner>,
@@ -50,7 +50,7 @@ struct PostgresInner {
     pool: Arc<Pool>,
     feed: CommitFeed,
     logs: LogSignals,
-    /// Taken away by `close`; the tasks end when the last sender is gone.
+    /// Taken by `close`; the background tasks end when the last sender is gone.
     senders: std::sync::Mutex<Option<JobSenders>>,
     closing: watch::Sender<bool>,
     tasks: Mutex<JoinSet<()>>,
@@ -63,7 +63,7 @@ struct JobSenders {
 }
 
 impl PostgresStore {
-    /// Connects, brings the schema up to date, and starts what works in the background.
+    /// Connects, migrates the schema and starts the background tasks.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
         migrate::migrate(&connector, &options.progress).await?;
@@ -90,7 +90,7 @@ impl PostgresStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The namespaces a database holds, for whoever was not told which one is meant.
+    /// The namespaces in a database.
     pub async fn namespaces(url: &str) -> Result<Vec<String>, StoreError> {
         const DOING: &str = "listing the namespaces";
         let conn = Connector::new(&PostgresOptions::new(url, "any"))?.open().await?;
@@ -100,7 +100,7 @@ impl PostgresStore {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// The channel to the logs of other machines.
+    /// The channel to logs on other machines.
     pub fn log_channel(&self) -> LogChannel {
         let (pool, signals) = (self.inner.pool.clone(), self.inner.logs.clone());
         LogChannel { pool, signals, channel: self.inner.connector.schema().to_owned() }
@@ -115,7 +115,7 @@ impl PostgresStore {
         self.inner.closing.send_replace(true);
         let mut tasks = self.inner.tasks.lock().await;
         while tasks.join_next().await.is_some() {}
-        // What the last of them wrote.
+        // Announces the last commits.
         throttle::announce(&self.inner.connector, &self.inner.pool, &self.inner.feed).await;
         self.inner.pool.close();
     }

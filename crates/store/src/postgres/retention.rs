@@ -1,12 +1,12 @@
-//! Forgetting old history, a bounded piece at a time.
+//! Pruning old events, a bounded number at a time.
 
 use crate::error::StoreError;
 use crate::model::query::{EventRetention, PruneResult};
 use crate::postgres::connect::pool::Pool;
 use crate::postgres::decode::count;
 
-/// A task's history stays whole until the task is over. Events come almost in the order of their time, so what
-/// is old is at the front.
+/// Events of unfinished tasks are kept. Events are stored almost in the order of their time, so old ones are at the
+/// front.
 const PRUNE: &str = "WITH old AS MATERIALIZED (
         SELECT e.seq FROM events e LEFT JOIN tasks t ON t.id = e.task
         WHERE e.at_ms < $1 AND (t.id IS NULL OR t.is_finished)

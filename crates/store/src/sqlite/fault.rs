@@ -1,4 +1,4 @@
-//! What can go wrong inside a piece of work on the file, before it is known how to say so.
+//! Errors inside a job, before they are turned into a [`StoreError`].
 
 use std::io;
 use std::path::Path;
@@ -8,15 +8,15 @@ use rusqlite::ErrorCode;
 use crate::error::StoreError;
 use crate::model::commit::Conflict;
 
-/// How long a program waits for another one's transaction before it says that the file is busy. Transactions
-/// here last milliseconds; one that lasts this long belongs to a program that hangs.
+/// How long to wait for another process's transaction before reporting the file as busy. Our transactions last
+/// milliseconds; one that lasts this long belongs to a process that hangs.
 pub(crate) const BUSY_MS_MAX: u64 = 30_000;
 
 #[derive(Debug)]
 pub(crate) enum SqliteFault {
     Sqlite(rusqlite::Error),
     Store(StoreError),
-    /// Not a failure: the answer of a change that cannot be written as things stand.
+    /// Not a failure: the change cannot be written as things are.
     Conflict(Conflict),
 }
 
@@ -39,7 +39,7 @@ impl From<Conflict> for SqliteFault {
 }
 
 impl SqliteFault {
-    /// The error a caller sees. `doing` is what was being done to the file at `path`.
+    /// The error for the caller. `doing` is the operation, `path` the store's file.
     pub(crate) fn into_error(self, path: &Path, doing: &'static str) -> StoreError {
         match self {
             Self::Store(error) => error,
@@ -61,7 +61,7 @@ pub(crate) fn sqlite_error(error: &rusqlite::Error, path: &Path, doing: &'static
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { path, waited_ms: BUSY_MS_MAX }
         }
-        // SQLite's own list of codes; whatever else it says is passed on in its words.
+        // All other SQLite codes keep SQLite's own message.
         _ => StoreError::Backend { doing, detail },
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn io_error(error: &io::Error, path: &Path, doing: &'static str) -> S
             StoreError::ReadOnly { path, detail }
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
-        // The operating system's own list.
+        // All other I/O errors keep the system's own message.
         _ => StoreError::Backend { doing, detail: format!("{}: {detail}", path.display()) },
     }
 }

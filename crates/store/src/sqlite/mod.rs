@@ -1,7 +1,7 @@
-//! The embedded store: one SQLite file, one writer thread with group commit, a few readers.
+//! The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 //!
-//! Any number of processes may have the file open. Within one, every write goes through `writer` and every
-//! read through `readers`; nothing else holds a connection but the `keeper`.
+//! Any number of processes may open the file. Within a process every write goes through the writer and every read
+//! through the readers; the only other connection is the poller's.
 
 mod backend;
 mod fault;
@@ -48,11 +48,10 @@ struct SqliteInner {
 }
 
 impl SqliteStore {
-    /// Opens the store at `path`, or makes it where there is no file. A file that is damaged, not ours, newer
-    /// than this program or not writable is refused and left as it is.
+    /// Opens the store at `path`, or creates it. Refuses a file that is damaged, not a store, newer than this program
+    /// or not writable, and leaves it unchanged.
     ///
-    /// It reads and may write files before it returns. After an unclean stop it looks the whole file over,
-    /// which takes seconds for a large one.
+    /// Blocks on file I/O. After an unclean shutdown it checks the whole file, which takes seconds for a large one.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let SqliteOptions { clock, pages_max, progress } = options;
         let lock = open::prepare(path, &progress)?;
@@ -83,18 +82,17 @@ impl SqliteStore {
         Ok(Self(Arc::new(SqliteInner { path, clock, writer, readers, newest, poller, threads, progress })))
     }
 
-    /// The file it is in.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 }
 
 impl SqliteInner {
-    /// Tells the threads to end once they have finished what they have.
+    /// Tells the threads to stop after their current work.
     fn shut_down(&self) {
         self.readers.close();
         drop(self.poller.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // It is gone already when the store was closed before.
+        // Fails only if the store was already closed.
         let _ = self.writer.send(WriterMessage::Close);
     }
 }

@@ -1,4 +1,4 @@
-//! How a SQLite store is opened.
+//! Options for opening a SQLite store.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,17 +7,17 @@ use baton_core::time::Timestamp;
 
 use crate::model::progress::ProgressListener;
 
-/// Where the store gets its time from.
+/// Where the store gets the time.
 pub type StoreClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How a store is opened. The default is right for everything but tests.
+/// The defaults are right for everything but tests.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// Leases are judged by it.
+    /// Leases expire by this clock.
     pub clock: StoreClock,
-    /// The file grows to this many pages of 4 KiB and no further; what does not fit is refused as on a full disk.
+    /// Limits the file to this many pages of 4 KiB; beyond that, writes fail as on a full disk.
     pub pages_max: Option<u32>,
-    /// Told while opening it, or copying it, takes long.
+    /// Called while opening or copying takes long.
     pub progress: ProgressListener,
 }
 
@@ -28,7 +28,7 @@ impl Default for SqliteOptions {
 }
 
 fn system_clock() -> Timestamp {
-    // Before 1970 only on a machine whose clock was never set.
+    // Earlier than 1970 only if the clock was never set.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

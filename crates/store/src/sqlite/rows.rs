@@ -1,4 +1,4 @@
-//! From stored columns back to core's values.
+//! Decoding stored columns into core's types.
 
 use std::str::FromStr;
 
@@ -20,7 +20,7 @@ pub(crate) fn bad_row(kind: RecordKind, key: impl ToString, detail: impl ToStrin
     StoreError::BadRow { kind, key: key.to_string(), detail: detail.to_string() }
 }
 
-/// A task's id as it is stored.
+/// A task id as stored.
 pub(crate) fn task_key(id: TaskId) -> i64 {
     i64::from(id.bits())
 }
@@ -38,7 +38,7 @@ pub(crate) const fn attempt_id(stored: i64) -> AttemptId {
     AttemptId::from_bits(stored.cast_unsigned())
 }
 
-/// A role or an agent's name.
+/// Parses a role, an agent's name or a session id.
 pub(crate) fn name<T: FromStr<Err: ToString>>(
     stored: FromSqlResult<&str>,
     kind: RecordKind,
@@ -47,7 +47,7 @@ pub(crate) fn name<T: FromStr<Err: ToString>>(
     text.parse().map_err(|error: T::Err| bad_row(kind, text, error.to_string()).into())
 }
 
-/// The JSON in a column. The key only says which row it was, should it not read back.
+/// Decodes a JSON column. The key is used in the error only.
 pub(crate) fn body<T: DeserializeOwned>(
     stored: ValueRef<'_>,
     kind: RecordKind,
@@ -57,7 +57,7 @@ pub(crate) fn body<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|error| bad_row(kind, key, error).into())
 }
 
-/// A row of (version, body).
+/// Decodes a row of (version, body).
 pub(crate) fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
     kind: RecordKind,
@@ -67,7 +67,7 @@ pub(crate) fn stored<T: DeserializeOwned>(
     Ok(Stored { version, value: body(row.get_ref(1)?, kind, key)? })
 }
 
-/// One row of (version, body), where there is one.
+/// Reads one row of (version, body), if it exists.
 pub(crate) fn find<T: DeserializeOwned>(
     conn: &Connection,
     sql: &str,
@@ -78,7 +78,7 @@ pub(crate) fn find<T: DeserializeOwned>(
     one(&mut *conn.prepare_cached(sql)?, params, kind, key)
 }
 
-/// As `find`, with a statement at hand.
+/// Like `find`, with a prepared statement.
 fn one<T: DeserializeOwned>(
     statement: &mut Statement<'_>,
     params: impl Params,
@@ -95,7 +95,7 @@ pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, S
     find(conn, TASK, [id], RecordKind::Task, id)
 }
 
-/// As `task`, with a statement at hand.
+/// Like `task`, with a prepared statement.
 pub(crate) fn task_by(statement: &mut Statement<'_>, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
     one(statement, [id], RecordKind::Task, id)
 }

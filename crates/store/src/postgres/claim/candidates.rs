@@ -1,4 +1,4 @@
-//! What a claim sees: the store's time, what runs, and the first ready tasks that nobody else holds.
+//! What a claim reads: the time, what is running, and the first ready tasks that are not locked.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +20,15 @@ use crate::postgres::decode::version;
 use crate::postgres::decode::{bad_row, timestamp};
 
 pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-/// The time, and whether any project has a limit of its own.
+/// The time, and whether any project has its own limit.
 const BEGINNING: &str =
     "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, EXISTS (SELECT FROM project_limits)";
-/// Counted only where a limit depends on it: a large fleet has as many leases as agents, and sets none.
+/// Counted only if a limit depends on it: a large fleet has as many leases as agents, and usually no limits.
 const RUNNING: &str = "SELECT role, agent, count(*) FROM leases WHERE $1 GROUP BY role, agent";
-/// Counted no further than the highest limit: beyond it the number makes no difference.
+/// Counted up to the highest limit; beyond that the number makes no difference.
 pub(crate) const UNACCEPTED: &str =
     "SELECT count(*) FROM (SELECT FROM tasks WHERE is_provisional LIMIT $1) AS t";
-/// The conditions on `t` are looked at again when its row moved on while we came to it.
+/// PostgreSQL checks the conditions on `t` again if its row changed before it was locked.
 const CANDIDATES: &str = "SELECT c.* FROM unnest($1::text[], $2::bigint[]) AS u (role, wanted)
     CROSS JOIN LATERAL (
         SELECT t.id, t.version, t.body, t.open_blockers FROM ready r JOIN tasks t ON t.id = r.id
@@ -38,10 +38,10 @@ const CANDIDATES: &str = "SELECT c.* FROM unnest($1::text[], $2::bigint[]) AS u 
         ORDER BY r.rank, r.created_ms, r.id LIMIT u.wanted FOR UPDATE OF t SKIP LOCKED
     ) AS c";
 
-/// Tasks claimed in one transaction, over all requests; the rest of a request's ids stays unused.
+/// The most tasks claimed in one transaction, over all requests; the rest of a request's ids stay unused.
 const CLAIMS_MAX: usize = 1_000;
-/// With this much room under every limit, what other processes claim at the same time cannot reach one, and
-/// nobody has to take turns. It is more than sixteen processes claim at once with a full batch of agents each.
+/// With this much room under every limit, concurrent claims by other processes cannot reach it, so no lock is needed.
+/// It is more than sixteen processes claim at once with a full batch each.
 const ROOM_FAR: u32 = 1_024;
 
 const DOING: &str = "looking for work";
@@ -56,9 +56,9 @@ pub(crate) struct ClaimView {
     pub(crate) now: Timestamp,
     pub(crate) load: Load,
     pub(crate) found: BTreeMap<TaskId, LockedTask>,
-    /// The first candidate that does not read back.
+    /// The first candidate that cannot be decoded.
     pub(crate) bad: Option<StoreError>,
-    /// The limits that projects have of their own, once somebody looked at them.
+    /// Limits set on individual projects, if they were read.
     pub(crate) own_limits: BTreeMap<ProjectId, u32>,
     /// Whether there are any.
     pub(crate) has_own_limits: bool,
@@ -71,7 +71,7 @@ impl ClaimView {
         Self { now, load, found: BTreeMap::new(), bad: None, own_limits, has_own_limits, unaccepted_max: 0 }
     }
 
-    /// Begins the transaction, unless it `has_begun`, and reads it all in one round trip.
+    /// Begins the transaction unless it `has_begun`, and reads everything in one round trip.
     pub(crate) async fn read(
         conn: &PgConnection,
         has_begun: bool,
@@ -108,7 +108,7 @@ impl ClaimView {
         Ok(seen)
     }
 
-    /// Counts what runs once more, now that nobody else may change it.
+    /// Counts what is running again, now that the slot is held.
     pub(crate) async fn reload_load(&mut self, conn: &PgConnection) -> Result<(), PostgresFault> {
         let running = conn.query(DOING, RUNNING, &[&true]).await?;
         let unaccepted = conn.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
@@ -142,10 +142,10 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, PostgresFault> {
     Ok(Load::of(all, u32::try_from(unaccepted).unwrap_or(u32::MAX)))
 }
 
-/// How many tasks of each role could be needed at most.
+/// The most tasks of each role that could be needed.
 ///
-/// All tasks of a role are alike to a request's limits, but that resumed ones may start where new ones may
-/// not, and those come first. So the first few of each role are enough to choose from.
+/// A request's limits treat all tasks of a role alike, except that resumed tasks may start where new ones may not,
+/// and those come first. So the first few of each role are enough.
 pub(crate) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
     let mut wanted: BTreeMap<Role, usize> = BTreeMap::new();
     for request in requests {
@@ -157,7 +157,7 @@ pub(crate) fn wanted(requests: &[ClaimRequest]) -> BTreeMap<Role, usize> {
     wanted
 }
 
-/// Whether it matters to any of these how many run.
+/// Whether any of these requests depends on how much is running.
 pub(crate) fn is_limited(requests: &[ClaimRequest]) -> bool {
     requests.iter().any(|request| {
         let Capacity { total_max, per_role, per_agent, .. } = &request.capacity;
@@ -169,7 +169,7 @@ pub(crate) fn unaccepted_max(requests: &[ClaimRequest]) -> u32 {
     requests.iter().map(|request| request.capacity.unaccepted_max).max().unwrap_or(0)
 }
 
-/// Whether what others claim at the same moment could carry the store over one of this request's limits.
+/// Whether concurrent claims could exceed one of this request's limits.
 pub(crate) fn is_near(request: &ClaimRequest, load: &Load) -> bool {
     let capacity = &request.capacity;
     let is_tight = |running: u32, max: u32| max.saturating_sub(running) < ROOM_FAR;

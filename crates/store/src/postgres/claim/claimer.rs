@@ -1,7 +1,7 @@
-//! The claimer: hands out ready work, for all requests that wait together in one transaction.
+//! The claimer: serves all queued claim requests in one transaction.
 //!
-//! Who is next and how many may run is core's judgement; this counts what runs, locks the candidates that
-//! nobody else holds, and writes what core makes of the claim.
+//! Core decides who is next and how many may run. The claimer counts what is running, locks candidates and writes
+//! what core returns.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -32,9 +32,10 @@ use crate::postgres::write::facts::{LockedRows, TaskFacts};
 use crate::postgres::write::lock::ADVISORY_LOCK;
 use crate::postgres::writer::slot::WriterSlot;
 
-/// Processes that claim at the same time. One alone counts what runs exactly, and finds no candidate in other hands.
+/// Processes that claim at the same time. A single one has an exact count of what is running and never meets a locked
+/// candidate.
 const AT_ONCE: u64 = 1;
-/// Requests in one transaction.
+/// The most requests in one transaction.
 const REQUESTS_MAX: usize = 256;
 
 const DOING: &str = "claiming";
@@ -50,7 +51,7 @@ pub(crate) struct Claimer {
     slot: WriterSlot,
     feed: CommitFeed,
     upkeep: Maintenance,
-    /// Whether some project had a limit of its own when we last looked; then the next look is by share at once.
+    /// Whether some project had its own limit at the last look; if so, the next look goes by share directly.
     has_own_limits: bool,
 }
 
@@ -67,7 +68,7 @@ impl Claimer {
     pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<ClaimJob>) {
         while let Some(first) = jobs.recv().await {
             let acquired = self.slot.acquire().await;
-            // With those who came while we waited.
+            // Includes requests that arrived while waiting for the slot.
             let more = iter::from_fn(|| jobs.try_recv().ok()).take(REQUESTS_MAX - 1);
             let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Reply>>) =
                 iter::once(first).chain(more).map(|job| (job.request, job.answer)).unzip();
@@ -76,14 +77,14 @@ impl Claimer {
                 Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
             };
             for (answer, claimed) in answers.into_iter().zip(claimed) {
-                // Whoever asked may have gone. The lease will run out and the task come back.
+                // The caller may have gone. The lease will expire and the task become ready again.
                 let _ = answer.send(claimed);
             }
         }
     }
 
-    /// Begins the transaction, unless it has. Mostly it does not matter whose a task is, and the first of each role will
-    /// do.
+    /// Begins the transaction unless `holds_slot`. Usually there are no limits per project or person, and the first
+    /// tasks of each role are enough.
     async fn view(
         &mut self,
         conn: &PgConnection,
@@ -105,7 +106,7 @@ impl Claimer {
                 return Ok(seen);
             }
             if !holds_slot {
-                // The turn is taken with no row in hand.
+                // The slot must be acquired before any row is locked.
                 conn.run(DOING, "ROLLBACK").await?;
             }
         }
@@ -118,7 +119,7 @@ impl Claimer {
     async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Reply> {
         match self.claim_with_retry(requests).await {
             Ok(answers) => answers,
-            // One of them cannot be served at all. Alone, it takes no other with it.
+            // One of the requests fails; served alone it does not affect the others.
             Err(StoreError::Backend { .. }) if requests.len() > 1 => {
                 let mut answers = Vec::with_capacity(requests.len());
                 for request in requests {
@@ -177,7 +178,7 @@ fn known(found: &BTreeMap<TaskId, LockedTask>) -> LockedRows {
     known
 }
 
-/// Gives each request, in the order they came, what core picks from what is left.
+/// Gives each request, in order of arrival, what core picks from what is left.
 fn assign(mut seen: ClaimView, requests: &[ClaimRequest], batch: &mut WriteBatch) -> Vec<Reply> {
     let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
@@ -199,7 +200,7 @@ fn assign(mut seen: ClaimView, requests: &[ClaimRequest], batch: &mut WriteBatch
             claimed.extend(claim(&found, lease, request, seen.now, batch));
         }
         answers.push(match seen.bad.take() {
-            // A row that does not read back must not stand in everyone's way; but it must be seen by someone.
+            // A row that cannot be decoded must not block everyone, but someone must see the error.
             Some(error) if claimed.is_empty() && !request.agents.is_empty() => Err(error),
             bad => {
                 seen.bad = bad;
@@ -232,7 +233,7 @@ fn pick_for(seen: &ClaimView, request: &ClaimRequest) -> Vec<Candidate> {
     pick(&candidates, &capacity, &seen.load, &request.intakes, seen.now).into_iter().cloned().collect()
 }
 
-/// Core's claim of one task, taken into the batch. A task that core refuses stays where it is.
+/// Adds core's claim of one task to the batch. A task core refuses is left as it is.
 fn claim(
     found: &LockedTask,
     lease: Lease,
@@ -246,7 +247,7 @@ fn claim(
         open_blockers: found.open_blockers,
         worker: Some(lease.worker.clone()),
     };
-    // A claim asks nothing and breaks nothing down, so these ids are never used.
+    // A claim creates neither questions nor breakdowns, so these ids are never used.
     let fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
     let context = Context { now, actor: request.actor.clone(), fresh };
     let transition = found.task.value.apply(command, &context).ok()?;

@@ -1,4 +1,4 @@
-//! Handing out ready work: the candidates a claim sees, the limits on whose work runs, and the task that claims.
+//! Claiming ready work: the candidates, the limits per project and person, and the task that claims.
 
 pub(crate) mod candidates;
 pub(crate) mod claimer;

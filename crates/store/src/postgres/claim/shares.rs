@@ -1,8 +1,8 @@
-//! What a claim sees where projects or people have limits: found share by share, one step of an index for each that has
-//! ready work, and none into those that are full.
+//! What a claim reads under limits per project or person, found share by share: one index step for each share with
+//! ready work, none into those that are full.
 //!
-//! Whoever judges such a limit takes a turn before looking and has it until the commit, so no two of them find the same
-//! place free.
+//! The claimer holds the slot's lock from before the first read until the commit, so no two processes fill the same
+//! place.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::postgres::write::lock::ADVISORY_LOCK;
 const RUNNING: &str =
     "SELECT role, agent, count(*), project, person FROM leases GROUP BY role, agent, project, person";
 const LIMITS: &str = "SELECT project, at_once FROM project_limits";
-/// Each step finds the first entry of the index behind all that belong to the share before.
+/// Each step finds the first index entry after all those of the previous share.
 const SHARES: &str = "WITH RECURSIVE s AS (
         (SELECT role, project, person FROM ready ORDER BY role, project, person LIMIT 1)
         UNION ALL
@@ -35,7 +35,7 @@ const SHARES: &str = "WITH RECURSIVE s AS (
             ORDER BY r.role, r.project, r.person LIMIT 1
         ) AS n
     ) SELECT role, project, person FROM s WHERE role = ANY($1)";
-/// The conditions on `t` are looked at again when its row moved on while we came to it.
+/// PostgreSQL checks the conditions on `t` again if its row changed before it was locked.
 const CANDIDATES: &str = "SELECT c.* FROM
     unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS u (role, project, person, wanted)
     CROSS JOIN LATERAL (
@@ -48,14 +48,14 @@ const CANDIDATES: &str = "SELECT c.* FROM
 
 const DOING: &str = "looking for work by whose it is";
 
-/// The limits of a request with those that projects have of their own.
+/// The request's limits combined with those set on projects.
 pub(crate) fn capacity(request: &ClaimRequest, own: &BTreeMap<ProjectId, u32>) -> Capacity {
     let mut capacity = request.capacity.clone();
     capacity.per_project.own_max.extend(own);
     capacity
 }
 
-/// Begins the transaction, takes the turn named `turn` and looks. None where the transaction has it already.
+/// Begins the transaction and takes `advisory_lock`, unless that is `None` because the transaction already has it.
 pub(crate) async fn read(
     conn: &PgConnection,
     advisory_lock: Option<String>,
@@ -99,12 +99,12 @@ pub(crate) async fn read(
     Ok(seen)
 }
 
-/// A share with room, as the tables have it.
+/// A share with room, as stored.
 struct OpenShare {
     role: String,
     project: String,
     person: String,
-    /// How many of it could be needed at most.
+    /// The most of its tasks that could be needed.
     wanted: i64,
 }
 
@@ -119,7 +119,7 @@ fn open(
     for row in shares {
         let role: Role = key(RecordKind::Task, row.get(0))?;
         let share: Share = share(row, 1)?;
-        // Of several requests the one with the widest limits decides how far to look; each is judged by its own.
+        // The request with the widest limits decides how many to read; each request is checked against its own.
         let room = capacities.iter().map(|capacity| share.room(capacity, load)).max().unwrap_or(0);
         let asked = wanted.get(&role).copied().unwrap_or(0).min(usize::try_from(room).unwrap_or(usize::MAX));
         if asked > 0 && fit.reaches(share.project) {

@@ -1,4 +1,4 @@
-//! Connections: where they lead, how long one is waited for, and the statements each has prepared.
+//! Connections: their settings, connecting with retries, and prepared statements.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -17,36 +17,35 @@ use crate::postgres::connect::fault::{PostgresFault, describe};
 use crate::postgres::connect::password;
 use crate::postgres::connect::tls::{Tls, TlsOptions, TlsSocket};
 
-/// Any statement of ours that runs this long has gone wrong.
+/// No statement of ours takes this long.
 const STATEMENT_TIMEOUT_MS: u32 = 30_000;
 /// Longer than any transaction of ours holds a row.
 const LOCK_TIMEOUT_MS: u32 = 10_000;
-/// A client that stopped in the middle of a transaction must not hold its rows for ever, and not its turn for long. One
-/// that was only slow tries again.
+/// A client that stopped in the middle of a transaction must not hold its rows or its slot for long. One that was
+/// only slow retries.
 const IDLE_IN_TRANSACTION_MS: u32 = 3_000;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// What was sent and is not even acknowledged for this long was sent into a cut. Left alone, the system would wait for
-/// a quarter of an hour.
+/// Data not acknowledged for this long means the connection is cut. By default the system waits for a quarter of an
+/// hour.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// A quiet line is asked this often whether it still leads anywhere.
+/// TCP keepalive interval.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// Schema names hold 63 bytes; this leaves room for the prefix.
 const NAMESPACE_LEN_MAX: usize = 40;
 
-/// Where the rows are, and how patient to be with the server.
+/// Where the store is, and how long to wait for the server.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user@host/database`, or the `key=value` form; with `sslmode`, `sslrootcert`, `sslcert`,
-    /// `sslkey` and `passfile` as PostgreSQL's own clients take them. A password that is not in it is looked for where
-    /// they look.
+    /// `postgres://user@host/database`, or the `key=value` form; with `sslmode`, `sslrootcert`, `sslcert`, `sslkey`
+    /// and `passfile` as in libpq. A missing password is looked up as libpq does.
     pub url: String,
-    /// Stores side by side in one database; each has a schema of its own, `baton_<namespace>`.
+    /// Several stores can share a database; each has its own schema, `baton_<namespace>`.
     pub namespace: String,
-    /// How long a call waits for a server that does not answer before it says so.
+    /// How long a call waits for an unreachable server before it fails.
     pub patience: Duration,
-    /// Told while the server is away, and while bringing the schema up to date takes long.
+    /// Called while the server is unreachable and while migrating takes long.
     pub progress: ProgressListener,
 }
 
@@ -60,7 +59,7 @@ impl PostgresOptions {
     }
 }
 
-/// Makes connections that all look the same: our schema, our timeouts, our plans.
+/// Opens connections that all have the same settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     config: Config,
@@ -79,14 +78,14 @@ impl Connector {
             detail: format!("the address does not read as one of PostgreSQL's: {}", describe(&error)),
         })?;
         password::find(&mut config, words.passfile, |name| std::env::var(name).ok()).map_err(unreachable)?;
-        // A socket of this machine's needs no encryption, and PostgreSQL knows none on it.
+        // PostgreSQL does not encrypt Unix sockets.
         let is_local = !config.get_hosts().is_empty()
             && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
         config.ssl_mode(if is_local { SslMode::Disable } else { tls.mode });
         let own = config.get_options().unwrap_or_default().to_owned();
-        // The plans are ours to choose: every statement is written for one index. Left alone, the server plans
-        // them for the size the tables had before it last looked, which after a quick start is none; and for the first
-        // twenty of eight thousand it started a second process, which took longer than all the rest.
+        // Every statement is written for one index, so the plans are forced. Otherwise the server plans for the table
+        // sizes it last measured, which are zero after a quick start, and it started a parallel worker for twenty
+        // rows out of eight thousand.
         config
             .options(format!(
                 "{own} -c search_path=\"{schema}\" -c statement_timeout={STATEMENT_TIMEOUT_MS} \
@@ -112,7 +111,7 @@ impl Connector {
         self.patience
     }
 
-    /// Which server and database this is, without a password, for messages.
+    /// The server and database without the password, for messages.
     pub(crate) fn place(&self) -> String {
         let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres");
         format!("schema {} of database {database} at {}", self.schema, self.host())
@@ -130,12 +129,12 @@ impl Connector {
         self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres").to_owned()
     }
 
-    /// A connection, tried for until patience runs out. A refusal that waiting cannot mend is said at once.
+    /// Connects, retrying until `patience` runs out. Errors that waiting cannot fix are returned immediately.
     pub(crate) async fn open(&self) -> Result<PgConnection, StoreError> {
         self.open_reporting(&ProgressListener::default()).await
     }
 
-    /// The same before somebody who waits for it.
+    /// The same, reporting progress.
     pub(crate) async fn open_reporting(
         &self,
         progress: &ProgressListener,
@@ -145,7 +144,7 @@ impl Connector {
         loop {
             let error = match self.connect().await {
                 Ok((client, connection)) => {
-                    // Ends by itself when the client is dropped or the server goes away.
+                    // Ends when the client is dropped or the server goes away.
                     tokio::spawn(connection);
                     return Ok(PgConnection { client, statements: Mutex::new(HashMap::new()) });
                 }
@@ -196,7 +195,7 @@ pub(crate) fn schema_name(namespace: &str) -> Result<String, StoreError> {
 
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// One connection and what it has prepared.
+/// One connection and its prepared statements.
 pub(crate) struct PgConnection {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
@@ -207,8 +206,8 @@ impl PgConnection {
         self.client.is_closed()
     }
 
-    /// The statement for `sql`, prepared once per connection. Statements that are to travel together are
-    /// prepared before the first of them is sent.
+    /// The statement for `sql`, prepared once per connection. All statements of a pipeline are prepared before the
+    /// first is sent.
     pub(crate) async fn statement(&self, sql: &str) -> Result<Statement, PostgresFault> {
         let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
         if let Some(statement) = known {
@@ -236,7 +235,7 @@ impl PgConnection {
         self.send(doing, &statement, params).await
     }
 
-    /// Sends at the first poll: futures polled in order travel in order, without waiting for one another.
+    /// Sends at the first poll: futures polled in order are pipelined in that order.
     pub(crate) async fn send(
         &self,
         doing: &'static str,
@@ -246,7 +245,7 @@ impl PgConnection {
         self.client.query(statement, params).await.map_err(|error| PostgresFault::classify(doing, &error))
     }
 
-    /// Statements without parameters or answers.
+    /// Runs statements without parameters or results.
     pub(crate) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), PostgresFault> {
         self.client.batch_execute(sql).await.map_err(|error| PostgresFault::classify(doing, &error))
     }

@@ -1,4 +1,4 @@
-//! What PostgreSQL's errors mean to us: is it worth trying again, and may something have been written?
+//! Classifies PostgreSQL errors: is a retry worthwhile, and may something have been written?
 
 use std::error::Error as StdError;
 use std::io;
@@ -11,11 +11,11 @@ use crate::error::StoreError;
 
 #[derive(Debug)]
 pub(crate) enum PostgresFault {
-    /// The connection is gone. Whatever was sent may or may not have been carried out.
+    /// The connection is gone. What was sent may or may not have been executed.
     Broken(String),
-    /// The server undid the transaction because of somebody else's; the same again may well succeed.
+    /// The server rolled back because of another transaction; a retry may succeed.
     Retry(String),
-    /// Trying again would bring the same.
+    /// A retry would fail the same way.
     Final(StoreError),
 }
 
@@ -23,7 +23,7 @@ impl PostgresFault {
     pub(crate) fn classify(doing: &'static str, error: &Error) -> Self {
         let detail = describe(error);
         let Some(state) = error.code() else {
-            // Without a code the server said nothing: the line is cut, or the driver could not use the answer.
+            // Without a code the server sent nothing: the connection broke, or the driver could not use the reply.
             let is_line = error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<io::Error>);
             return if is_line {
                 Self::Broken(detail)
@@ -36,7 +36,7 @@ impl PostgresFault {
             &SqlState::T_R_SERIALIZATION_FAILURE,
             &SqlState::T_R_DEADLOCK_DETECTED,
             &SqlState::LOCK_NOT_AVAILABLE,
-            // Two transactions made the same row; the second finds it there when it looks again.
+            // Two transactions created the same row; the second finds it on a retry.
             &SqlState::UNIQUE_VIOLATION,
         ]) {
             Self::Retry(detail)
@@ -57,7 +57,7 @@ impl PostgresFault {
         }
     }
 
-    /// The error to show when nothing was written, or nothing was to be.
+    /// The error if nothing was written, or nothing was to be.
     pub(crate) fn into_error(self, doing: &'static str) -> StoreError {
         match self {
             Self::Broken(detail) => StoreError::Unreachable { detail },
@@ -67,7 +67,7 @@ impl PostgresFault {
     }
 }
 
-/// The server's own words with their code, or the driver's with their cause.
+/// The server's message with its code, or the driver's with its cause.
 pub(crate) fn describe(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),

@@ -1,5 +1,5 @@
-//! Where the password is when the address has none, as PostgreSQL's own clients find it: `PGPASSWORD`, then the password
-//! file that `passfile` in the address or `PGPASSFILE` names, then `~/.pgpass`.
+//! Looks up a missing password as libpq does: `PGPASSWORD`, then the password file named by `passfile` or
+//! `PGPASSFILE`, then `~/.pgpass`.
 
 use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// Larger is no password file.
+/// A larger file is not a password file.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// PostgreSQL's own, where the address names none.
+/// The default port.
 const PORT: u16 = 5432;
 
-/// Gives the configuration its password, where it has none and there is one to be found.
+/// Sets the password of `config` if it has none and one can be found.
 pub(crate) fn find(
     config: &mut Config,
     named: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) fn find(
     let named = named.or_else(|| variable("PGPASSFILE").map(PathBuf::from));
     let text = match (&named, variable("HOME")) {
         (Some(path), _) => Some(read(path)?),
-        // One that nobody named is used where it can be, and is nobody's mistake where it cannot.
+        // A default file that cannot be used is ignored.
         (None, Some(home)) => read(&Path::new(&home).join(".pgpass")).ok(),
         (None, None) => None,
     };
@@ -55,7 +55,7 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// What a line of the file has to be for.
+/// What a line of the file must match.
 struct PasswordTarget {
     hosts: Vec<String>,
     port: String,
@@ -90,14 +90,14 @@ impl PasswordTarget {
     }
 }
 
-/// The password of the first line that is for this place: `host:port:database:user:password`, each of the first four may
-/// be `*`, and `\` takes the meaning from a `:` or another `\`.
+/// The password of the first matching line, `host:port:database:user:password`. Each of the first four fields may be
+/// `*`; `\` escapes `:` and `\`.
 fn entry(text: &str, wanted: &PasswordTarget) -> Option<String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(fields).find(|fields| wanted.is_met(fields)).and_then(|mut fields| fields.pop())
 }
 
-/// The last of them is the rest of the line: a password may hold colons.
+/// The last field is the rest of the line: a password may contain colons.
 fn fields(line: &str) -> Vec<String> {
     const COUNT: usize = 5;
     let mut fields = vec![String::new()];

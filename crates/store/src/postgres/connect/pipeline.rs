@@ -1,4 +1,4 @@
-//! Statements that travel together: all are sent before the first answer is waited for.
+//! Pipelined statements: all are sent before the first reply is awaited.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -31,13 +31,13 @@ impl<'a> Pipeline<'a> {
         Self { conn, doing, sending: Vec::new() }
     }
 
-    /// Adds a statement and returns the place of its answer.
+    /// Adds a statement and returns the index of its result.
     pub(crate) async fn add(
         &mut self,
         sql: &'static str,
         params: Vec<Param>,
     ) -> Result<usize, PostgresFault> {
-        // Preparing asks the server the first time; sending waits for `flush`.
+        // Preparing needs a round trip the first time; sending waits for `flush`.
         let statement = self.conn.statement(sql).await?;
         let (conn, doing) = (self.conn, self.doing);
         self.sending.push(Box::pin(async move {
@@ -48,14 +48,14 @@ impl<'a> Pipeline<'a> {
         Ok(self.sending.len() - 1)
     }
 
-    /// Adds a statement without parameters or answer, such as BEGIN.
+    /// Adds a statement without parameters or result, such as BEGIN.
     pub(crate) fn run(&mut self, sql: &'static str) {
         let (conn, doing) = (self.conn, self.doing);
         self.sending.push(Box::pin(async move { conn.run(doing, sql).await.map(|()| Vec::new()) }));
     }
 
-    /// Sends all in order and waits for every answer. The first failure is the one that matters: after it the
-    /// server only says that the transaction is over.
+    /// Sends all statements in order and awaits every result. Returns the first failure: all later ones only say that
+    /// the transaction is aborted.
     pub(crate) async fn flush(self) -> Result<Vec<Vec<Row>>, PostgresFault> {
         let mut sending = self.sending;
         let mut answers: Vec<Option<QueryResult>> = sending.iter().map(|_| None).collect();

@@ -1,4 +1,4 @@
-//! A few connections for reading, and for single statements that may safely be said twice.
+//! A small pool of connections for reads and idempotent single statements.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,17 +11,17 @@ use crate::error::StoreError;
 use crate::postgres::connect::connector::{Connector, Params, PgConnection};
 use crate::postgres::connect::fault::PostgresFault;
 
-/// Reads at the same time; more wait for their turn. Small, because every process that uses the store has its own.
+/// Concurrent queries; more wait. Small, because every process has its own pool.
 const LINKS_MAX: usize = 4;
-/// A connection nobody needed for this long is given back: the server has only so many, and every process of a fleet wants
-/// some. The one used last is used first, so that the others get the chance.
+/// Idle connections are closed after this long, since every process of a fleet needs some. The most recently used is
+/// reused first, so that the others can expire.
 const KEPT_FOR: Duration = Duration::from_secs(30);
-/// Between tries after the line was cut or the server asked for another.
+/// Between retries.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub(crate) struct Pool {
     connector: Connector,
-    /// With the moment each was last used.
+    /// With the time each was last used.
     idle: Mutex<Vec<(Instant, PgConnection)>>,
     permits: Semaphore,
 }
@@ -31,8 +31,7 @@ impl Pool {
         Self { connector, idle: Mutex::new(Vec::new()), permits: Semaphore::new(LINKS_MAX) }
     }
 
-    /// Runs one statement. When the connection breaks it is run again on another, so it must be one that does
-    /// no harm twice.
+    /// Runs one statement. If the connection breaks it runs again on another, so it must be idempotent.
     pub(crate) async fn query(
         &self,
         doing: &'static str,
@@ -64,7 +63,7 @@ impl Pool {
         }
     }
 
-    /// A statement that PostgreSQL runs only outside of transactions.
+    /// Runs a statement that PostgreSQL allows only outside transactions.
     pub(crate) async fn run(&self, doing: &'static str, sql: &str) -> Result<(), StoreError> {
         let Ok(_permit) = self.permits.acquire().await else { return Err(StoreError::Closed) };
         let conn = self.checkout().await?;
@@ -81,7 +80,7 @@ impl Pool {
     async fn checkout(&self) -> Result<PgConnection, StoreError> {
         let idle = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            // When one is cut the others mostly are too.
+            // When one connection is broken, the others usually are too.
             idle.retain(|(used_at, conn)| !conn.is_closed() && used_at.elapsed() < KEPT_FOR);
             idle.pop()
         };

@@ -1,4 +1,4 @@
-//! News of commits, by this process or another: the highest event number known here, and what others have yet to hear.
+//! The highest event number known to this process, and the commits other processes have not been notified of.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +11,9 @@ pub(crate) const FREED: &str = "freed";
 #[derive(Clone)]
 pub(crate) struct CommitFeed {
     newest: watch::Sender<u64>,
-    /// Everybody who listens was told of all up to here.
+    /// All listeners were notified up to here.
     announced: Arc<AtomicU64>,
-    /// The last commit of this process that was not told with the commit itself.
+    /// The last commit of this process that did not include its own notification.
     pending: watch::Sender<u64>,
 }
 
@@ -27,18 +27,18 @@ impl CommitFeed {
         self.newest.subscribe()
     }
 
-    /// Numbers come by several ways and out of order; only a higher one is news.
+    /// Numbers arrive on several paths and out of order; lower ones are ignored.
     pub(crate) fn advance(&self, seq: u64) {
         raise(&self.newest, seq);
     }
 
-    /// A notice for all who listen, which counts for every commit before it.
+    /// A notification was received; it covers every commit before it.
     pub(crate) fn note_announced(&self, seq: u64) {
         self.announced.fetch_max(seq, Ordering::Relaxed);
         self.advance(seq);
     }
 
-    /// This process has written events up to `seq`.
+    /// This process committed events up to `seq`.
     pub(crate) fn note_commit(&self, seq: u64, is_announced: bool) {
         self.advance(seq);
         if !is_announced {
@@ -46,17 +46,17 @@ impl CommitFeed {
         }
     }
 
-    /// Something may be claimable that was not, without an event that says so.
+    /// Work may have become ready without an event.
     pub(crate) fn wake(&self) {
         self.newest.send_modify(|_| {});
     }
 
-    /// Changes with every commit that is still to be told.
+    /// Changes with every commit that still has to be announced.
     pub(crate) fn subscribe_unannounced(&self) -> watch::Receiver<u64> {
         self.pending.subscribe()
     }
 
-    /// What others have to be told of, unless somebody has done so in the meantime.
+    /// The last commit to announce, unless a later notification has covered it.
     pub(crate) fn unannounced(&self) -> Option<u64> {
         let pending = *self.pending.borrow();
         (pending > self.announced.load(Ordering::Relaxed)).then_some(pending)

@@ -1,4 +1,4 @@
-//! Hearing of commits by other processes: a connection that listens, with a slow look at the counter as the net.
+//! Receives notifications of commits by other processes. Polls the counter slowly as a fallback.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::postgres::notify::feed::CommitFeed;
 use crate::postgres::notify::feed::FREED;
 use crate::postgres::notify::logs::{LOGS, LogSignals, PIECE};
 
-/// A notification can be lost only with its connection, and a lost connection can go unnoticed this long; or with a
-/// process that dies before it has told of its commit.
+/// A notification can be lost with its connection, which can go unnoticed this long, or with a process that dies
+/// before it announces its commit.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
 
-/// Listens until the store is closed; a broken connection is made anew.
+/// Listens until the store is closed, reconnecting as needed.
 pub(crate) async fn listen(
     connector: Connector,
     feed: CommitFeed,
@@ -42,7 +42,7 @@ pub(crate) async fn listen(
     }
 }
 
-/// Hears until the connection breaks. True when there was one.
+/// Listens until the connection breaks. False if there was no connection.
 async fn listen_once(connector: &Connector, feed: &CommitFeed, logs: &LogSignals) -> bool {
     let Ok((client, mut connection)) = connector.connect().await else { return false };
     let (heard, mut hearing) = mpsc::unbounded_channel();
@@ -59,13 +59,13 @@ async fn listen_once(connector: &Connector, feed: &CommitFeed, logs: &LogSignals
         driver.abort();
         return false;
     }
-    // Whatever comes from now on is told. What came before, nobody told us: of commits we learn by this look, and
-    // whoever waits for the rest looks once for himself.
+    // Anything before LISTEN was missed: `poll_counter` finds the commits, and subscribers are woken to check the
+    // rest.
     feed.wake();
     logs.watch_changed();
     logs.piece_written();
     while poll_counter(&client, feed).await {
-        // Until a quiet moment is long enough to doubt the line.
+        // Until it has been quiet for long enough to doubt the connection.
         while let Ok(heard) = timeout(POLL_INTERVAL, hearing.recv()).await {
             let Some(payload) = heard else {
                 driver.abort();

@@ -1,8 +1,8 @@
-//! The line between somebody who watches a log and the machine that has it.
+//! Passing pieces of a log from the machine that has it to one that shows it.
 //!
-//! Logs stay where their agents ran. A watch is a row that says which piece is wanted; the machine that has the log
-//! writes that piece into it, as long as the watch lasts, and the row goes when it is over. Both are told by the
-//! server at once. Nothing is kept here, and no more of a log than one piece for each watch.
+//! Logs stay on the machine where the agent ran. A watch is a row that says which piece is wanted; the machine that
+//! has the log writes the piece into the row, which is deleted when the watch ends. Both sides are notified. The
+//! database holds one piece per watch and nothing else.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use tokio_postgres::Row;
 use crate::error::StoreError;
 use crate::postgres::connect::pool::Pool;
 
-/// What the server says when a watch was written, which every machine wants to know, and when a piece was, which is
-/// news only to those who watch.
+/// The payloads when a watch was written, which concerns every machine, and when a piece was, which concerns watchers
+/// only.
 pub(crate) const LOGS: &str = "logs";
 pub(crate) const PIECE: &str = "piece";
-/// The most of a log that travels at once.
+/// The largest piece.
 pub const PIECE_BYTES_MAX: usize = 256 * 1024;
-/// Watches at once; more are of no use to anybody, and a loop that makes them must not fill the table.
+/// Bounds the table against a client that creates watches in a loop.
 const WATCHES_MAX: i64 = 1_000;
 
 const NOW_MS: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// Somebody wants to see a log from a byte on; from the end of it where none is named.
+/// A request for a log from a byte offset, or for its end if there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogWatch {
-    /// Of the watcher's own making, and theirs alone.
+    /// Chosen by the watcher, and unique.
     pub id: String,
     pub attempt: AttemptId,
     pub wanted_from: Option<u64>,
@@ -42,7 +42,7 @@ pub struct LogPiece {
     pub bytes: Vec<u8>,
 }
 
-/// Counts up with every watch, and with every piece of a log, that somebody wrote or may have written unheard.
+/// Counters that change with every watch and every piece that was written, or may have been while not listening.
 #[derive(Clone, Default)]
 pub(crate) struct LogSignals {
     watches: watch::Sender<u64>,
@@ -68,17 +68,17 @@ pub struct LogChannel {
 }
 
 impl LogChannel {
-    /// Changes whenever a watch was written, here or elsewhere, and whenever one may have been.
+    /// Changes whenever a watch was, or may have been, written by any process.
     pub fn subscribe_watches(&self) -> watch::Receiver<u64> {
         self.signals.watches.subscribe()
     }
 
-    /// Changes whenever a piece was written, here or elsewhere, and whenever one may have been.
+    /// Changes whenever a piece was, or may have been, written by any process.
     pub fn subscribe_pieces(&self) -> watch::Receiver<u64> {
         self.signals.pieces.subscribe()
     }
 
-    /// Watches, or goes on watching, for `lasts_ms` more.
+    /// Starts or extends a watch by `lasts_ms`.
     pub async fn watch(&self, watch: &LogWatch, lasts_ms: i64) -> Result<(), StoreError> {
         let sql = format!(
             "WITH w AS (
@@ -99,7 +99,7 @@ impl LogChannel {
         Ok(())
     }
 
-    /// Everything that is watched now. What is over is cleared away on the way.
+    /// All current watches. Deletes expired ones.
     pub async fn watches(&self) -> Result<Vec<LogWatch>, StoreError> {
         let sql =
             format!("SELECT id, attempt, wanted_from, expires_ms <= {NOW_MS} FROM log_watches ORDER BY id");
@@ -112,7 +112,7 @@ impl LogChannel {
         Ok(lasting.into_iter().filter_map(watch_of).collect())
     }
 
-    /// The machine that has the log answers; a watch that is over takes no answer.
+    /// Called by the machine that has the log. Ignored if the watch has expired.
     pub async fn answer(&self, watch: &str, piece: &LogPiece) -> Result<(), StoreError> {
         let sql = format!(
             "WITH w AS (
@@ -127,7 +127,7 @@ impl LogChannel {
         self.pool.query("handing out a log", &sql, params).await.map(drop)
     }
 
-    /// What has come of a watch so far.
+    /// The last piece written for a watch.
     pub async fn piece(&self, watch: &str) -> Result<Option<LogPiece>, StoreError> {
         let sql = "SELECT machine, piece_from, log_len, piece FROM log_watches WHERE id = $1 AND machine IS NOT NULL";
         let rows = self.pool.query("reading a log", sql, &[&watch]).await?;
@@ -139,13 +139,13 @@ impl LogChannel {
         }))
     }
 
-    /// Nobody looks any more.
+    /// Ends a watch.
     pub async fn end(&self, watch: &str) -> Result<(), StoreError> {
         self.pool.query("ending a watch", "DELETE FROM log_watches WHERE id = $1", &[&watch]).await.map(drop)
     }
 }
 
-/// An attempt that does not read as one is nobody's; its row goes when its time is over.
+/// A row whose attempt id is invalid is ignored until it expires.
 fn watch_of(row: &Row) -> Option<LogWatch> {
     let attempt: &str = row.get(1);
     let wanted: Option<i64> = row.get(2);

@@ -1,9 +1,9 @@
-//! Telling the other processes of a commit, all of them and not more often than they can use.
+//! Throttles notifications of commits.
 //!
-//! PostgreSQL wakes every connection that listens for every notice, and with sixteen machines at work that took most of
-//! the server's time. So a commit brings its notice along only when the last one is some moments old. If it is not,
-//! whoever committed tells of it when those have passed, unless a later notice was heard by then. Should the process die in
-//! between, the others find out when they next look.
+//! PostgreSQL wakes every listening connection for every notification, which took most of the server's time with
+//! sixteen busy machines. So a commit includes its notification only if the last one is not too recent. Otherwise the
+//! committing process sends it after [`NOTIFY_INTERVAL_MS`], unless it has received a later one by then. If it dies
+//! before that, the others find the commit at their next poll.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use crate::postgres::connect::connector::Connector;
 use crate::postgres::connect::pool::Pool;
 use crate::postgres::notify::feed::CommitFeed;
 
-/// From one notice to the next. Nobody who waits for an agent notices it, and a hundred machines are woken fifty times in
-/// a second at most, however much is committed.
+/// The shortest time between notifications: listeners are woken at most fifty times per second, however much is
+/// committed, and nobody who waits for an agent notices 20 ms.
 pub(crate) const NOTIFY_INTERVAL_MS: i64 = 20;
 
-/// A server that does not answer for this long is away, and whoever closes the store need not wait for it.
+/// A server that does not answer for this long is unreachable; closing the store does not wait for it any longer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Nothing is told where somebody told of it in the meantime.
+/// Sends nothing if another process has announced the commit meanwhile.
 const TELL: &str = "WITH c AS (
         UPDATE counter SET told_seq = seq, told_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         WHERE told_seq < $1 RETURNING seq
     ) SELECT pg_notify($2, seq::text)::text FROM c";
 
-/// Tells what is owed, each time the moments have passed, until the store is closed.
+/// Announces unannounced commits, one interval after each, until the store is closed.
 pub(crate) async fn run(
     connector: Connector,
     pool: Arc<Pool>,
@@ -39,7 +39,7 @@ pub(crate) async fn run(
     loop {
         tokio::select! {
             _ = closing.changed() => return,
-            // Cannot fail: `news` has the other end.
+            // Cannot fail: `feed` owns the sender.
             _ = unannounced.changed() => {}
         }
         tokio::select! {
@@ -51,10 +51,10 @@ pub(crate) async fn run(
     }
 }
 
-/// Tells what is still owed.
+/// Announces what has not been announced yet.
 pub(crate) async fn announce(connector: &Connector, pool: &Pool, feed: &CommitFeed) {
     let Some(seq) = feed.unannounced() else { return };
     let (seq, channel) = (i64::try_from(seq).unwrap_or(i64::MAX), connector.schema());
-    // Where the server is away the others have to look for themselves, too.
+    // If the server is unreachable, the other processes poll.
     let _ = timeout(PATIENCE, pool.query("telling of commits", TELL, &[&seq, &channel])).await;
 }

@@ -1,4 +1,4 @@
-//! What pages show of many tasks at once: one statement each, however many tasks there are.
+//! Reads for many tasks at once, one statement each.
 
 pub(crate) const TASKS_BY_IDS: &str = "SELECT id, version, body FROM tasks WHERE id = ANY($1) ORDER BY id";
 pub(crate) const DEPENDENCIES: &str =

@@ -1,4 +1,4 @@
-//! Lists with filters: a statement is put together from the filters that are set, so that each finds its index.
+//! Statements for filtered lists. Only the filters that are set appear, so that each statement has its index.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::model::query::{Cursor, QuestionFilter, TaskFilter};
 use crate::postgres::connect::pipeline::Param;
 use crate::postgres::write::put::searchable;
 
-/// A statement in the making. Texts from outside go in as parameters, never into the SQL.
+/// Builds a statement. Values from outside become parameters, never SQL.
 pub(crate) struct Select {
     sql: String,
     params: Vec<Param>,
@@ -28,7 +28,7 @@ impl Select {
         let _ = write!(self.sql, " AND {condition}");
     }
 
-    /// In the order of `place`, after `cursor`, with one row more than `limit` to know whether there are more.
+    /// In the order of `place`, after `cursor`, with one row more than `limit` to tell whether there is a next page.
     fn page(mut self, place: &str, key: &str, cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>) {
         if let Some(Cursor { at, key: last }) = cursor {
             self.params.push(Box::new(at.ms()));
@@ -58,7 +58,7 @@ pub(crate) fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> 
 fn of_tasks(sql: &str, filter: &TaskFilter) -> Select {
     let mut select = Select::new(sql);
     select.newest_first = filter.newest_first;
-    // Our own words, and in the SQL itself, so that the server can see which index holds them.
+    // Our own constants, as literals, so that the planner can use the partial indexes.
     if let Some(queue) = filter.queue {
         select.fixed(&format!("queue = '{}'", queue.as_str()));
     }
@@ -110,7 +110,7 @@ pub(crate) fn projects(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param
         .page("place", "key", cursor, limit)
 }
 
-/// The same rows, counted up to `max`.
+/// Counts the same rows, up to `max`.
 pub(crate) fn count_tasks(filter: &TaskFilter, max: u32) -> (String, Vec<Param>) {
     of_tasks("SELECT FROM tasks WHERE true", filter).count(max)
 }

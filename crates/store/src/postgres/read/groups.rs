@@ -1,4 +1,4 @@
-//! Sessions as the list of task groups shows them. A whole page is one statement.
+//! Task groups. A page is one statement.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::model::query::{Cursor, Page, TaskGroup};
 use crate::model::record_kind::RecordKind;
 use crate::postgres::decode::{bad_row, key, timestamp, version};
 
-/// Events among which the groups with recent activity are looked for.
+/// How many of the latest events are searched for active groups.
 pub(crate) const EVENTS_LOOKED_AT: i64 = 2_000;
 
 const PAGE: &str = "SELECT session, created_ms FROM groups WHERE (created_ms, session) > ($3, $4)
@@ -24,18 +24,19 @@ const RECENT: &str = "SELECT g.session, g.created_ms FROM (
     ) found JOIN groups g ON g.session = found.session
     GROUP BY g.session ORDER BY max(found.seq) DESC, g.created_ms DESC LIMIT $3";
 
-/// Groups after ($3, $4), at most $5, oldest first. $1 and $2 as in [`statement`].
+/// Groups after ($3, $4), at most $5, oldest first. For $1 and $2 see [`statement`].
 pub(crate) fn page_statement() -> String {
     statement(PAGE)
 }
 
-/// The $3 groups with the most recent activity among the last $4 events. $1 and $2 as in [`statement`].
+/// The $3 groups with the most recent activity among the last $4 events. For $1 and $2 see [`statement`].
 pub(crate) fn recent_statement() -> String {
     statement(RECENT)
 }
 
-/// `listed` selects the groups. A row for each of them and every status in it: $1 is how much of the first prompt is
-/// wanted, $2 what counts as blank. A text cannot hold the character NUL, which a body may have in its escaped form.
+/// `listed` selects the groups; the statement returns one row for each status in each of them. $1 is the length of
+/// the first prompt, $2 the characters that count as blank. PostgreSQL's text cannot hold NUL, which a body contains
+/// in escaped form only, so it is replaced before unescaping.
 fn statement(listed: &str) -> String {
     format!(
         "WITH listed AS MATERIALIZED ({listed})
@@ -54,7 +55,7 @@ fn statement(listed: &str) -> String {
     )
 }
 
-/// The first `limit` of the groups in `rows`, which may hold one more.
+/// The first `limit` groups; `rows` may hold one more.
 pub(crate) fn page(rows: &[Row], limit: u32) -> Result<Page<TaskGroup>, StoreError> {
     let mut items = groups(rows)?;
     let is_more = items.len() > limit as usize;

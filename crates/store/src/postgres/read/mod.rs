@@ -1,4 +1,4 @@
-//! Queries that take more than one line of SQL: lists with filters, task groups.
+//! Queries longer than a line of SQL: filtered lists, reads for many tasks, task groups.
 
 pub(crate) mod bulk;
 pub(crate) mod filter;

@@ -1,11 +1,11 @@
-//! Bringing a schema up to date, once, whoever comes first.
+//! Schema migrations. The first process to connect runs them.
 
 use crate::error::StoreError;
 use crate::model::progress::{ProgressListener, ProgressStage};
 use crate::postgres::connect::connector::{Connector, PgConnection};
 use crate::postgres::connect::fault::PostgresFault;
 
-/// Each file takes the schema from the number before to its own. A file that was released is never edited.
+/// Each file migrates the schema to its own number. A released file is never edited.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
@@ -14,12 +14,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005.sql"),
 ];
 
-/// The server's code for a thing that this role may not do.
+/// The SQLSTATE for insufficient privileges, as it ends a message.
 const MAY_NOT: &str = "(42501)";
 
 const DOING: &str = "bringing the schema up to date";
 
-/// Creates the schema or upgrades it. Others that start at the same time wait here and find it done.
+/// Creates or migrates the schema. Processes that start at the same time wait here.
 pub(crate) async fn migrate(connector: &Connector, progress: &ProgressListener) -> Result<(), StoreError> {
     let conn = connector.open_reporting(progress).await?;
     run(connector, &conn, progress).await.map_err(|fault| match fault.into_error(DOING) {
@@ -42,7 +42,7 @@ async fn run(
 ) -> Result<(), PostgresFault> {
     let schema = connector.schema();
     conn.run(DOING, "BEGIN").await?;
-    // Looking before creating lets a role without CREATE on the database use a schema made for it.
+    // Checked first, so that a role without CREATE on the database can use an existing schema.
     conn.query(
         DOING,
         "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",

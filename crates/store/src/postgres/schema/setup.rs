@@ -1,27 +1,26 @@
-//! The SQL that makes a home on a PostgreSQL server: a database, a schema, and two roles with as little as will do.
+//! SQL that prepares a PostgreSQL server: a database, a schema, and two roles with the least privileges that suffice.
 //!
-//! One role owns the tables and changes them when a new Baton comes; the other works with the rows every day and can
-//! do nothing else. It is for a person to read and to run with psql: Baton never has the rights it takes.
+//! One role owns the tables and migrates them; the other only reads and writes rows. A person reads the script and
+//! runs it with psql: Baton itself never has the privileges it needs.
 
 use crate::error::StoreError;
 use crate::postgres::connect::connector::schema_name;
 
-/// What the SQL calls things.
+/// Names used in the script.
 #[derive(Debug, Clone)]
 pub struct SetupNames {
     pub database: String,
-    /// Who owns the tables.
+    /// The role that owns the tables.
     pub owner: String,
-    /// Who works with them.
+    /// The role that reads and writes rows.
     pub role: String,
-    /// Which of the stores in the database.
     pub namespace: String,
 }
 
-/// As long as PostgreSQL's names may be.
+/// PostgreSQL's limit.
 const NAME_LEN_MAX: usize = 63;
 
-/// A script for psql. Run twice, it changes nothing the second time.
+/// A script for psql. Idempotent.
 pub fn setup_sql(names: &SetupNames) -> Result<String, StoreError> {
     let schema = schema_name(&names.namespace)?;
     for name in [&names.database, &names.owner, &names.role] {
@@ -71,7 +70,7 @@ SELECT 'ALTER DEFAULT PRIVILEGES FOR ROLE "{owner}" IN SCHEMA "{schema}" GRANT M
     ))
 }
 
-/// Plain names only: they stand in SQL, in addresses and in a person's shell.
+/// Plain names only: they are used in SQL, in URLs and in a shell.
 fn check(name: &str) -> Result<(), StoreError> {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');

@@ -1,4 +1,4 @@
-//! Writing what a batch decided, in bulk: one statement per table, however many changes there are.
+//! Writes what a batch decided, in bulk: one statement per table, however many changes there are.
 
 use baton_core::event::Event;
 use tokio_postgres::Row;
@@ -22,8 +22,8 @@ const LEAVE_READY: &str = "DELETE FROM ready WHERE id = ANY($1)";
 const ENTER_READY: &str = "INSERT INTO ready (id, role, rank, created_ms, project, person)
     SELECT id, role, rank, created_ms, coalesce(project, ''), person FROM tasks WHERE id = ANY($1) AND is_claimable AND open_blockers = 0
     ON CONFLICT (id) DO UPDATE SET rank = excluded.rank WHERE ready.rank <> excluded.rank";
-/// The counter is locked from here to the commit, so this comes last. Others are told of it where they were told of
-/// nothing for some moments; a clock that was set back does not keep them from it.
+/// Locks the counter until the commit, so this comes last. Notifies other processes if the last notification is old
+/// enough; `abs` keeps that working if the clock was set back.
 const RECORD: &str = "WITH c AS (
         UPDATE counter SET seq = seq + $1::bigint, effect = effect + $2::bigint,
             told_ms = CASE WHEN abs((extract(epoch FROM clock_timestamp()) * 1000)::bigint - told_ms) >= $8
@@ -42,13 +42,13 @@ const RECORD: &str = "WITH c AS (
 
 const LAST: &str = "SELECT seq, true FROM counter";
 
-/// What a written batch leaves to do and to tell.
+/// What is left to do after a batch was committed.
 pub(crate) struct CommitResult {
-    /// The number of the last event before this batch's own.
+    /// The number of the last event before this batch.
     pub(crate) seq_before: u64,
-    /// Other processes were told of it.
+    /// Other processes were notified.
     pub(crate) is_announced: bool,
-    /// More dependents wait than one transaction frees.
+    /// There are more dependents than one transaction unblocks.
     pub(crate) is_unblocking: bool,
 }
 
@@ -82,11 +82,11 @@ pub(crate) async fn rows(pipeline: &mut Pipeline<'_>, writes: &BatchWrites) -> R
     put::insert_leases(pipeline, writes).await
 }
 
-/// Where a transaction failed, which decides what may have become of it.
+/// When a transaction failed, which decides what may have become of it.
 pub(crate) enum CommitFailure {
-    /// Before its COMMIT was sent: nothing is written.
+    /// Before COMMIT was sent: nothing is written.
     Unsent(PostgresFault),
-    /// With its COMMIT on the way.
+    /// After COMMIT was sent.
     Sent(PostgresFault),
 }
 
@@ -96,7 +96,7 @@ impl From<PostgresFault> for CommitFailure {
     }
 }
 
-/// Writes what follows from the rows: dependents freed, `ready` put right, events numbered; and commits.
+/// Writes what follows from the rows (unblocks dependents, updates `ready`, numbers the events) and commits.
 pub(crate) async fn finish(
     mut pipeline: Pipeline<'_>,
     known: &LockedRows,
@@ -115,7 +115,7 @@ pub(crate) async fn finish(
     if !entering.is_empty() {
         pipeline.add(ENTER_READY, params![texts(entering)]).await?;
     }
-    // Whoever hears of it would find nothing new, and the numbers stay as they are.
+    // Otherwise nobody would find anything new, and the counter stays unlocked.
     let is_news = !(writes.events.is_empty()
         && writes.effects.is_empty()
         && writes.maybe_ready.is_empty()

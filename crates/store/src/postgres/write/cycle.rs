@@ -1,4 +1,4 @@
-//! Where an edge really leads, and whether edges close a circle. Pure, like the batch it serves.
+//! Resolving replaced tasks, and detecting cycles. Pure.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::iter;
@@ -7,7 +7,7 @@ use baton_core::id::TaskId;
 
 use crate::postgres::write::facts::TaskFacts;
 
-/// The tasks an edge to `on` leads to, through all that were replaced; none when one of them is unknown.
+/// The tasks an edge to `on` resolves to, following replacements; `None` if one of them is unknown.
 pub(crate) fn resolve_targets<'a>(
     on: TaskId,
     facts_of: impl Fn(&TaskId) -> Option<&'a TaskFacts>,
@@ -28,12 +28,12 @@ pub(crate) fn resolve_targets<'a>(
     Some(found)
 }
 
-/// A task, and what it waits on.
+/// A task and its blocker.
 pub(crate) type EdgeKey = (TaskId, TaskId);
 type BlockerGraph = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
-/// The circle that the first of `added` to close one closes, in the order they are added to `stored`: from its
-/// task along what each waits on, back to its task.
+/// The cycle closed by the first edge of `added` that closes one, when they are added to `stored` in order. It starts
+/// and ends with that edge's task.
 pub(crate) fn find_cycle(stored: &[EdgeKey], added: &[EdgeKey]) -> Option<Vec<TaskId>> {
     if is_acyclic(stored.iter().chain(added)) {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn find_cycle(stored: &[EdgeKey], added: &[EdgeKey]) -> Option<Vec<Ta
     None
 }
 
-/// Takes away whatever waits on nothing that is left, again and again. Only circles remain, and what waits on them.
+/// Kahn's algorithm: repeatedly removes tasks without blockers. Only cycles and what depends on them remain.
 fn is_acyclic<'a>(edges: impl Iterator<Item = &'a EdgeKey>) -> bool {
     let mut waits_on = BlockerGraph::new();
     let mut dependents: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
@@ -75,7 +75,7 @@ fn is_acyclic<'a>(edges: impl Iterator<Item = &'a EdgeKey>) -> bool {
     waits_on.is_empty()
 }
 
-/// A shortest way from one task to another along what each waits on, both included.
+/// A shortest path from one task to another along their blockers, both included.
 fn shortest_path(graph: &BlockerGraph, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
     let mut came_from: HashMap<TaskId, Option<TaskId>> = HashMap::from([(from, None)]);
     let mut queue = VecDeque::from([from]);

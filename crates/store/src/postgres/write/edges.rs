@@ -1,5 +1,5 @@
-//! Edges that touch tasks which were there before: added one change at a time, behind one lock, and searched
-//! for circles once they are written. What closes one is undone with the whole change.
+//! Edges of existing tasks: added one change at a time under one lock, and searched for cycles after they are
+//! written. An edge that closes a cycle rolls back the whole change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +24,18 @@ const COUNT: &str = "UPDATE tasks t
     SET open_blockers = (SELECT count(*) FROM edges e WHERE e.task = t.id AND NOT e.is_met) WHERE t.id = ANY($1)";
 const LEAVE_READY: &str = "DELETE FROM ready r USING tasks t
     WHERE r.id = ANY($1) AND t.id = r.id AND (t.open_blockers > 0 OR NOT t.is_claimable)";
-/// Everything above the given tasks, edge by edge. A circle through one of them leads back to it.
+/// All edges above the given tasks. A cycle through one of them leads back to it.
 const ABOVE: &str = "WITH RECURSIVE up (task, blocker) AS (
         SELECT task, blocker FROM edges WHERE blocker = ANY($1)
         UNION SELECT e.task, e.blocker FROM up JOIN edges e ON e.blocker = up.task
     ) SELECT task, blocker FROM up";
 
-/// Two changes may each add half of a circle, so those that have to search take turns.
+/// Two concurrent changes may each add half of a cycle, so changes that have to search hold this lock.
 pub(crate) fn edge_lock_name(schema: &str) -> String {
     format!("{schema}:edges")
 }
 
-/// Writes the edges of one change. Returns the tasks whose readiness may have changed, or why it may not be.
+/// Writes the edges of one change. Returns the tasks whose readiness may have changed, or the conflict.
 pub(crate) async fn write(
     conn: &PgConnection,
     known: &LockedRows,

@@ -1,4 +1,4 @@
-//! What a batch knows of the rows it locked.
+//! What a batch knows about the rows it locked.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use baton_core::id::TaskId;
 use crate::columns::TaskColumns;
 use crate::postgres::write::row::RowKey;
 
-/// What those that wait on a task need to know of it.
+/// What dependents need to know about a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TaskFacts {
     pub(crate) is_done: bool,
@@ -25,7 +25,7 @@ impl TaskFacts {
     }
 }
 
-/// The rows a batch touches, as they are under its locks. What is not in here is not stored.
+/// The rows a batch touches, as locked. A row that is missing here does not exist.
 #[derive(Debug, Default)]
 pub(crate) struct LockedRows {
     pub(crate) versions: HashMap<RowKey, u64>,

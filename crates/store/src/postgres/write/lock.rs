@@ -1,4 +1,4 @@
-//! Locking the rows a batch touches and reading what has to be known of them.
+//! Locks and reads the rows a batch touches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::postgres::decode::{task_id, texts, version};
 use crate::postgres::write::facts::{LockedRows, TaskFacts};
 use crate::postgres::write::row::RowKey;
 
-/// In the order of their ids, so that two batches never wait for one another.
+/// In id order, so that two batches never deadlock.
 const LOCK_TASKS: &str = "SELECT id, version, is_done, is_claimable, replaced_by FROM tasks
     WHERE id = ANY($1) ORDER BY id FOR UPDATE";
 const LOCK_RECORDS: &str = "SELECT r.kind, r.key, r.version
     FROM unnest($1::text[], $2::text[]) AS u (kind, key) JOIN records r ON r.kind = u.kind AND r.key = u.key
     ORDER BY r.kind, r.key FOR UPDATE OF r";
 
-/// Held until the transaction ends. Taken before any row, so that nobody waits for it with rows in hand.
+/// Held until the transaction ends. Taken before any row lock, so that nobody waits for it while holding rows.
 pub(crate) const ADVISORY_LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
 
 const DOING: &str = "locking rows";
@@ -54,8 +54,7 @@ impl LockSet {
         wanted
     }
 
-    /// Begins the transaction, unless it `has_begun`, and locks and reads all of it, behind the lock named `turn` where
-    /// there is one.
+    /// Begins the transaction unless it `has_begun`, takes `advisory_lock` if given, and locks and reads the rows.
     pub(crate) async fn lock(
         &self,
         conn: &PgConnection,
@@ -97,7 +96,7 @@ impl LockSet {
         Ok(known)
     }
 
-    /// Edges to a task that was replaced lead to others, which have to be locked as well.
+    /// Edges to a replaced task resolve to others, which have to be locked as well.
     async fn follow_replaced(
         &self,
         conn: &PgConnection,

@@ -1,4 +1,4 @@
-//! Rows as columns: what a batch puts, turned into one array for each column of a table.
+//! Turns the rows of a batch into one array per column.
 
 use baton_core::change::Record;
 use baton_core::text::Label;
@@ -18,7 +18,7 @@ const INSERT_TASKS: &str = "INSERT INTO tasks (id, version, body, session, proje
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::boolean[], $14::boolean[], $15::boolean[],
         $16::boolean[], $17::text[], $18::bigint[], $19::text[], $20::text[])";
-/// Of what a task was asked to be a revision changes the title and the rank, and its open blockers are counted where its edges are written.
+/// A revision changes a task's title and rank only; open blockers are counted where edges are written.
 const UPDATE_TASKS: &str = "UPDATE tasks t SET version = u.version, body = u.body, queue = u.queue, status = u.status,
         rank = u.rank, updated_ms = u.updated_ms, is_claimable = u.is_claimable, is_done = u.is_done,
         is_finished = u.is_finished, is_provisional = u.is_provisional, replaced_by = u.replaced_by, title = u.title
@@ -101,8 +101,8 @@ pub(crate) async fn update_tasks(
     pipeline.add(UPDATE_TASKS, params).await.map(|_| ())
 }
 
-/// A title as it is searched in: in one case, by our rules and not by the server's locale, and without the one
-/// character PostgreSQL has no place for in a text. Bodies have it escaped.
+/// A title for searching: lower-cased by our rules rather than the server's locale, and without NUL, which
+/// PostgreSQL's text cannot hold. Bodies have it escaped.
 pub(crate) fn searchable(title: &str) -> String {
     title.to_lowercase().replace('\0', "\u{fffd}")
 }
@@ -165,12 +165,12 @@ pub(crate) async fn insert_leases(
     pipeline.add(INSERT_LEASES, params).await.map(|_| ())
 }
 
-/// None is an empty text where a share is written down.
+/// An absent part of a share is stored as an empty text.
 fn text_of(part: Option<&impl ToString>) -> String {
     part.map(ToString::to_string).unwrap_or_default()
 }
 
-/// What the projects of a batch say of how many of their tasks may run at once.
+/// Writes the projects' own limits.
 pub(crate) async fn put_limits(
     pipeline: &mut Pipeline<'_>,
     writes: &BatchWrites,
@@ -183,7 +183,7 @@ pub(crate) async fn put_limits(
                 limited.push(project.id.to_string());
                 maxima.push(i64::from(max));
             }
-            // A project that is just made never had one.
+            // A new project has no limit to remove.
             None if write.is_new => {}
             None => unlimited.push(project.id.to_string()),
         }

@@ -1,4 +1,4 @@
-//! The columns of a record that is not a task, and what a write of either kind carries.
+//! Writes of a batch, and the columns of records other than tasks.
 
 use baton_core::change::Record;
 use baton_core::run::RunState;
@@ -7,16 +7,16 @@ use baton_core::task::Task;
 use crate::columns;
 use crate::model::record_kind::RecordKind;
 
-/// The table is one for every kind, so a key says its kind too.
+/// One table holds every kind of record, so the key includes the kind.
 pub(crate) type RowKey = (RecordKind, String);
 
 #[derive(Debug)]
 pub(crate) struct TaskWrite {
     pub(crate) task: Box<Task>,
     pub(crate) version: u64,
-    /// The row is not there yet.
+    /// The row does not exist yet.
     pub(crate) is_new: bool,
-    /// Counted for a new row only; afterwards the writes to its edges count.
+    /// Set for new rows only; afterwards, writes to the edges count.
     pub(crate) open_blockers: u32,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct RecordWrite {
     pub(crate) is_new: bool,
 }
 
-/// Where lists find a record.
+/// The columns lists use.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecordColumns {
     pub(crate) session: Option<String>,
@@ -46,7 +46,7 @@ impl RecordColumns {
                 place: i64::from(message.number),
                 ..Self::default()
             },
-            // Tasks have a table of their own, and more columns.
+            // Tasks have a table of their own, with more columns.
             Record::Task(task) => Self { place: task.spec().created_at.ms(), ..Self::default() },
             Record::Attempt(attempt) => Self {
                 task: Some(attempt.task_id.to_string()),

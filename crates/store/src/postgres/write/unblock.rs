@@ -1,8 +1,8 @@
-//! Freeing what waited on a task that is done.
+//! Unblocking the dependents of a task that is done.
 //!
-//! A few dependents are freed in the transaction that completes the task. A large fan would hold everyone up,
-//! so the rest is written down in `unblocking` and worked off in batches, by any process, also after a crash:
-//! an edge is met once, and only a batch that met it takes it off the count.
+//! A few are unblocked in the transaction that completes the task. A wide fan-out would hold everyone up, so the rest
+//! is recorded in `unblocking` and done in batches by any process, also after a crash. An edge is marked as met once,
+//! and only the batch that marked it decrements the count.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::decode::texts;
 use crate::postgres::notify::feed::FREED;
 
-/// The most dependents one transaction frees. A busy machine needs some ten milliseconds for as many, and
-/// whoever shares the transaction waits for them.
+/// The most dependents unblocked in one transaction. A busy machine needs about ten milliseconds for that many, and
+/// everyone who shares the transaction waits for them.
 const DEPENDENTS_MAX: i64 = 250;
-/// Between batches, so that whoever waits for the rows goes first.
+/// Between batches, so that others waiting for the rows go first.
 const PAUSE: Duration = Duration::from_millis(1);
 
 const DOING: &str = "freeing dependents";
 
-/// Dependents are locked in the order of their ids before the first is touched. Those up to `$3` are known to be free,
-/// and stepping over them again would cost more with every batch. Answers with how many there were, and the last.
+/// Locks dependents in id order before changing any. Those up to `$3` are already unblocked and are skipped, since
+/// scanning them again would cost more with every batch. Returns how many there were, and the last.
 const FREE: &str = "WITH d AS MATERIALIZED (
         SELECT b.id AS blocker, e.task FROM unnest($1::text[]) AS b (id)
         CROSS JOIN LATERAL (
@@ -60,15 +60,15 @@ const FORGET: &str = "DELETE FROM unblocking u
     WHERE blocker = $1 AND NOT EXISTS (SELECT FROM edges e WHERE e.blocker = u.blocker AND NOT e.is_met)";
 const NOTIFY: &str = "SELECT pg_notify($1, $2)::text";
 
-/// How far down the dependents of one blocker this process has come. Nothing is lost with it: another begins at the top.
+/// How far this process has come with one blocker. Nothing is lost if it dies: another process starts from the top.
 #[derive(Default)]
 struct UnblockProgress {
     blocker: String,
-    /// Its dependents up to here are free, in the order of their ids.
+    /// Its dependents up to here are unblocked, in id order.
     freed_to: String,
 }
 
-/// Adds the freeing of dependents. The answer at the returned place has a row for each task that has more.
+/// Adds the unblocking statements. The result at the returned index has a row for each task with more dependents.
 pub(crate) async fn add(
     pipeline: &mut Pipeline<'_>,
     done: &BTreeSet<TaskId>,
@@ -77,7 +77,7 @@ pub(crate) async fn add(
     pipeline.add(REMEMBER, params![texts(done)]).await
 }
 
-/// Works off all that is written down and not in another process's hands, or as much as closing leaves time for.
+/// Unblocks everything recorded that no other process is working on, until the store is closed.
 pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) -> Result<(), StoreError> {
     let conn = connector.open().await?;
     let mut progress = UnblockProgress::default();
@@ -89,7 +89,7 @@ pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) 
     Ok(())
 }
 
-/// One transaction; false when there is nothing left to do here.
+/// One transaction; false if there is nothing left to do.
 async fn batch(
     conn: &PgConnection,
     channel: &str,
@@ -126,7 +126,7 @@ async fn free_some(
     pipeline.add(NOTIFY, params![channel.to_owned(), FREED.to_owned()]).await?;
     pipeline.run("COMMIT");
     pipeline.flush().await?;
-    // At the end, whoever is left over was added behind us: the next batch begins at the top.
+    // Dependents that are left were added behind us: the next batch starts from the top.
     progress.freed_to = if freed < DEPENDENTS_MAX { String::new() } else { freed_to.unwrap_or_default() };
     Ok(true)
 }

@@ -1,6 +1,6 @@
-//! The committer: takes the changes that wait and writes them together, one transaction for all.
+//! The committer: writes all queued changes together in one transaction.
 //!
-//! Everyone whose change is in the batch shares its round trips and its flush to disk.
+//! Changes in a batch share its round trips and its flush to disk.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::postgres::write::edges;
 use crate::postgres::write::lock::LockSet;
 use crate::postgres::writer::slot::WriterSlot;
 
-/// Processes that commit at the same time: while one is on its way to its client and back, the server works for others.
+/// Processes that commit at the same time: while one waits for the network, the server works for the others.
 const AT_ONCE: u64 = 4;
-/// Changes in one transaction. More would make the first of them wait too long for the last.
+/// The most changes in one transaction. More would delay the first for too long.
 const CHANGES_MAX: usize = 256;
-/// Rows and edges in one transaction, for the same reason; a single change may have more.
+/// The most rows and edges in one transaction, for the same reason; a single change may have more.
 const PARTS_MAX: usize = 5_000;
 
 const DOING: &str = "committing";
@@ -37,7 +37,7 @@ pub(crate) struct CommitJob {
 pub(crate) struct Committer {
     slot: WriterSlot,
     feed: CommitFeed,
-    /// Wakes whoever frees dependents.
+    /// Wakes the task that unblocks dependents.
     unblocking: Arc<Notify>,
 }
 
@@ -46,11 +46,11 @@ impl Committer {
         Self { slot: WriterSlot::new(connector, DOING, "commits", AT_ONCE), feed, unblocking }
     }
 
-    /// Works until the last sender is gone and its last change is written.
+    /// Runs until the last sender is gone and its last change is written.
     pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<CommitJob>) {
         while let Some(first) = jobs.recv().await {
             let acquired = self.slot.acquire().await;
-            // With those that came while we waited.
+            // Includes changes that arrived while waiting for the slot.
             let jobs = drain(first, &mut jobs);
             if let Err(error) = acquired {
                 for job in jobs {
@@ -58,7 +58,7 @@ impl Committer {
                 }
                 continue;
             }
-            // A change that has to search the stored edges goes alone; the order of arrival is kept.
+            // A change that has to search the stored edges is committed alone; the order of arrival is kept.
             let mut together = Vec::new();
             for job in jobs {
                 if batch::is_self_contained(&job.change) {
@@ -66,7 +66,7 @@ impl Committer {
                 } else {
                     self.commit_together(std::mem::take(&mut together)).await;
                     let answer = self.commit_alone(&job.change).await;
-                    // Whoever asked may have gone; the change is written all the same.
+                    // The caller may have gone; the change is written all the same.
                     let _ = job.answer.send(answer);
                 }
             }
@@ -85,7 +85,7 @@ impl Committer {
                     let _ = job.answer.send(Ok(answer));
                 }
             }
-            // One of them cannot be written at all. Alone, it takes no other with it.
+            // One of the changes cannot be written; alone it does not affect the others.
             Err(StoreError::Backend { .. } | StoreError::BadRow { .. }) if jobs.len() > 1 => {
                 for job in jobs {
                     let answer = self.commit_with_retry(&[&job.change]).await;
@@ -104,7 +104,7 @@ impl Committer {
         self.commit_with_retry(&[change]).await.and_then(only)
     }
 
-    /// Tries until the batch is written or judged, its fate is unknown, or there is no sense in trying.
+    /// Retries until the batch is written or rejected, its fate is unknown, or a retry makes no sense.
     async fn commit_with_retry(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
         loop {
             let (conn, holds_slot) = self.slot.connection().await?;
@@ -169,7 +169,7 @@ impl Committer {
     }
 }
 
-/// What waits, as far as it goes into one batch.
+/// Takes what is queued, up to the limits of one batch.
 fn drain(first: CommitJob, jobs: &mut mpsc::Receiver<CommitJob>) -> Vec<CommitJob> {
     let mut parts = parts(&first.change);
     let mut batch = vec![first];

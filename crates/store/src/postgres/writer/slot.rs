@@ -1,9 +1,9 @@
-//! A connection for one who writes transaction after transaction: kept between them, made anew when it is gone,
-//! and given another try when the server undid a transaction because of somebody else's.
+//! A writer's connection and its slot among the writers of all processes. Reconnects when needed and retries
+//! transactions the server rolled back because of another.
 //!
-//! Of all processes that write the same, few are served at a time. Nothing would be wrong without it, but each would find
-//! rows in the hands of others and all would meet at the one counter of events: sixteen workers got half as much done as
-//! one. Whoever waits for the turn also finds more to write together when it comes.
+//! Only a few processes write the same kind of transaction at a time. That is not needed for correctness, but without
+//! it they meet at each other's row locks and at the event counter: sixteen workers achieved half as much as one.
+//! Waiting for a slot also makes batches larger.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -17,32 +17,32 @@ use crate::postgres::connect::pipeline::{Pipeline, params};
 use crate::postgres::write::commit::CommitFailure;
 use crate::postgres::write::lock::ADVISORY_LOCK;
 
-/// Times a transaction is tried before its writers hear that it cannot be written.
+/// Attempts before a transaction fails.
 const TRIES_MAX: u32 = 10;
-/// Before the second try; each further one waits as much longer.
+/// Before the second attempt; each further one waits as much longer.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Who is further away than this, there and back, takes no turn: all the others would wait for its network.
+/// A process with a longer round trip takes no slot: all others would wait for its network.
 const NEAR_MAX: Duration = Duration::from_millis(8);
-/// The quickest of so many is what the way takes; the others waited for something else.
+/// The fastest of this many pings is the round-trip time.
 const TIMES_MEASURED: u32 = 3;
 
 pub(crate) struct WriterSlot {
     connector: Connector,
     doing: &'static str,
-    /// What the turn is called.
+    /// The advisory lock that represents the slot.
     lock_name: String,
     conn: Option<PgConnection>,
-    /// Whether the turn is worth waiting for, once the way over this connection was measured.
+    /// Whether the server is near enough to use slots, once measured on this connection.
     is_near: Option<bool>,
-    /// The connection is in a transaction that has the turn.
+    /// The connection is in a transaction that holds the slot.
     holds_slot: bool,
-    /// Of the transaction that is being tried.
+    /// Attempts at the current transaction.
     tries: u32,
 }
 
 impl WriterSlot {
-    /// `kind` is what its transactions do; those of one kind take turns, with `at_once` being served.
+    /// `kind` names the transactions that share slots; `at_once` is the number of slots.
     pub(crate) fn new(connector: Connector, doing: &'static str, kind: &str, at_once: u64) -> Self {
         let number = RandomState::new().hash_one(kind) % at_once;
         let lock_name = format!("{}:{kind}:{number}", connector.schema());
@@ -57,8 +57,8 @@ impl WriterSlot {
         &self.lock_name
     }
 
-    /// Begins a transaction when it is this process's turn, for the next `link`. Without it where the server is far away,
-    /// or where whoever has the turn does not come to an end.
+    /// Begins a transaction that holds the slot, for the next `connection`. Goes on without it if the server is far
+    /// away or the slot's holder does not finish.
     pub(crate) async fn acquire(&mut self) -> Result<(), StoreError> {
         let (conn, _) = self.connection().await?;
         let is_near = match self.is_near {
@@ -75,7 +75,7 @@ impl WriterSlot {
                 self.holds_slot = holds_slot;
                 self.conn = Some(conn);
             }
-            // The next try is made without it; when even this fails, on another connection.
+            // The next attempt runs without the slot; if even ROLLBACK fails, on a new connection.
             Err(_) => {
                 if conn.run(self.doing, "ROLLBACK").await.is_ok() {
                     self.conn = Some(conn);
@@ -104,7 +104,8 @@ impl WriterSlot {
         pipeline.flush().await.map(|_| ())
     }
 
-    /// For one try, and whether it is in a transaction that has the turn; `written` or `failed` takes it back.
+    /// The connection for one attempt, and whether it is in a transaction that holds the slot; `release` or
+    /// `roll_back` takes it back.
     pub(crate) async fn connection(&mut self) -> Result<(PgConnection, bool), StoreError> {
         self.tries += 1;
         let holds_slot = std::mem::take(&mut self.holds_slot);
@@ -124,14 +125,14 @@ impl WriterSlot {
         self.conn = Some(conn);
     }
 
-    /// Undoes the transaction. Returns when there is sense in another try; an error when its fate is unknown or
-    /// there is none.
+    /// Rolls back. Returns `Ok` if a retry makes sense; an error if not, or if the fate of the transaction is
+    /// unknown.
     pub(crate) async fn roll_back(
         &mut self,
         conn: PgConnection,
         failed: CommitFailure,
     ) -> Result<(), StoreError> {
-        // When even this fails the connection is dropped, and the transaction with it.
+        // If even this fails, the connection is dropped and its transaction with it.
         if conn.run(self.doing, "ROLLBACK").await.is_ok() {
             self.conn = Some(conn);
         }

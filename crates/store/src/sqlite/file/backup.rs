@@ -1,4 +1,4 @@
-//! A consistent copy of the file while others read and write it.
+//! A consistent copy of the file while it is in use.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use crate::sqlite::fault::{SqliteFault, io_error};
 use crate::sqlite::file::lock::{parent_dir, sibling};
 use crate::sqlite::file::open::put_in_place;
 
-/// Pages copied between two looks at whether anything went wrong (4 MiB).
+/// Pages copied per step (4 MiB).
 const STEP_PAGES: i32 = 1_000;
 
-/// `conn` is inside a read transaction: every step copies the same moment, however much is written meanwhile.
-/// The copy has its name only once it is whole and on the disk.
+/// `conn` is inside a read transaction, so every step copies the same snapshot, whatever is written meanwhile. The
+/// copy gets its final name once it is complete and on disk.
 pub(crate) fn backup(conn: &Connection, to: &Path, progress: &ProgressListener) -> Result<(), SqliteFault> {
     if let Some(folder) = parent_dir(to) {
         fs::create_dir_all(folder).map_err(|error| io_error(&error, folder, "making the backup's folder"))?;
     }
     let making = sibling(to, ".making");
-    // An earlier backup that was cut off.
+    // Left over from an interrupted backup.
     let _ = fs::remove_file(&making);
     let copied = copy(conn, &making, progress).and_then(|()| Ok(put_in_place(&making, to)?));
     if copied.is_err() {
@@ -31,11 +31,11 @@ pub(crate) fn backup(conn: &Connection, to: &Path, progress: &ProgressListener) 
 }
 
 fn copy(conn: &Connection, to: &Path, progress: &ProgressListener) -> Result<(), SqliteFault> {
-    // The transaction has no view of the file before it has read something.
+    // A transaction has no snapshot until its first read.
     conn.query_row("SELECT one FROM counters", [], |_| Ok(()))?;
     let mut copy = Connection::open(to)?;
     let backup = Backup::new(conn, &mut copy)?;
-    // Anything else means that there is more to copy.
+    // Any other result means there is more to copy.
     while backup.step(STEP_PAGES)? != StepResult::Done {
         let done = backup.progress();
         let count = |pages: i32| u64::try_from(pages).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! The hold every program has on a store it has open: a shared lock on a file beside it.
+//! A shared lock every process holds on a file beside the store while it has the store open.
 //!
-//! It says one thing SQLite does not: whether anybody else is there. Who comes first and finds a log that was
-//! not put away knows that the last one stopped uncleanly. It guards no row; SQLite's own locks do that.
+//! It answers one question SQLite does not: whether another process has the store open. The first process to open a
+//! store that still has a write-ahead log knows that the last one did not shut down cleanly. It protects no rows;
+//! SQLite's own locks do.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -9,15 +10,15 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::sqlite::fault::io_error;
 
-/// Lets go when dropped.
+/// Released when dropped.
 pub(crate) struct StoreLock {
     file: File,
-    /// Nobody else had the store open when we came.
+    /// No other process had the store open.
     pub(crate) is_first: bool,
 }
 
 impl StoreLock {
-    /// Waits while another program is the first one and still looking the file over.
+    /// Waits while the first process is still checking the file.
     pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = parent_dir(path) {
             fs::create_dir_all(folder)
@@ -39,7 +40,7 @@ impl StoreLock {
         Ok(Self { file, is_first })
     }
 
-    /// The first one has looked the file over; others may come in.
+    /// Lets other processes in, once the first one has checked the file.
     pub(crate) fn share(&self, path: &Path) -> Result<(), StoreError> {
         self.file.lock_shared().map_err(|error| io_error(&error, path, "locking the store"))
     }
@@ -49,7 +50,7 @@ pub(crate) fn parent_dir(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
-/// The file that has the same name and something more.
+/// The same path with a suffix.
 pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -1,14 +1,14 @@
-//! Schemas, oldest first. A file of an earlier one is brought up step by step, each step whole or not at all.
+//! Schema migrations, oldest first. Each step is one transaction.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::sqlite::fault::SqliteFault;
 
-/// Marks a SQLite file as ours: "Batn". Never changes.
+/// Marks a SQLite file as a Baton store ("Batn"). Never changes.
 pub(crate) const APPLICATION_ID: u32 = 0x4261_746e;
 
-/// Step `n` leads from schema `n` to schema `n + 1`. A step that has shipped is never edited.
+/// Step `n` migrates schema `n` to `n + 1`. A released step is never edited.
 const STEPS: [&str; 6] = [
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
@@ -23,11 +23,11 @@ pub(crate) fn known() -> i64 {
     i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
 }
 
-/// Brings the file to the newest schema, or refuses one that is newer still.
+/// Migrates the file to the newest schema; fails if the file is newer.
 pub(crate) fn migrate(conn: &mut Connection, place: &str) -> Result<(), SqliteFault> {
     loop {
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Read inside the transaction: another program may have taken this very step while we waited.
+        // Read inside the transaction: another process may have taken this step while we waited.
         let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found > known() {
             return Err(StoreError::Newer { place: place.to_owned(), found, known: known() }.into());
@@ -40,7 +40,7 @@ pub(crate) fn migrate(conn: &mut Connection, place: &str) -> Result<(), SqliteFa
     }
 }
 
-/// The schema of an open file, without changing it.
+/// The schema version of an open file.
 pub(crate) fn version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }

@@ -1,4 +1,4 @@
-//! Opening the file: what is there is looked at before anything is written, and refused when it is not ours.
+//! Opening the file. It is inspected before anything is written, and refused if it is not a store.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -15,26 +15,26 @@ use crate::sqlite::fault::{BUSY_MS_MAX, SqliteFault, io_error, sqlite_error};
 use crate::sqlite::file::lock::{StoreLock, parent_dir, sibling};
 use crate::sqlite::file::migrate::{self, APPLICATION_ID};
 
-/// SQLite's own header: the first 100 bytes of every file of its.
+/// SQLite's file header.
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Between two looks at a lock that another program holds. SQLite's own handler waits up to 100 ms, and a
-/// program that asks so rarely gets no turn beside a busy one.
+/// Between retries of a lock another process holds. SQLite's own busy handler waits up to 100 ms, which starves a
+/// process that competes with a busy one.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
-/// The first looks come closer together: most transactions are over by then.
+/// The first retries are closer together: most transactions are over by then.
 const BUSY_PAUSE_AT_FIRST: Duration = Duration::from_micros(100);
 const BUSY_TRIES_AT_FIRST: i32 = 20;
 
-/// Statements kept prepared on each connection; more than there are.
+/// Prepared statements cached per connection; more than there are.
 const STATEMENTS_MAX: usize = 128;
 
-/// Pages the log may reach before the writer itself moves them into the file (16 MiB). The keeper does so
-/// earlier whenever it can.
+/// Pages the write-ahead log may reach before the writer itself checkpoints (16 MiB). The poller usually does so
+/// earlier.
 const LOG_PAGES_MAX: u32 = 4_000;
 
-/// Finds or makes the store at `path` and leaves it ready for connections.
+/// Finds or creates the store at `path` and leaves it ready for connections.
 pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreLock, StoreError> {
     refuse_read_only(path)?;
     let lock = StoreLock::acquire(path)?;
@@ -48,7 +48,7 @@ pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreL
         Err(error) => return Err(io_error(&error, path, "looking for the store")),
     }
     check_header(path)?;
-    // Put away by whoever closes last. Found by whoever comes first, it means nobody closed.
+    // The last process to close removes the log. If the first to open finds one, nobody closed.
     let was_unclean = lock.is_first && log_len(path) > 0;
     let mut conn = connect(path)?;
     let failed = |fault: SqliteFault| fault.into_error(path, "opening the store");
@@ -71,15 +71,15 @@ pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreL
     Ok(lock)
 }
 
-/// A connection with everything set that is not kept in the file.
+/// Opens a connection and applies all settings that are not stored in the file.
 pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: &_| sqlite_error(error, path, "opening the store");
-    // Without CREATE: a file that vanished meanwhile must not come back empty.
+    // Without CREATE: a file that was deleted meanwhile must not come back empty.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     conn.busy_handler(Some(wait_a_little)).map_err(|error| failed(&error))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    // Plans that do not depend on the values: otherwise some statements are planned anew for every value.
+    // Plans that do not depend on parameter values; otherwise some statements are replanned for every value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failed(&error))?;
     let settings = format!(
         "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX};"
@@ -93,8 +93,7 @@ fn wait_a_little(tries: i32) -> bool {
     u64::try_from(tries).is_ok_and(|tries| tries < BUSY_MS_MAX)
 }
 
-/// Makes the file under another name first. A program that dies half way leaves nothing that could be taken
-/// for an empty store.
+/// Creates the file under a temporary name, so that a crash leaves nothing that looks like an empty store.
 fn make(path: &Path) -> Result<(), StoreError> {
     let making = sibling(path, ".making");
     for leftover in [making.clone(), sibling(&making, "-wal"), sibling(&making, "-shm")] {
@@ -109,7 +108,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     put_in_place(&making, path)
 }
 
-/// Durably gives a finished file its name.
+/// Durably renames a finished file.
 pub(crate) fn put_in_place(from: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |error: &_| io_error(error, to, "writing the store");
     File::open(from).and_then(|file| file.sync_all()).map_err(|error| failed(&error))?;
@@ -118,7 +117,7 @@ pub(crate) fn put_in_place(from: &Path, to: &Path) -> Result<(), StoreError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(&error))
 }
 
-/// Whether a copy is a store this Baton can open, every page of it. `named` is what the person calls it.
+/// Checks every page of a copy, and that this program can open it. `named` is the path to use in errors.
 pub(crate) fn check_whole(copy: &Path, named: &Path) -> Result<(), StoreError> {
     let checked = check_header(copy).and_then(|()| {
         let conn = connect(copy)?;
@@ -165,7 +164,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
         let detail = "it is a SQLite file of another program".to_owned();
         return Err(StoreError::NotAStore { path: path.to_owned(), detail });
     }
-    // The size in the header is right once the log is put away; with a log, SQLite knows better.
+    // The size in the header is valid only without a write-ahead log.
     let page_bytes = u64::from(number(16)? >> 16);
     let wanted = u64::from(number(28)?) * if page_bytes == 1 { 65_536 } else { page_bytes };
     if log_len(path) == 0 && len < wanted {
@@ -178,7 +177,7 @@ fn log_len(path: &Path) -> u64 {
     fs::metadata(sibling(path, "-wal")).map_or(0, |log| log.len())
 }
 
-/// Every page and every index, after a stop that nobody saw the end of.
+/// Checks every page and index.
 fn check_pages(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let found: String = conn
         .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))

@@ -1,5 +1,5 @@
-//! A copy put back in the place of a store. Nothing is lost by it: what was there before is kept beside it, and
-//! nothing is touched before the copy is known to be whole.
+//! Restoring a backup. The previous store is kept beside it, and nothing is changed before the backup has been
+//! checked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use crate::sqlite::fault::io_error;
 use crate::sqlite::file::lock::{StoreLock, sibling};
 use crate::sqlite::file::open;
 
-/// Puts `copy` at `path`, and says where the store that was there has gone. Refused while anybody has it open.
+/// Puts `copy` at `path` and returns where the previous store went. Fails while any process has the store open.
 pub fn restore(copy: &Path, path: &Path, progress: &ProgressListener) -> Result<Option<PathBuf>, StoreError> {
     let lock = StoreLock::acquire(path)?;
     if !lock.is_first {
         return Err(StoreError::InUse { path: path.to_owned() });
     }
     let making = sibling(path, ".making");
-    // Left by an earlier one that was cut off.
+    // Left over from an interrupted restore.
     let _ = fs::remove_file(&making);
-    // The system copies faster than we could, and does not say how far it is.
+    // The system copies faster than we could, but reports no progress.
     progress.report(ProgressStage::Copying { pages: 0, total: 0 });
     fs::copy(copy, &making).map_err(|error| io_error(&error, copy, "reading the copy"))?;
     progress.report(ProgressStage::Checking);
     let looked_over = open::check_whole(&making, copy);
     for leftover in ["-wal", "-shm"] {
-        // Looking it over may have left them; the copy itself has neither.
+        // Checking may have created them; the copy itself has neither.
         let _ = fs::remove_file(sibling(&making, leftover));
     }
     if let Err(error) = looked_over {
@@ -45,7 +45,7 @@ pub fn restore(copy: &Path, path: &Path, progress: &ProgressListener) -> Result<
     Ok(before)
 }
 
-/// The first of `….before`, `….before-2` and so on that is free.
+/// The first free name among `….before`, `….before-2` and so on.
 fn free_name(path: &Path) -> PathBuf {
     let first = sibling(path, ".before");
     let later = (2u32..).map(|number| sibling(path, &format!(".before-{number}")));

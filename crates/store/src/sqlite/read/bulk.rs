@@ -1,6 +1,6 @@
-//! What pages show of many tasks at once: one statement each, however many tasks there are.
+//! Reads for many tasks at once, one statement each.
 //!
-//! SQLite has no arrays; the ids travel as a JSON list.
+//! SQLite has no arrays, so ids are passed as a JSON list.
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::Stored;
@@ -17,7 +17,7 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read::graph::edges;
 use crate::sqlite::rows::{attempt_key, stored, task_key};
 
-/// A list of ids for `json_each`.
+/// Ids as the argument of `json_each`.
 fn json_list(ids: impl Iterator<Item = i64>) -> String {
     let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
     format!("[{}]", ids.join(","))
@@ -27,7 +27,7 @@ fn task_list(tasks: &[TaskId]) -> String {
     json_list(tasks.iter().copied().map(task_key))
 }
 
-/// Rows of (version, body).
+/// Reads rows of (version, body).
 fn all<T: DeserializeOwned>(
     conn: &Connection,
     sql: &str,
@@ -61,7 +61,7 @@ pub(crate) fn dependencies_of_many(
     edges(conn, sql, [task_list(tasks)])
 }
 
-/// Each range of the index ends at the last dependent that is wanted, so a wide fan costs no more than a narrow one.
+/// Each index range ends at the last dependent wanted, so a wide fan-out costs no more than a narrow one.
 pub(crate) fn dependents_of_many(
     conn: &Connection,
     tasks: &[TaskId],

@@ -1,4 +1,4 @@
-//! What is ready, and who waits on whom.
+//! Ready tasks and dependencies.
 
 use baton_core::change::Stored;
 use baton_core::id::TaskId;
@@ -10,7 +10,7 @@ use crate::model::record_kind::RecordKind;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{self, bad_row, task_id, task_key};
 
-/// The first of each role, put into one order. There are few roles; each is one look into the table.
+/// Reads the first tasks of each role and merges them. There are few roles, and each is one index lookup.
 pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, SqliteFault> {
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
@@ -41,7 +41,7 @@ pub(crate) fn ready_count(conn: &Connection) -> Result<u64, SqliteFault> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// Ids are numbers here, so those that begin alike are a range.
+/// Ids are stored as numbers, so a common prefix is a range.
 pub(crate) fn tasks_by_prefix(
     conn: &Connection,
     prefix: &str,

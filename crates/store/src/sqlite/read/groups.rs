@@ -1,4 +1,4 @@
-//! Sessions as the list of task groups shows them. A whole page is one statement.
+//! Task groups. A page is one statement.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::model::record_kind::RecordKind;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{self, bad_row};
 
-/// Events among which the groups with recent activity are looked for.
+/// How many of the latest events are searched for active groups.
 const EVENTS_LOOKED_AT: u32 = 2_000;
 
-/// Oldest first; a group is as old as its first task.
+/// Oldest first; the age of a group is that of its first task.
 pub(crate) fn task_groups(
     conn: &Connection,
     cursor: Option<&Cursor>,
@@ -48,8 +48,8 @@ pub(crate) fn recent_task_groups(conn: &Connection, limit: u32) -> Result<Vec<Ta
     Ok(items)
 }
 
-/// `listed` selects the groups; here each is put together from one row for every status in it. SQLite's text functions
-/// stop at NUL, which a body may have in its escaped form.
+/// `listed` selects the groups; the statement returns one row for each status in each of them. SQLite's text
+/// functions stop at NUL, which a body contains in escaped form only, so it is replaced before unescaping.
 fn groups(conn: &Connection, listed: &str, params: impl Params) -> Result<Vec<TaskGroup>, SqliteFault> {
     let sql = format!(
         "WITH listed AS MATERIALIZED ({listed}), page AS MATERIALIZED (

@@ -1,4 +1,4 @@
-//! The event log and the outbox, and what may be forgotten of the log.
+//! Events and effects.
 
 use baton_core::id::EffectId;
 use rusqlite::{Connection, Params};
@@ -39,7 +39,7 @@ fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Store
     Ok(events)
 }
 
-/// A number beyond what can be stored is beyond every event.
+/// A number too large to store is greater than that of every event.
 fn as_stored(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
@@ -67,8 +67,8 @@ pub(crate) fn pending_effects(
     Ok(effects)
 }
 
-/// The oldest events that may go. Found by a reader, since looking for them may take longer than a writer
-/// should; a finished task does not become unfinished, so what was found may still go when it is removed.
+/// The oldest events that may be pruned. A reader finds them, since the search may take longer than the writer
+/// should; finished tasks stay finished, so the result is still valid when the writer deletes them.
 pub(crate) fn forgettable(conn: &Connection, retention: &EventRetention) -> Result<Vec<i64>, SqliteFault> {
     let sql = "SELECT seq FROM events LEFT JOIN tasks ON tasks.id = events.task
         WHERE at_ms < ?1 AND (events.task IS NULL OR tasks.is_finished = 1) ORDER BY seq LIMIT ?2";

@@ -17,7 +17,7 @@ pub(crate) fn all(conn: &Connection) -> Result<Vec<Lease>, SqliteFault> {
     )
 }
 
-/// There are only ever as many leases as there are agents at work, so they are looked at one by one.
+/// There are as many leases as running agents, so a scan is cheap.
 pub(crate) fn expired(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<Lease>, SqliteFault> {
     let sql = "SELECT attempt, task, worker, role, agent, expires_ms, project, person FROM leases
         WHERE expires_ms <= ?1 ORDER BY expires_ms, attempt LIMIT ?2";

@@ -1,4 +1,4 @@
-//! Lists with filters and pages, oldest first unless the filter says otherwise.
+//! Filtered, paged lists, oldest first unless the filter says otherwise.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::model::record_kind::RecordKind;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{bad_row, body, stored, task_key};
 
-/// A WHERE clause in the making.
+/// Builds a WHERE clause.
 #[derive(Default)]
 struct WhereClause {
     clauses: Vec<String>,
@@ -26,7 +26,7 @@ struct WhereClause {
 }
 
 impl WhereClause {
-    /// `clause` ends in the operator; the value takes its place behind it.
+    /// `clause` ends in an operator; `value` becomes its right-hand side.
     fn and(&mut self, clause: &str, value: impl Into<Value>) {
         self.values.push(value.into());
         self.clauses.push(format!("{clause} ?{}", self.values.len()));
@@ -45,7 +45,7 @@ impl WhereClause {
         if self.clauses.is_empty() { String::new() } else { format!("WHERE {}", self.clauses.join(" AND ")) }
     }
 
-    /// How many rows of `table` match, up to `max`. `is_wanted` judges what SQL cannot.
+    /// How many rows match, up to `max`. `is_wanted` applies conditions SQL cannot express.
     fn count(
         self,
         conn: &Connection,
@@ -64,8 +64,7 @@ impl WhereClause {
         Ok(count)
     }
 
-    /// What `select` finds of these, in the order of `time`. `item` makes one of a row and says where it stands, or
-    /// passes over it.
+    /// Reads a page in the order of `time`. `item` decodes a row and its position, or returns `None` to skip it.
     fn page<T>(
         self,
         conn: &Connection,
@@ -109,7 +108,7 @@ pub(crate) fn tasks(
     })
 }
 
-/// SQLite knows only ASCII's upper and lower case, so titles are compared here.
+/// SQLite folds only ASCII case, so titles are compared here.
 struct TitleFilter(Option<String>);
 
 impl TitleFilter {
@@ -126,7 +125,7 @@ impl TitleFilter {
 
 pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> Result<u64, SqliteFault> {
     let title = TitleFilter::new(filter);
-    // Without the title the index alone is enough.
+    // Without the title an index is enough.
     let select = if filter.title.is_some() { "SELECT title FROM tasks" } else { "SELECT '' FROM tasks" };
     task_conditions(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
 }
@@ -193,7 +192,7 @@ pub(crate) fn count_questions(
 fn question_conditions(filter: &QuestionFilter) -> WhereClause {
     let mut wanted = WhereClause { newest_first: filter.newest_first, ..WhereClause::default() };
     if let Some(is_pending) = filter.is_pending {
-        // Written out, so that the index over the pending ones fits.
+        // A literal, so that the partial index over pending questions applies.
         wanted.clauses.push(format!("is_pending = {}", u8::from(is_pending)));
     }
     if let Some(task) = filter.task {
@@ -220,14 +219,14 @@ pub(crate) fn projects(
     })
 }
 
-/// The number in a cursor's key. The key was checked for form only when it was read.
+/// The number in a cursor's key. Parsing the cursor checked its form only.
 fn key_bits(cursor: Option<&Cursor>, prefix: &str) -> Result<Option<i64>, SqliteFault> {
     let Some(cursor) = cursor else { return Ok(None) };
     let bits = cursor.key.strip_prefix(prefix).and_then(|hex| i64::from_str_radix(hex, 16).ok());
     Ok(Some(bits.ok_or_else(|| bad_row(RecordKind::Cursor, &cursor.key, "it is not from this list"))?))
 }
 
-/// Filled up to its limit; one row more says that there is a next page.
+/// Collects items up to a limit; one row beyond it means there is a next page.
 pub(crate) struct PageBuilder<T> {
     items: Vec<T>,
     last: Option<Cursor>,

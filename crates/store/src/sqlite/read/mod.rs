@@ -1,4 +1,4 @@
-//! Queries. They run on a reader thread, inside one read transaction, and change nothing.
+//! Queries. They run on a reader thread, inside one read transaction.
 
 pub(crate) mod bulk;
 pub(crate) mod graph;

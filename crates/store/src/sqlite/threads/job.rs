@@ -1,4 +1,4 @@
-//! A piece of work for the writer, with whoever waits for it.
+//! A job for the writer, and the caller waiting for it.
 
 use std::path::Path;
 
@@ -8,15 +8,16 @@ use crate::error::StoreError;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::transaction::Transaction;
 
-/// What came of a piece of work, and whether its writes stay.
+/// The result of a job, and whether to keep what it wrote.
 pub(crate) enum WriteOutcome<T> {
     Keep(T),
     RollBack(T),
 }
 
-/// `run` happens inside the transaction, `answer` after it.
+/// `run` is called inside the transaction, `answer` after it.
 pub(crate) trait WriteJob: Send {
-    /// Whether to keep what it wrote. A second run, after the transaction of the first was undone, decides anew.
+    /// Whether to keep what it wrote. May be called again after its transaction was rolled back; the last call
+    /// counts.
     fn run(&mut self, tx: &mut Transaction<'_>, path: &Path) -> bool;
     fn error(&self) -> Option<&StoreError>;
     fn answer(self: Box<Self>, failure: Option<&StoreError>);
@@ -62,7 +63,7 @@ where
             Some(error) => Err(error.clone()),
             None => self.result,
         };
-        // Nobody waits for it any more when the caller has gone; what was written stays written.
+        // The caller may have gone; what was written stays.
         let _ = self.answer.send(result);
     }
 }

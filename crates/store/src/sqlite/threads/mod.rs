@@ -1,6 +1,6 @@
-//! The threads that own connections (one writer, a few readers, one poller) and the queue in front of the writer.
+//! The threads that own connections (one writer, a few readers, one poller) and the writer's queue.
 //!
-//! They decide when a statement runs, not what it says: statements belong in `read` and `write`.
+//! They decide when a statement runs. The statements are in `read` and `write`.
 
 pub(crate) mod job;
 pub(crate) mod poller;

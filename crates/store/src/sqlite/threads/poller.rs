@@ -1,7 +1,7 @@
-//! The keeper: a thread that looks, now and then, for what other processes wrote, and puts the log away.
+//! The poller: a thread that detects commits by other processes and checkpoints the write-ahead log.
 //!
-//! What this process writes is announced by the writer at once. Moving pages from the log into the file is
-//! done here, beside the writer rather than in its way.
+//! The writer announces this process's own commits immediately. Checkpoints run here so that they do not delay the
+//! writer.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sqlite::threads::thread_count::ThreadGuard;
 use crate::sqlite::threads::writer::WriterHandle;
 use crate::sqlite::write::unblock;
 
-/// How soon a commit by another process is seen here. One look costs microseconds.
+/// How soon a commit by another process is noticed. One poll costs microseconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct ChangePoller {
@@ -31,7 +31,7 @@ pub(crate) struct ChangePoller {
     pub(crate) guard: ThreadGuard,
 }
 
-/// The keeper ends when this is dropped.
+/// The poller stops when this is dropped.
 pub(crate) struct ChangePollerHandle(#[expect(dead_code, reason = "held for its drop")] Sender<()>);
 
 impl ChangePoller {
@@ -55,12 +55,12 @@ impl ChangePoller {
         let mut conn = None;
         let (mut seen, mut ready) = (None, None);
         while ended.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-            // Opened at the first look: a command that lives for milliseconds never needs it.
+            // Opened lazily: a command that runs for milliseconds never needs it.
             if conn.is_none() {
                 conn = connect(&self.path).ok();
             }
             let Some(conn) = &conn else { continue };
-            // A look that fails is taken again; whoever reads or writes hears of the reason.
+            // A failed poll is retried; readers and writers report the cause.
             let version: Option<i64> = conn.pragma_query_value(None, "data_version", |row| row.get(0)).ok();
             if version.is_some() && version != seen {
                 seen = version;
@@ -69,8 +69,8 @@ impl ChangePoller {
         }
     }
 
-    /// `ready` is how much was ready at the last look. When a blocker's dependents are told in steps, that
-    /// changes without any event.
+    /// `ready` is the number of ready tasks at the last poll. It changes without an event while a wide fan-out is
+    /// being unblocked.
     fn poll(&self, conn: &Connection, ready: &mut Option<u64>) {
         if let (Ok(last_seq), Ok(ready_now)) = (last_seq(conn), ready_count(conn)) {
             let is_other = ready.replace(ready_now) != Some(ready_now);
@@ -81,10 +81,10 @@ impl ChangePoller {
             });
         }
         if unblock::is_needed(conn).unwrap_or(false) {
-            // The writer is gone only when the store is being closed.
+            // Fails only while the store is being closed.
             let _ = self.writer.send(WriterMessage::Unblock);
         }
-        // Passive: it takes what it can without keeping anybody waiting.
+        // PASSIVE: checkpoints what it can without blocking anyone.
         let _ = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }

@@ -1,18 +1,18 @@
-//! What waits for the writer, in the order it is taken.
+//! The writer's queue.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use crate::sqlite::threads::job::WriteJob;
 
-/// The most changes that share a commit. More would make the first of them wait for the last.
+/// The most jobs in one transaction. More would delay the first for too long.
 const BATCH_MAX: usize = 256;
 
 pub(crate) enum WriterMessage {
     Write(Box<dyn WriteJob>),
-    /// As work, but after what else is in the batch: what ends there makes room for what is claimed.
+    /// Runs after the other jobs of its batch: attempts that end there free capacity for the claim.
     Claim(Box<dyn WriteJob>),
-    /// Another process left something to work off.
+    /// Another process left dependents to unblock.
     Unblock,
     Close,
 }
@@ -21,14 +21,14 @@ pub(crate) struct WriteQueue {
     messages: Receiver<WriterMessage>,
     work: VecDeque<Box<dyn WriteJob>>,
     claims: VecDeque<Box<dyn WriteJob>>,
-    /// There may be dependents to tell of their blocker.
+    /// There may be dependents left to unblock.
     pub(crate) is_unblocking: bool,
     is_closed: bool,
 }
 
 impl WriteQueue {
     pub(crate) fn new(messages: Receiver<WriterMessage>) -> Self {
-        // A stop in the middle of telling a blocker's dependents is made up for at the start.
+        // A crash may have interrupted unblocking, so it is checked at the start.
         Self {
             messages,
             work: VecDeque::new(),
@@ -38,7 +38,7 @@ impl WriteQueue {
         }
     }
 
-    /// Returns once there is something to do.
+    /// Blocks until there is something to do.
     pub(crate) fn wait(&mut self) {
         if self.is_unblocking || self.is_closed || !self.work.is_empty() || !self.claims.is_empty() {
             return;
@@ -49,8 +49,8 @@ impl WriteQueue {
         }
     }
 
-    /// The next job for a batch that has `taken` already; none when nothing else waits at this moment. Asked after
-    /// every job, so that who comes while others are being written still shares their commit.
+    /// The next job for a batch that already has `taken`; `None` if the queue is empty. Called after every job, so
+    /// that jobs which arrive during a batch still share its commit.
     pub(crate) fn next(&mut self, taken: usize) -> Option<Box<dyn WriteJob>> {
         while !self.is_closed && self.work.is_empty() && taken + self.claims.len() < BATCH_MAX {
             match self.messages.try_recv() {
@@ -62,7 +62,7 @@ impl WriteQueue {
         self.work.pop_front().or_else(|| self.claims.pop_front())
     }
 
-    /// Nothing waits and nothing will come.
+    /// Nothing is queued and nothing will be.
     pub(crate) fn is_over(&self) -> bool {
         self.is_closed && self.work.is_empty() && self.claims.is_empty()
     }

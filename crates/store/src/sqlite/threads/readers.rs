@@ -1,6 +1,6 @@
-//! The readers: a few threads with a connection each, started when they are first needed.
+//! The reader threads, each with its own connection, started on demand.
 //!
-//! They never write. A reader sees what was committed when its work began, and nothing that came later.
+//! They never write. A read sees a snapshot of what was committed when it started.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct ReadQueue {
     is_closed: bool,
 }
 
-/// Cheap to clone; every clone shares the threads.
+/// Cheap to clone; all clones share the threads.
 #[derive(Clone)]
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
@@ -45,7 +45,7 @@ impl Readers {
         }
     }
 
-    /// Runs `read` on one of the threads, in one read transaction.
+    /// Runs `read` on a reader thread, in one read transaction.
     pub(crate) async fn read<T, F>(&self, doing: &'static str, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -56,7 +56,7 @@ impl Readers {
         self.submit(Box::new(move |conn| {
             let result =
                 conn.and_then(|conn| in_snapshot(conn, read).map_err(|fault| fault.into_error(&path, doing)));
-            // Nobody waits for it any more when the caller has gone.
+            // The caller may have gone.
             let _ = answer.send(result);
         }))?;
         answered.await.map_err(|_| StoreError::Closed)?
@@ -90,7 +90,7 @@ impl Readers {
         thread::Builder::new().name("store-reader".to_owned()).spawn(body).map(drop).map_err(failed)
     }
 
-    /// What is being read is finished; what waits is answered as closed.
+    /// Reads in progress finish; queued ones fail as closed.
     pub(crate) fn close(&self) {
         let mut queue = lock(&self.queue.0);
         queue.is_closed = true;
@@ -141,7 +141,7 @@ fn next(queue: &(Mutex<ReadQueue>, Condvar)) -> Option<ReadJob> {
     }
 }
 
-/// A thread that panicked left the queue whole: it is only ever changed by single statements.
+/// A panic cannot leave the queue inconsistent: it is only changed by single statements.
 fn lock(queue: &Mutex<ReadQueue>) -> MutexGuard<'_, ReadQueue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Telling callers what came of their work, once it is on the disk.
+//! Replying to callers after the commit.
 
 use std::sync::mpsc::{self, SendError, Sender};
 use std::thread::{self, JoinHandle};
@@ -6,10 +6,10 @@ use std::thread::{self, JoinHandle};
 use crate::error::StoreError;
 use crate::sqlite::threads::job::WriteJob;
 
-/// So many the writer answers itself: handing them on would take as long.
+/// Up to this many replies the writer sends itself; a hand-over would take as long.
 const BY_HAND_MAX: usize = 4;
 
-/// The jobs of a transaction that has ended, and what it failed with.
+/// The jobs of a finished transaction, and its error if it failed.
 pub(crate) struct FinishedBatch {
     pub(crate) jobs: Vec<Box<dyn WriteJob>>,
     pub(crate) failure: Option<StoreError>,
@@ -23,8 +23,8 @@ impl FinishedBatch {
     }
 }
 
-/// Waking a crowd of callers, and letting go of what they brought, is left to a second thread, so that the writer
-/// is free for whoever asks again first. Most programs never see a crowd, so it begins with the first one.
+/// Wakes large numbers of callers, and drops their jobs, on a second thread, so that the writer can start the next
+/// batch. Most programs never need it, so the thread starts with the first large batch.
 #[derive(Default)]
 pub(crate) struct Responder(Option<ResponderThread>);
 
@@ -43,16 +43,16 @@ impl Responder {
         }
         match &self.0 {
             Some(helper) => helper.answer(ended),
-            // No thread to be had: slower, but answered.
+            // No thread available: slower, but correct.
             None => ended.answer(),
         }
     }
 
-    /// Returns once everybody is answered.
+    /// Returns once every caller has its reply.
     pub(crate) fn close(self) {
         if let Some(ResponderThread { sender, thread }) = self.0 {
             drop(sender);
-            // Only a panic would be an error here, and it has been shown already.
+            // Fails only after a panic, which has been reported already.
             let _ = thread.join();
         }
     }

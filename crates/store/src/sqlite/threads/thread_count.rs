@@ -1,4 +1,4 @@
-//! How many of the store's threads still hold a connection. Closing waits until there are none.
+//! Counts the threads that still hold a connection. Closing the store waits until there are none.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub(crate) struct ThreadCount(Arc<watch::Sender<usize>>);
 
-/// One thread's presence; it ends with the value.
+/// Counts one thread until it is dropped.
 pub(crate) struct ThreadGuard(Arc<watch::Sender<usize>>);
 
 impl ThreadCount {
@@ -21,7 +21,7 @@ impl ThreadCount {
     }
 
     pub(crate) async fn wait_for_none(&self) {
-        // Cannot fail: the sender is here.
+        // Cannot fail: `self` owns the sender.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 }

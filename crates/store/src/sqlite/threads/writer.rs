@@ -1,8 +1,8 @@
-//! The one writer: a thread that takes whatever waits, writes it in one transaction and answers after the commit.
+//! The writer: the one thread that writes. It runs all queued jobs in one transaction and replies after the commit.
 //!
-//! Many waiting changes share one fsync, with those too that come while the others are written. Most have nothing to undo; when one has, all are taken again, each with
-//! a savepoint of its own, so that it is undone alone. Nobody is told of a success before the commit that holds it
-//! is on the disk.
+//! Jobs share one fsync, including those that arrive while the batch is running. Usually nothing needs to be rolled
+//! back; if a job does, the batch runs again with a savepoint per job, so that only that job is rolled back. No
+//! caller learns of success before the commit is on disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::sqlite::threads::thread_count::ThreadGuard;
 use crate::sqlite::transaction::{RollbackScope, Transaction};
 use crate::sqlite::write::unblock;
 
-/// The callers' end of the writer.
+/// The callers' handle to the writer.
 #[derive(Clone)]
 pub(crate) struct WriterHandle(Sender<WriterMessage>);
 
 impl WriterHandle {
-    /// Has the writer do `work` inside its next transaction; returns once that is committed.
+    /// Runs `work` inside the writer's next transaction; returns once that is committed.
     pub(crate) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -40,7 +40,7 @@ impl WriterHandle {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// As `write`, for work that depends on how much runs.
+    /// Like `write`, for work that depends on how much is running.
     pub(crate) async fn claim<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -56,12 +56,12 @@ impl WriterHandle {
     }
 }
 
-/// The thread's own end.
+/// The thread's own state.
 pub(crate) struct Writer {
     pub(crate) path: Arc<PathBuf>,
     pub(crate) clock: StoreClock,
     pub(crate) newest: Arc<watch::Sender<u64>>,
-    /// Kept until the connection is gone.
+    /// Held until the connection is closed.
     pub(crate) lock: StoreLock,
     pub(crate) guard: ThreadGuard,
 }
@@ -77,7 +77,7 @@ impl Writer {
             .name("store-writer".to_owned())
             .spawn(move || {
                 self.serve(&conn, receiver);
-                // Closed here rather than by its destructor, so that its log is put away before the hold ends.
+                // The connection is closed, and its log removed, before the lock is released.
                 drop(conn);
                 drop(self.lock);
                 drop(self.guard);
@@ -103,8 +103,8 @@ impl Writer {
         answerer.close();
     }
 
-    /// Writes the first job and all that come until no more wait. Savepoints have SQLite keep a copy of every page
-    /// before each job that touches it, so they are used only when it turns out that something has to be undone.
+    /// Runs the first job and all that arrive until the queue is empty. Savepoints make SQLite copy every page a job
+    /// touches, so they are used only once something has to be rolled back.
     fn write(
         &self,
         tx: &mut Transaction<'_>,
@@ -133,7 +133,7 @@ impl Writer {
         FinishedBatch { jobs, failure }
     }
 
-    /// The number of the last event, once it is all committed. None when a job is to be undone and cannot be
+    /// The number of the last event once everything is committed; `None` if a job must be rolled back and cannot be
     /// without the others.
     fn write_together(
         &self,
@@ -166,7 +166,7 @@ impl Writer {
         Ok(tx.commit().map_err(|fault| self.failed(fault))?.last_seq)
     }
 
-    /// False when the whole transaction has to be undone with it.
+    /// False if the whole transaction must be rolled back.
     fn run(
         &self,
         tx: &mut Transaction<'_>,
@@ -184,18 +184,18 @@ impl Writer {
         fault.into_error(&self.path, "writing to the store")
     }
 
-    /// One step of telling dependents, in a short transaction of its own. False when nothing is left.
+    /// Unblocks some dependents in a short transaction of its own. False if none are left.
     fn unblock(&self, tx: &mut Transaction<'_>) -> bool {
         let mut step = || {
             tx.begin(self.now())?;
             let is_more = unblock::step(tx)?;
             tx.commit()?;
-            // No event tells of it, but whoever waits for work has to look again.
+            // There is no event, but workers must look for work again.
             self.newest.send_modify(|_| ());
             Ok::<bool, SqliteFault>(is_more)
         };
         step().unwrap_or_else(|_| {
-            // The disk is full or the file is held: the step is taken again after the next commit.
+            // The disk is full or the file is locked: retried after the next commit.
             roll_back(tx.conn);
             false
         })
@@ -221,7 +221,7 @@ fn transaction_ended() -> StoreError {
 
 fn roll_back(conn: &Connection) {
     if !conn.is_autocommit() {
-        // If even this fails, the next BEGIN says so to whoever waits then.
+        // If even this fails, the next BEGIN reports it.
         let _ = conn.execute_batch("ROLLBACK");
     }
 }

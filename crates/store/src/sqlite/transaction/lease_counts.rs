@@ -1,5 +1,4 @@
-//! How many leases there are of each role and agent: read once in a transaction, counted in memory, and
-//! written back with its commit.
+//! The number of leases per role and agent: read once per transaction, counted in memory, written back at commit.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::sqlite::rows::name;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeaseCounts {
     counts: BTreeMap<(Role, AgentName), LeaseCount>,
-    /// The same as core wants it, while no lease has ended since.
+    /// The same for core, valid until a lease ends.
     load: Option<Load>,
 }
 

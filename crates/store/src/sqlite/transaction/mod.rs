@@ -1,4 +1,6 @@
-//! The writer's transaction: the connection, the moment it began, and the numbers it counts with.
+//! The writer's transaction: connection, start time and counters.
+//!
+//! Statements belong in `write`; this only runs, counts and rolls back.
 
 pub(crate) mod lease_counts;
 pub(crate) mod statements;
@@ -15,42 +17,42 @@ use crate::sqlite::rows::{self, project_id};
 use crate::sqlite::transaction::lease_counts::LeaseCounts;
 use crate::sqlite::transaction::statements::StatementCache;
 
-/// Read when the transaction begins and written when it ends, so that every change in between counts in memory.
+/// Read at the start of a transaction and written at its end, so that changes in between are counted in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     pub(crate) last_seq: i64,
     pub(crate) last_effect: i64,
     pub(crate) ready: i64,
     pub(crate) unaccepted: i64,
-    /// Whether `ready_shares` is kept, which it is once there were limits on whose work runs.
+    /// Whether `ready_shares` is maintained: from the first claim under a per-project or per-person limit.
     pub(crate) keeps_shares: bool,
 }
 
-/// Begun and committed again and again, for the sake of its statements. Nothing else of it outlives a transaction:
-/// another process may write in between.
+/// Reused for transaction after transaction, because of its prepared statements. No other state survives a
+/// transaction: another process may write in between.
 pub(crate) struct Transaction<'c> {
     pub(crate) conn: &'c Connection,
     statements: StatementCache<'c>,
-    /// The store's clock when the transaction began.
+    /// The store's clock at the start of the transaction.
     pub(crate) now: Timestamp,
     pub(crate) counters: Counters,
     stored: Counters,
     /// Read when the first lease begins or ends.
     running: Option<LeaseCounts>,
-    /// Read when the first work is claimed.
+    /// Read at the first claim.
     own_limits: Option<BTreeMap<ProjectId, u32>>,
 }
 
-/// What is undone when a piece of work is not to be kept.
+/// What to roll back when a job's writes are not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RollbackScope {
-    /// The whole transaction, by whoever began it.
+    /// The whole transaction; the caller does it.
     Transaction,
-    /// What this piece has written, back to its savepoint.
+    /// This job's writes only.
     Savepoint,
 }
 
-/// A claimable task's place in the table of ready ones.
+/// A claimable task's key in `ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadyKey {
     pub(crate) role: String,
@@ -96,18 +98,17 @@ impl<'c> Transaction<'c> {
         Ok(self.counters)
     }
 
-    /// Every statement inside the transaction is one of these.
+    /// The prepared statement for `sql`.
     pub(crate) fn statement(&mut self, sql: &'static str) -> rusqlite::Result<&mut Statement<'c>> {
         self.statements.get(sql)
     }
 
-    /// Returns how many rows it changed.
+    /// Returns the number of rows changed.
     pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, SqliteFault> {
         Ok(self.statement(sql)?.execute(params)?)
     }
 
-    /// Runs one piece of work, which says whether to keep what it did. False when the whole transaction has to be
-    /// undone with it.
+    /// Runs one job, which returns whether to keep what it wrote. False if the whole transaction must be rolled back.
     pub(crate) fn run_job(
         &mut self,
         scope: RollbackScope,
@@ -125,7 +126,7 @@ impl<'c> Transaction<'c> {
         if !is_kept {
             self.counters = before;
         }
-        // Most that fail do so at their first guard, with nothing written yet.
+        // Most failures are a guard that does not match, before anything was written.
         is_kept || self.conn.total_changes() == changes
     }
 
@@ -134,7 +135,7 @@ impl<'c> Transaction<'c> {
         let before = (self.counters, self.running.clone());
         let is_kept = work(self);
         if self.conn.is_autocommit() {
-            // SQLite undid the whole transaction itself, as it does when the disk is full.
+            // SQLite rolled back the whole transaction itself, as on a full disk.
             return Ok(());
         }
         if !is_kept {
@@ -146,7 +147,7 @@ impl<'c> Transaction<'c> {
         Ok(())
     }
 
-    /// Puts a task among the ready ones, or takes it out. Doing so twice counts once.
+    /// Adds a task to `ready` or removes it. Idempotent.
     pub(crate) fn set_ready(&mut self, key: &ReadyKey, is_ready: bool) -> Result<(), SqliteFault> {
         let values = (&key.role, key.rank, key.created_ms, key.task);
         if is_ready {
@@ -170,7 +171,7 @@ impl<'c> Transaction<'c> {
         Ok(())
     }
 
-    /// The limits that projects have of their own.
+    /// Limits set on individual projects.
     pub(crate) fn own_limits(&mut self) -> Result<BTreeMap<ProjectId, u32>, SqliteFault> {
         let limits = match self.own_limits.take() {
             Some(limits) => limits,
@@ -179,7 +180,7 @@ impl<'c> Transaction<'c> {
         Ok(self.own_limits.insert(limits).clone())
     }
 
-    /// One of them changed.
+    /// Discards the cached limits after a change.
     pub(crate) fn forget_limits(&mut self) {
         self.own_limits = None;
     }

@@ -1,19 +1,18 @@
-//! The writer's statements, each prepared once for as long as its connection is open.
+//! The writer's prepared statements, kept while its connection is open.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use rusqlite::{Connection, PrepFlags, Statement};
 
-/// Found by where their text lies in the program, not by reading it: every one is a constant, so its place names
-/// it. rusqlite's own cache compares the texts, and that took a tenth of the writer's time; there are some forty, which
-/// a tree of numbers finds sooner than a hash that is made to withstand strangers.
+/// Keyed by the address of the SQL text, since every text is a constant. rusqlite's own cache hashes the text, which
+/// took a tenth of the writer's time.
 pub(crate) struct StatementCache<'c> {
     conn: &'c Connection,
     prepared: BTreeMap<SqlAddress, Statement<'c>>,
 }
 
-/// Where a text begins, and how long it is: one constant may lie inside another.
+/// Start and length: one constant may be a part of another.
 type SqlAddress = (usize, usize);
 
 impl<'c> StatementCache<'c> {

@@ -1,4 +1,4 @@
-//! A change inside the transaction: rows under their guards, then edges, events and effects.
+//! Applies a change inside the transaction: rows under their guards, then edges, events and effects.
 
 use baton_core::attempt_record::AttemptRecord;
 use baton_core::change::{EdgeChange, Guard, Record};
@@ -17,13 +17,12 @@ use crate::sqlite::write::shares;
 use crate::sqlite::write::task::{self, TaskRow, WrittenTasks};
 use crate::sqlite::write::unblock;
 
-/// Writes all of it, or fails half way: the caller undoes what a failed one has written. Returns the number of
-/// the last event.
+/// Returns the number of the last event. On an error the caller rolls back what was written so far.
 pub(crate) fn apply(tx: &mut Transaction<'_>, change: &RenderedChange) -> Result<u64, SqliteFault> {
     write(tx, change, None)
 }
 
-/// As `apply`, for a change of one task whose row the caller has just read.
+/// Like `apply`, for a change of one task whose row the caller has just read.
 pub(crate) fn apply_to(
     tx: &mut Transaction<'_>,
     task: TaskRow,
@@ -203,7 +202,7 @@ fn post(tx: &mut Transaction<'_>, effect: &str) -> Result<(), SqliteFault> {
     Ok(())
 }
 
-/// Looks the row up and holds its guard against it. Returns the version it gets.
+/// Reads the row's version, checks the guard and returns the next version.
 fn guarded(
     tx: &mut Transaction<'_>,
     put: &RenderedPut,
@@ -214,7 +213,7 @@ fn guarded(
     Ok(put.next_version(found.map(i64::cast_unsigned))?)
 }
 
-/// None for a row that another one guards: whatever is there, the statement itself counts on from it.
+/// `None` for a row guarded by another one: the statement itself increments whatever version is there.
 fn guarded_unless_owned(
     tx: &mut Transaction<'_>,
     put: &RenderedPut,

@@ -1,4 +1,4 @@
-//! Handing out work. Core orders and admits; here the candidates are found and the claims are written.
+//! Claiming. Core orders and admits; this finds candidates and writes claims.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::sqlite::write::rendered::RenderedChange;
 use crate::sqlite::write::shares::{self, candidate};
 use crate::sqlite::write::task::TaskRow;
 
-/// How much further each look goes when what came first does not fit this worker.
+/// How much the search widens when the first candidates do not fit this worker.
 const FURTHER: usize = 4;
 
 pub(crate) fn claim(
@@ -35,7 +35,7 @@ pub(crate) fn claim(
             None => claim_in_order(tx, request, limit, &mut claimed, &mut unfit)?,
             Some(capacity) => claim_by_share(tx, request, capacity, limit, &mut claimed, &mut unfit)?,
         };
-        // Nearly always everything fits, and one look is all.
+        // Nearly always everything fits and one round is enough.
         if unfit.is_empty() || !was_cut || claimed.len() >= request.attempt_ids.len() {
             return Ok(claimed);
         }
@@ -43,7 +43,7 @@ pub(crate) fn claim(
     }
 }
 
-/// Returns whether there was more to look at.
+/// Returns whether there were more candidates.
 fn claim_in_order(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -59,7 +59,7 @@ fn claim_in_order(
     Ok(candidates.len() >= limit)
 }
 
-/// The same where it matters whose a task is.
+/// The same under limits per project or person.
 fn claim_by_share(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -70,7 +70,7 @@ fn claim_by_share(
 ) -> Result<bool, SqliteFault> {
     let mut load = load(tx)?.clone();
     shares::count(tx, &mut load)?;
-    // Where some did not fit, nobody knows how many it takes to fill a share's room.
+    // If some did not fit, the room of a share no longer bounds how many candidates it takes to fill it.
     let is_by_room = unfit.is_empty();
     let (candidates, was_cut) = shares::candidates(tx, request, capacity, &load, limit, is_by_room)?;
     assign(tx, request, capacity, load, &candidates, claimed, unfit)?;
@@ -106,8 +106,8 @@ fn assign(
     })
 }
 
-/// The first of each role. As many as were asked for are far enough to look where all of them fit: all of one role
-/// share its limits, and of those that differ in urgency the admissible ones come first.
+/// The first tasks of each role. As many as requested are enough if all fit: the tasks of one role share its limits,
+/// and the most urgent come first.
 fn candidates(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -127,7 +127,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// None where the task does not fit the worker that asks.
+/// `None` if the task does not fit the worker.
 fn claim_task(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -139,7 +139,7 @@ fn claim_task(
     if !request.fit.admits(stored.value.spec()) {
         return Ok(None);
     }
-    // Ready tasks are exactly those that nothing blocks.
+    // Ready tasks are exactly those nothing blocks.
     let worker = Some(request.worker.clone());
     let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0, worker };
     let context = Context { now: tx.now, actor: request.actor.clone(), fresh: UNUSED };
@@ -161,5 +161,5 @@ fn claim_task(
     Ok(Some(ClaimedTask { task: claimed, lease }))
 }
 
-/// A claim asks nothing and breaks nothing down, so it takes no fresh ids.
+/// A claim creates neither questions nor breakdowns, so it uses no fresh ids.
 const UNUSED: Fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };

@@ -1,5 +1,5 @@
-//! Who waits on whom. A blocker is looked at again in the transaction that adds the edge, so that one which
-//! is done by now blocks nobody.
+//! Dependencies. The blocker is read again in the transaction that adds the edge, so that one which is done by then
+//! blocks nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, edge: &EdgeChange) -> Result<(), S
     }
 }
 
-/// `seen` keeps replacements of replacements from being followed for ever.
+/// `seen` prevents following a loop of replacements.
 fn add(
     tx: &mut Transaction<'_>,
     task: TaskId,
@@ -53,7 +53,7 @@ fn add(
     if is_new && !is_done { add_blocker(tx, task) } else { Ok(()) }
 }
 
-/// The new edges come before the old ones go, so that no dependent looks free in between.
+/// New edges are added before old ones are removed, so that no dependent becomes ready in between.
 fn rewire(tx: &mut Transaction<'_>, from: TaskId, to: &[TaskId]) -> Result<(), SqliteFault> {
     for dependent in dependents(tx, task_key(from))? {
         for on in to {
@@ -83,7 +83,7 @@ fn add_blocker(tx: &mut Transaction<'_>, task: TaskId) -> Result<(), SqliteFault
     match after {
         Some((1, true, key)) => tx.set_ready(&key, false),
         Some(_) => Ok(()),
-        // Whoever adds an edge names a task it has read or made.
+        // The caller read or created the task it adds an edge to.
         None => {
             let (kind, key) = (RecordKind::Task, task.to_string());
             Err(Conflict::Moved { kind, key, expected: Guard::Owned, found: None }.into())
@@ -105,8 +105,8 @@ fn after(row: &Row<'_>, task: i64) -> rusqlite::Result<(i64, bool, ReadyKey)> {
     Ok((row.get(0)?, row.get(1)?, key))
 }
 
-/// Whether `on` waits, however far off, on `task`. Nobody can while nobody waits on `task` at all, which is so
-/// for every task that is just being made: then this costs one look into an index.
+/// Fails if `on` transitively depends on `task`. A task without dependents cannot be part of a cycle, which is true
+/// of every new task, so the usual cost is one index lookup.
 fn reject_cycle(tx: &mut Transaction<'_>, task: TaskId, on: TaskId) -> Result<(), SqliteFault> {
     let sql = "SELECT 1 FROM edges WHERE blocker = ?1 LIMIT 1";
     if !tx.statement(sql)?.exists([task_key(task)])? {

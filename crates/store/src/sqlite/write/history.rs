@@ -1,4 +1,4 @@
-//! Removing what is done with: effects that were carried out, and old events.
+//! Deleting finished effects and old events.
 
 use baton_core::id::EffectId;
 
@@ -13,7 +13,7 @@ pub(crate) fn finish_effects(tx: &mut Transaction<'_>, ids: &[EffectId]) -> Resu
     Ok(())
 }
 
-/// Returns how many were still there. Numbers are never given out again: they come from the counters.
+/// Returns how many still existed. Numbers are never reused: they come from the counters.
 pub(crate) fn forget(tx: &mut Transaction<'_>, seqs: &[i64]) -> Result<u64, SqliteFault> {
     let statement = tx.statement("DELETE FROM events WHERE seq = ?1")?;
     let mut removed = 0;

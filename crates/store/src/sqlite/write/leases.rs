@@ -1,4 +1,4 @@
-//! Leases: renewed by their workers, read by whoever looks after lost ones.
+//! Beginning, renewing and ending leases.
 
 use baton_core::id::AttemptId;
 use baton_core::text::{AgentName, NonBlank, Role};
@@ -27,8 +27,8 @@ pub(crate) fn begin(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), Sqlit
     Ok(())
 }
 
-/// The lease of a closed attempt goes with it. Read first and then deleted: `RETURNING` would have SQLite keep the row
-/// in a table of its own for the moment, which takes longer than finding it twice.
+/// Deletes the lease of a closed attempt. Reads first and then deletes: with `RETURNING` SQLite builds a temporary
+/// table, which takes longer than two lookups.
 pub(crate) fn end(tx: &mut Transaction<'_>, attempt: i64) -> Result<(), SqliteFault> {
     let Some((role, agent)) = taken_by(tx, attempt)? else { return Ok(()) };
     tx.run("DELETE FROM leases WHERE attempt = ?1", [attempt])?;
@@ -44,7 +44,7 @@ fn taken_by(tx: &mut Transaction<'_>, attempt: i64) -> Result<Option<(Role, Agen
     Ok(Some((role, name(row.get_ref(1)?.as_str(), RecordKind::Lease)?)))
 }
 
-/// A lease that has run out but was taken back by nobody is still its worker's to renew.
+/// A lease that expired but was not reclaimed can still be renewed by its worker.
 pub(crate) fn renew(
     tx: &mut Transaction<'_>,
     worker: &str,

@@ -1,5 +1,4 @@
-//! A change as text: every body serialised already, by whoever asks for the change, so that the one writer has
-//! nothing left to do but write.
+//! A change with all bodies serialised. The caller does that on its own thread, so that the writer only writes.
 
 use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
 use baton_core::event::Event;
@@ -45,7 +44,7 @@ impl RenderedChange {
 }
 
 impl RenderedPut {
-    /// The version the row gets, if the one that was `found` satisfies the guard.
+    /// The version the row gets, if `found` satisfies the guard.
     pub(crate) fn next_version(&self, found: Option<u64>) -> Result<i64, Conflict> {
         let is_as_expected = match self.guard {
             Guard::New => found.is_none(),

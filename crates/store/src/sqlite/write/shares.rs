@@ -1,5 +1,5 @@
-//! Candidates where projects or people have limits, found share by share: one step of an index for each that has ready
-//! work, and none into those that are full.
+//! Candidates under limits per project or person, found share by share: one index step for each share with ready
+//! work, none into those that are full.
 
 use baton_core::id::ProjectId;
 use baton_core::schedule::{Candidate, Capacity, ClaimRank, Load, Share};
@@ -13,14 +13,14 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{bad_row, share, task_id};
 use crate::sqlite::transaction::Transaction;
 
-/// A share as the table of ready tasks has it.
+/// A share as `ready_shares` stores it.
 type ShareKey = (i64, String);
 
-/// Before every share there can be.
+/// Less than every project.
 const BEFORE_ALL: i64 = -2;
 const NO_PROJECT: i64 = -1;
 
-/// The limits of this request with those that projects have of their own; none where it does not matter whose a task is.
+/// The request's limits combined with those set on projects; `None` if there is no limit per project or person.
 pub(crate) fn capacity(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -34,7 +34,7 @@ pub(crate) fn capacity(
     Ok(Some(capacity))
 }
 
-/// Counts what runs by whose it is, as far as it was not counted.
+/// Adds what is running per share to `load`.
 pub(crate) fn count(tx: &mut Transaction<'_>, load: &mut Load) -> Result<(), SqliteFault> {
     let sql = "SELECT project, person, count(*) FROM leases GROUP BY project, person";
     let mut rows = tx.statement(sql)?.query([])?;
@@ -45,8 +45,8 @@ pub(crate) fn count(tx: &mut Transaction<'_>, load: &mut Load) -> Result<(), Sql
     Ok(())
 }
 
-/// What may be chosen from: the first of each share that has room, up to `limit`, and no more than it has room for where
-/// `is_by_room`. The second answer is whether any of them was cut short.
+/// The first tasks of each share that has room, up to `limit` each, and up to its room if `is_by_room`. Also returns
+/// whether any share has more.
 pub(crate) fn candidates(
     tx: &mut Transaction<'_>,
     request: &ClaimRequest,
@@ -74,7 +74,7 @@ pub(crate) fn candidates(
     Ok((found, was_cut))
 }
 
-/// From the first claim under a limit on, every write to `ready` is one to `ready_shares` too.
+/// Fills `ready_shares` at the first claim under a limit; from then on every write to `ready` maintains it.
 fn fill_share_index(tx: &mut Transaction<'_>) -> Result<(), SqliteFault> {
     if tx.counters.keeps_shares {
         return Ok(());
@@ -119,7 +119,7 @@ fn first_of(
     Ok(())
 }
 
-/// A project says how many of its tasks may run at once, or says so no longer.
+/// Sets or clears a project's own limit.
 pub(crate) fn limit(
     tx: &mut Transaction<'_>,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! A task's row and what hangs on it: its place among the ready ones, its group, the counters.
+//! A task's row and what depends on it: `ready`, its group, the counters.
 
 use baton_core::change::EdgeChange;
 use baton_core::task::Task;
@@ -10,16 +10,16 @@ use crate::sqlite::rows::task_key;
 use crate::sqlite::transaction::{ReadyKey, Transaction};
 use crate::sqlite::write::rendered::RenderedPut;
 
-/// What the rest of a change has to know about the tasks it wrote.
+/// What the rest of a change needs to know about the tasks it wrote.
 #[derive(Default)]
 pub(crate) struct WrittenTasks {
-    /// Became done with this change; their dependents are to be told.
+    /// Became done; their dependents must be unblocked.
     pub(crate) done: Vec<i64>,
-    /// New and claimable, but about to get edges: whether they are ready is known after those.
+    /// New, claimable and about to get edges; ready only if none of those block.
     pub(crate) held_back: Vec<ReadyKey>,
 }
 
-/// A task's row as it is before the change.
+/// A task's row before the change.
 pub(crate) struct TaskRow {
     version: u64,
     open_blockers: i64,
@@ -30,13 +30,13 @@ pub(crate) struct TaskRow {
 }
 
 impl TaskRow {
-    /// Of a task that was found among the ready ones, where only those are that nothing blocks.
+    /// The row of a task found in `ready`, which nothing blocks.
     pub(crate) const fn ready(version: u64, rank: i64) -> Self {
         Self { version, open_blockers: 0, is_claimable: true, is_done: false, is_provisional: false, rank }
     }
 }
 
-/// `known` is the row for whoever has read it in this transaction already.
+/// `known` is the row, if the caller has already read it in this transaction.
 pub(crate) fn put(
     tx: &mut Transaction<'_>,
     put: &RenderedPut,
@@ -60,7 +60,7 @@ pub(crate) fn put(
     }
 }
 
-/// Once a change's edges are in place: what was held back is ready if nothing blocks it.
+/// Called after the change's edges are written.
 pub(crate) fn settle(tx: &mut Transaction<'_>, held_back: &[ReadyKey]) -> Result<(), SqliteFault> {
     for key in held_back {
         let open: i64 = tx
@@ -125,7 +125,7 @@ fn insert(
     Ok(())
 }
 
-/// Of a task's specification a revision changes the title and the priority; the other columns made of it never change.
+/// A revision changes a task's title and priority only; the other columns from its spec never change.
 fn update(
     tx: &mut Transaction<'_>,
     version: i64,
@@ -154,7 +154,7 @@ fn update(
     Ok(())
 }
 
-/// The first twelve values of both statements: all of a row that may change.
+/// The first twelve parameters of both statements: everything that may change.
 fn bind_state(
     statement: &mut Statement<'_>,
     version: i64,
@@ -184,7 +184,7 @@ fn key_of(columns: &TaskColumns<'_>, rank: i64) -> ReadyKey {
     }
 }
 
-/// The oldest task of a session gives its group a place in the list and its first words.
+/// A session's oldest task determines its group's position and first prompt.
 fn join_group(tx: &mut Transaction<'_>, columns: &TaskColumns<'_>) -> Result<(), SqliteFault> {
     let sql = "INSERT INTO task_groups (session, created_ms, first_task) VALUES (?1, ?2, ?3)
         ON CONFLICT (session) DO UPDATE SET created_ms = ?2, first_task = ?3

@@ -1,7 +1,7 @@
-//! Telling those who waited that their blocker is done.
+//! Unblocking the dependents of a task that is done.
 //!
-//! A few are told in the transaction that made it done. Many are told in steps, each a short transaction
-//! between other commits, and where the telling stands is itself a row: after a crash it goes on from there.
+//! A few are unblocked in the transaction that completes the task. Many are unblocked in steps, each a short
+//! transaction between other commits. The progress is stored, so it continues after a crash.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -9,13 +9,13 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::transaction::Transaction;
 use crate::sqlite::write::edges::remove_blocker;
 
-/// The most dependents that are told at once with the blocker's own commit; some milliseconds of work.
+/// The most dependents unblocked in the blocker's own commit; a few milliseconds of work.
 const AT_ONCE_MAX: usize = 1_000;
 
-/// Dependents told in one step. Others who want to commit wait for one step at most.
+/// Dependents unblocked per step, the longest another commit has to wait.
 const STEP_MAX: usize = 250;
 
-/// `blocker` became done in this transaction.
+/// Called in the transaction in which `blocker` became done.
 pub(crate) fn begin(tx: &mut Transaction<'_>, blocker: i64) -> Result<(), SqliteFault> {
     let waiting = dependents_after(tx, blocker, -1, AT_ONCE_MAX + 1)?;
     if waiting.len() > AT_ONCE_MAX {
@@ -26,7 +26,7 @@ pub(crate) fn begin(tx: &mut Transaction<'_>, blocker: i64) -> Result<(), Sqlite
     mark_met(tx, blocker, &waiting)
 }
 
-/// Tells some more of the dependents of one blocker. False when there is none left to tell.
+/// Unblocks some more dependents of one blocker. False if none are left.
 pub(crate) fn step(tx: &mut Transaction<'_>) -> Result<bool, SqliteFault> {
     let sql = "SELECT blocker, told_to FROM unblocking LIMIT 1";
     let found: Option<(i64, i64)> =
@@ -50,7 +50,7 @@ pub(crate) fn is_needed(conn: &Connection) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM unblocking LIMIT 1")?.exists([])
 }
 
-/// In id order. An edge added while this goes on is met from the start: its blocker is done by then.
+/// In id order. An edge added meanwhile is met from the start, since its blocker is done.
 fn dependents_after(
     tx: &mut Transaction<'_>,
     blocker: i64,
@@ -66,7 +66,7 @@ fn dependents_after(
 
 fn mark_met(tx: &mut Transaction<'_>, blocker: i64, waiting: &[i64]) -> Result<(), SqliteFault> {
     for task in waiting {
-        // Told once: the second time nothing changes, and nothing is counted.
+        // Counts an edge once, however often this runs.
         let sql = "UPDATE edges SET is_met = 1 WHERE task = ?1 AND blocker = ?2 AND is_met = 0";
         if tx.run(sql, (task, blocker))? > 0 {
             remove_blocker(tx, *task)?;

@@ -1,4 +1,4 @@
-//! Who works here, and what only one of them may do at a time.
+//! Worker heartbeats and named locks.
 
 use baton_core::worker::Worker;
 
@@ -19,7 +19,7 @@ pub(crate) fn forget(tx: &mut Transaction<'_>, name: &str) -> Result<(), SqliteF
     Ok(())
 }
 
-/// A lock is free when its holder let it go or may not be waited for any longer.
+/// A lock is free if it was released or has expired.
 pub(crate) fn lock(
     tx: &mut Transaction<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! An encrypted line to the server: what was asked for in the address, turned into connections.
+//! TLS connections, as the address asks for them.
 
 mod options;
 mod verifier;
@@ -28,7 +28,7 @@ pub(crate) use crate::postgres::connect::tls::options::TlsOptions;
 use crate::postgres::connect::tls::options::{TlsMode, TlsRoots};
 use crate::postgres::connect::tls::verifier::{AnyServer, KnownAuthority};
 
-/// Where the authorities of the system are, on the systems we know.
+/// CA bundles of the systems we know.
 const SYSTEM_ROOTS: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -36,12 +36,12 @@ const SYSTEM_ROOTS: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Makes encrypted lines. Cheap to clone.
+/// The TLS configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) mode: SslMode,
     config: Arc<ClientConfig>,
-    /// Whom to blame when the server's certificate is signed by somebody else.
+    /// The CA file to name when the server's certificate has another issuer.
     roots: Option<PathBuf>,
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads the files the options name. What is wrong with them is said with their path.
+    /// Reads the files the options name; errors include their path.
     pub(crate) fn new(options: &TlsOptions) -> Result<Self, String> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let (verifier, roots) = verifier(options, &provider)?;
@@ -73,11 +73,11 @@ impl Tls {
         Ok(Self { mode: options.mode.for_driver(), config: Arc::new(config), roots })
     }
 
-    /// What is wrong with the line, where it is the encryption: trying again would bring the same.
+    /// The message, if the connection failed because of TLS; a retry would fail the same way.
     pub(crate) fn fault(&self, error: &tokio_postgres::Error, host: &str) -> Option<String> {
         let mut cause: Option<&(dyn StdError + 'static)> = error.source();
         while let Some(found) = cause {
-            // The driver's own word for a server without TLS has no type.
+            // The driver has no type for a server without TLS.
             if found.to_string() == "server does not support TLS" {
                 return Some(format!(
                     "{host} does not offer TLS, and sslmode asks for it; switch it on there (ssl = on), or leave \
@@ -129,7 +129,7 @@ fn verifier(options: &TlsOptions, provider: &Arc<CryptoProvider>) -> Result<Veri
     };
     let mut store = RootCertStore::empty();
     for certificate in certificates(&path)? {
-        // A bundle of the system's may hold some that cannot be used; one that cannot be used at all is found below.
+        // A system bundle may contain certificates we cannot use; an unusable bundle is detected below.
         let _ = store.add(certificate);
     }
     if store.is_empty() {
@@ -157,7 +157,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     if found.is_empty() { Err(format!("{} has no certificate in it", path.display())) } else { Ok(found) }
 }
 
-/// A key that others may read is no secret, and is refused as PostgreSQL's own clients do.
+/// A key file others can read is refused, as libpq does.
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{} cannot be read: {error}", path.display());
     let mode = fs::metadata(path).map_err(|error| failed(&error))?.permissions().mode();
@@ -168,7 +168,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
     PrivateKeyDer::from_pem_file(path).map_err(|error| failed(&error))
 }
 
-/// One line about to be encrypted.
+/// A pending TLS handshake.
 pub(crate) struct TlsHandshake {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
@@ -180,7 +180,7 @@ impl MakeTlsConnect<Socket> for Tls {
     type Error = rustls::pki_types::InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<TlsHandshake, Self::Error> {
-        // A socket's path has no name and no encryption; the driver asks all the same.
+        // Unix sockets have no host name; the driver asks all the same.
         let name = if domain.is_empty() { "localhost" } else { domain };
         Ok(TlsHandshake { config: Arc::clone(&self.config), name: ServerName::try_from(name.to_owned())? })
     }
@@ -197,11 +197,11 @@ impl TlsConnect<Socket> for TlsHandshake {
     }
 }
 
-/// A line nobody can listen in on.
+/// An encrypted connection.
 pub(crate) struct TlsSocket(Box<client::TlsStream<Socket>>);
 
 impl TlsStream for TlsSocket {
-    /// The certificate is checked where it matters; the password is not bound to it as well.
+    /// No channel binding: the certificate is verified where that was asked for.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
@@ -236,7 +236,7 @@ impl AsyncWrite for TlsSocket {
 }
 
 impl TlsMode {
-    /// What the driver knows of it: whether the line must be encrypted. Who is at the other end is ours to check.
+    /// What the driver has to know: whether TLS is required. We verify the certificate.
     fn for_driver(self) -> SslMode {
         match self {
             Self::Disable => SslMode::Disable,

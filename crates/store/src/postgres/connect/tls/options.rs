@@ -1,34 +1,33 @@
-//! What an address says of encryption, in PostgreSQL's own words: `sslmode`, `sslrootcert`, `sslcert`, `sslkey`; and of
-//! the file with the password, `passfile`.
+//! The options in an address that the driver does not know: `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and
+//! `passfile`, as in libpq.
 //!
-//! The driver knows none of the files and not all of the modes, so these words are taken out of the address before
-//! it sees it.
+//! They are removed from the address before the driver sees it.
 
 use std::path::PathBuf;
 
-/// How much is asked of the line.
+/// `sslmode`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum TlsMode {
     Disable,
-    /// Encrypted where the server offers it.
+    /// Encrypted if the server supports it.
     #[default]
     Prefer,
-    /// Always encrypted, whoever answers; with an authority given, as `VerifyCa`.
+    /// Encrypted, without verification; with a root certificate, like `VerifyCa`.
     Require,
-    /// The server's certificate is of a known authority.
+    /// The certificate must be issued by a trusted CA.
     VerifyCa,
-    /// And it is for the name in the address.
+    /// It must also match the host name.
     VerifyFull,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TlsRoots {
     File(PathBuf),
-    /// Those the system trusts for everything else.
+    /// The system's CAs.
     System,
 }
 
-/// Who we are, for a server that asks.
+/// The client certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientIdentity {
     pub(crate) certificate: PathBuf,
@@ -46,7 +45,7 @@ pub(crate) struct TlsOptions {
 const WORDS: [&str; 5] = ["sslmode", "sslrootcert", "sslcert", "sslkey", "passfile"];
 
 impl TlsOptions {
-    /// Takes the words out of an address, a URL or `key=value` pairs, and gives back what is left of it.
+    /// Splits an address, a URL or `key=value` pairs, into these options and the rest.
     pub(crate) fn take(address: &str) -> Result<(Self, String), String> {
         let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme));
         let (taken, rest) = if is_url { from_url(address)? } else { from_pairs(address) };
@@ -88,7 +87,7 @@ impl TlsOptions {
         Ok(Self { mode, roots, identity, passfile: said("passfile").map(PathBuf::from) })
     }
 
-    /// Whose certificates are taken, and whether they must be for the name in the address; none where anybody's are.
+    /// Which CAs are trusted and whether the host name must match; `None` for no verification.
     pub(crate) fn verification(&self) -> Result<Option<(TlsRoots, bool)>, String> {
         match (self.mode, &self.roots) {
             (TlsMode::Disable | TlsMode::Prefer | TlsMode::Require, None) | (TlsMode::Disable | TlsMode::Prefer, Some(_)) => {
@@ -140,7 +139,7 @@ fn unescaped(text: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| bad())
 }
 
-/// `host=db sslmode=require password='a b'`, where `\'` and `\\` stand for themselves.
+/// `host=db sslmode=require password='a b'`, where `\'` and `\\` are escapes.
 fn from_pairs(text: &str) -> SplitAddress {
     let (mut taken, mut rest) = (Vec::new(), String::new());
     let mut left = text.trim_start();
@@ -164,7 +163,7 @@ fn from_pairs(text: &str) -> SplitAddress {
     (taken, rest.trim_end().to_owned())
 }
 
-/// The value at the beginning of `text`, and how many bytes it takes there.
+/// The value at the start of `text`, and its length there.
 fn pair_value(text: &str) -> (String, usize) {
     let is_quoted = text.starts_with('\'');
     let (mut value, mut is_escaped) = (String::new(), false);

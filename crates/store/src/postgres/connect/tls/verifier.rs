@@ -1,4 +1,4 @@
-//! Who may be at the other end of the line.
+//! Certificate verification.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::VerifierBuilderError;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// Anybody: nobody can listen in, but nobody knows either who answers. What `require` means without an authority.
+/// Accepts any certificate: encrypted, but not authenticated. What `require` means without a root certificate.
 #[derive(Debug)]
 pub(crate) struct AnyServer {
     provider: Arc<CryptoProvider>,
@@ -58,7 +58,7 @@ impl ServerCertVerifier for AnyServer {
     }
 }
 
-/// Whoever shows a certificate of an authority we know; for the right name, where that is asked for.
+/// Requires a certificate from a trusted CA, and the right host name if asked for.
 #[derive(Debug)]
 pub(crate) struct KnownAuthority {
     inner: Arc<WebPkiServerVerifier>,
@@ -86,7 +86,7 @@ impl ServerCertVerifier for KnownAuthority {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         match self.inner.verify_server_cert(certificate, between, name, ocsp, now) {
-            // The name is looked at last: whatever is wrong with it, the authority was right.
+            // The name is checked last: with any error about it, the CA was right.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.needs_name => Ok(ServerCertVerified::assertion()),

@@ -1,6 +1,6 @@
-//! A batch: changes that share a transaction, judged one after the other against the rows as they are locked.
+//! A batch: changes that share a transaction, checked one after the other against the locked rows.
 //!
-//! Pure. What is known goes in, what is to be written comes out; a change that conflicts leaves no trace.
+//! Pure: takes what is known, returns what to write. A change that conflicts leaves no trace.
 
 #[cfg(test)]
 mod tests;
@@ -18,14 +18,14 @@ use crate::postgres::write::cycle::{EdgeKey, find_cycle, resolve_targets};
 use crate::postgres::write::facts::{LockedRows, TaskFacts};
 use crate::postgres::write::row::{RecordWrite, RowKey, TaskWrite};
 
-/// All that a transaction is to write.
+/// Everything a transaction writes.
 #[derive(Debug, Default)]
 pub(crate) struct BatchWrites {
     pub(crate) tasks: BTreeMap<TaskId, TaskWrite>,
     pub(crate) records: BTreeMap<RowKey, RecordWrite>,
     /// New edges, and whether each is met.
     pub(crate) edges: BTreeMap<EdgeKey, bool>,
-    /// Stored tasks that became done: their dependents are to be freed.
+    /// Stored tasks that became done: their dependents must be unblocked.
     pub(crate) done: BTreeSet<TaskId>,
     /// Tasks that may have to enter or leave `ready`.
     pub(crate) maybe_ready: BTreeSet<TaskId>,
@@ -38,13 +38,13 @@ pub(crate) struct BatchWrites {
 #[derive(Debug, Default)]
 pub(crate) struct WriteBatch {
     known: LockedRows,
-    /// The new tasks of this batch that wait on a task, unmet.
+    /// New tasks of this batch by the unmet blocker they wait for.
     waiting: HashMap<TaskId, Vec<TaskId>>,
     pub(crate) writes: BatchWrites,
 }
 
-/// Whether a change's edges all start at tasks it makes itself. Nothing can wait on those yet, so no search
-/// through the stored edges is needed to know that they close no circle.
+/// Whether all edges of a change start at tasks it creates itself. Nothing can depend on those yet, so they cannot
+/// close a cycle with stored edges.
 pub(crate) fn is_self_contained(change: &Change) -> bool {
     let made: BTreeSet<TaskId> = change.puts.iter().filter_map(made_task).collect();
     change.edges.iter().all(|edge| match edge {
@@ -69,7 +69,7 @@ impl WriteBatch {
         &self.known
     }
 
-    /// Takes a self-contained change in whole, or says why not and stays as it was.
+    /// Adds a self-contained change, or returns the conflict and stays unchanged.
     pub(crate) fn take(&mut self, change: Change) -> Result<(), Conflict> {
         let versions = self.check_guards(&change.puts)?;
         let edges = self.check_edges(&change)?;
@@ -85,14 +85,14 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Takes everything but the edges, which the caller writes where the stored ones can be looked at.
+    /// Adds everything but the edges; the caller writes those where it can read the stored ones.
     pub(crate) fn add_rows(&mut self, change: Change) -> Result<(), Conflict> {
         let versions = self.check_guards(&change.puts)?;
         self.apply_rows(change, versions);
         Ok(())
     }
 
-    /// The version each put will have, or the first that may not be written.
+    /// The new version of each row, or the first conflict.
     fn check_guards(&self, puts: &[Put]) -> Result<Vec<u64>, Conflict> {
         let mut own: HashMap<RowKey, u64> = HashMap::new();
         let mut versions = Vec::with_capacity(puts.len());
@@ -114,7 +114,7 @@ impl WriteBatch {
         Ok(versions)
     }
 
-    /// The edges a self-contained change adds, each to where it really leads, and whether it is met.
+    /// The edges a self-contained change adds, resolved, and whether each is met.
     fn check_edges(&self, change: &Change) -> Result<Vec<(EdgeKey, bool)>, Conflict> {
         let mut edges = Vec::new();
         if change.edges.is_empty() {
@@ -131,7 +131,7 @@ impl WriteBatch {
                 edges.push(((*task, target), is_met));
             }
         }
-        // Nothing waits on these tasks but one another, so a circle is among the new edges or nowhere.
+        // Only these tasks can depend on one another, so a cycle is among the new edges or nowhere.
         let added: Vec<EdgeKey> = edges.iter().map(|(edge, _)| *edge).collect();
         match find_cycle(&[], &added) {
             Some(path) => Err(Conflict::Cycle { path }),
@@ -186,7 +186,7 @@ impl WriteBatch {
         }
     }
 
-    /// Tasks of this very batch that wait on one which is done now; the stored ones are freed by SQL.
+    /// Unblocks tasks of this batch; SQL unblocks the stored ones.
     fn free_waiting(&mut self, blocker: TaskId) {
         for task in self.waiting.remove(&blocker).unwrap_or_default() {
             self.writes.edges.insert((task, blocker), true);

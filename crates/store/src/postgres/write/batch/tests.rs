@@ -1,4 +1,4 @@
-//! Judging without a server.
+//! Decisions of a batch, without a server.
 
 use baton_core::actor::Actor;
 use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
