@@ -5,9 +5,11 @@
 //! as done come from core and are stored as columns. This is the only crate that contains SQL.
 
 pub mod backend;
+mod call;
 mod columns;
 pub mod error;
 pub mod external;
+pub mod latency;
 pub mod model;
 pub mod postgres;
 pub mod sqlite;

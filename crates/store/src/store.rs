@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::access_token::AccessToken;
@@ -27,10 +28,14 @@ use baton_core::time::Timestamp;
 use baton_core::worker::{Sighting, Worker};
 use tokio::sync::watch;
 use tokio::time::sleep;
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span, warn};
 
 use crate::backend::Backend;
+use crate::call::Call;
 use crate::columns::record_key;
 use crate::error::StoreError;
+use crate::latency::{Histogram, OperationLatency};
 use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::commit::{Commit, Conflict};
 use crate::model::event::StoredEvent;
@@ -51,6 +56,7 @@ pub struct Store {
     kind: Kind,
     /// Calls retry for as long as the server is unreachable.
     is_patient: bool,
+    latencies: Arc<Latencies>,
 }
 
 #[derive(Clone)]
@@ -63,13 +69,13 @@ enum Kind {
 
 impl From<SqliteStore> for Store {
     fn from(store: SqliteStore) -> Self {
-        Self { kind: Kind::Sqlite(store), is_patient: false }
+        Self { kind: Kind::Sqlite(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
 impl From<PostgresStore> for Store {
     fn from(store: PostgresStore) -> Self {
-        Self { kind: Kind::Postgres(store), is_patient: false }
+        Self { kind: Kind::Postgres(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
@@ -87,12 +93,15 @@ impl Store {
     }
 }
 
-/// `None` if a patient caller should retry.
-fn heard<T>(answer: Result<T, StoreError>, is_patient: bool) -> Option<Result<T, StoreError>> {
-    match answer {
-        Err(StoreError::Unreachable { .. }) if is_patient => None,
-        answer => Some(answer),
-    }
+/// Whether a patient caller should retry.
+fn is_unreachable<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unreachable { .. }))
+}
+
+/// Reports a failed call and waits before the next try.
+async fn pause(operation: &'static str) {
+    warn!(operation, "the store is unreachable; retrying");
+    sleep(PAUSE).await;
 }
 
 /// A function of its own so that reference arguments are copied and values cloned by the same expression.
@@ -102,79 +111,123 @@ fn again<T: Clone>(argument: &T) -> T {
 
 /// The conflict to report for a commit of unknown fate, if the change replaces a row: had it been written, the row's
 /// version would have changed.
-fn overtaken(change: &Change) -> Option<Conflict> {
+fn version_conflict(change: &Change) -> Option<Conflict> {
     let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
     let (kind, key) = record_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
 
-/// Forwards every call of the trait. A call that the trait has and this list lacks does not compile.
-macro_rules! handed_on {
+/// Calls the backend once, inside a span, and records how long it took.
+macro_rules! observed {
+    ($self:ident, $name:ident, $store:ident => $call:expr) => {{
+        let call = Call::start(concat!("store.", stringify!($name)), &$self.latencies.$name);
+        let span = debug_span!(concat!("store.", stringify!($name)), rows = Empty, duration_ms = Empty);
+        let result = async {
+            match &$self.kind {
+                Kind::Sqlite($store) => $call.await,
+                Kind::Postgres($store) => $call.await,
+            }
+        }
+        .instrument(span.clone())
+        .await;
+        call.finish(&span, &result);
+        result
+    }};
+}
+
+impl Store {
+    /// See [`Backend::commit`].
+    pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
+        if !self.is_patient {
+            return observed!(self, commit, store => store.commit(change));
+        }
+        loop {
+            let result = observed!(self, commit, store => store.commit(change.clone()));
+            match result {
+                Err(StoreError::CommitUnknown { detail }) => {
+                    warn!(detail, "the fate of a commit is unknown");
+                    let conflict = version_conflict(&change).map(Commit::Conflict);
+                    return conflict.ok_or(StoreError::CommitUnknown { detail });
+                }
+                Err(StoreError::Unreachable { .. }) => pause("store.commit").await,
+                result => return result,
+            }
+        }
+    }
+
+    /// See [`Backend::claim`].
+    pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
+        match observed!(self, claim, store => store.claim(request)) {
+            // Nothing was claimed, or the claim is unknown: in that case the lease expires and the task becomes ready
+            // again.
+            Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {
+                Ok(Vec::new())
+            }
+            result => result,
+        }
+    }
+
+    /// The channel to logs on other machines; `None` for a store of one machine.
+    pub fn log_channel(&self) -> Option<LogChannel> {
+        match &self.kind {
+            Kind::Sqlite(_) => None,
+            Kind::Postgres(store) => Some(store.log_channel()),
+        }
+    }
+
+    /// See [`Backend::subscribe`].
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        match &self.kind {
+            Kind::Sqlite(store) => store.subscribe(),
+            Kind::Postgres(store) => store.subscribe(),
+        }
+    }
+
+    /// How long the calls made so far took, for every operation that was called. Shared by all clones.
+    pub fn latency(&self) -> Vec<OperationLatency> {
+        self.latencies.snapshot()
+    }
+}
+
+/// Forwards calls to the backend, and gives each a histogram.
+macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
         impl Store {
-            $(pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
-                loop {
-                    let answer = match &self.kind {
-                        Kind::Sqlite(store) => store.$name($(again(&$argument)),*).await,
-                        Kind::Postgres(store) => store.$name($(again(&$argument)),*).await,
-                    };
-                    match heard(answer, self.is_patient) {
-                        Some(answer) => return answer,
-                        None => sleep(PAUSE).await,
-                    }
-                }
-            })*
-
-            pub async fn commit(&self, change: Change) -> Result<Commit, StoreError> {
-                loop {
-                    let answer = match &self.kind {
-                        Kind::Sqlite(store) => store.commit(change.clone()).await,
-                        Kind::Postgres(store) => store.commit(change.clone()).await,
-                    };
-                    match heard(answer, self.is_patient) {
-                        Some(Err(StoreError::CommitUnknown { detail })) if self.is_patient => {
-                            let conflict = overtaken(&change).map(Commit::Conflict);
-                            return conflict.ok_or(StoreError::CommitUnknown { detail });
+            $(
+                #[doc = concat!("See [`Backend::", stringify!($name), "`].")]
+                pub async fn $name(&self, $($argument: $kind),*) -> Result<$answer, StoreError> {
+                    loop {
+                        let result = observed!(self, $name, store => store.$name($(again(&$argument)),*));
+                        if !(self.is_patient && is_unreachable(&result)) {
+                            return result;
                         }
-                        Some(answer) => return answer,
-                        None => sleep(PAUSE).await,
+                        pause(concat!("store.", stringify!($name))).await;
                     }
                 }
-            }
+            )*
+        }
 
-            pub async fn claim(&self, request: ClaimRequest) -> Result<Vec<ClaimedTask>, StoreError> {
-                let answer = match &self.kind {
-                    Kind::Sqlite(store) => store.claim(request).await,
-                    Kind::Postgres(store) => store.claim(request).await,
-                };
-                match answer {
-                    // Nothing was claimed, or the claim is unknown: in that case the lease expires and the task
-                    // becomes ready again.
-                    Err(StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. }) if self.is_patient => {
-                        Ok(Vec::new())
-                    }
-                    answer => answer,
-                }
-            }
+        #[derive(Default)]
+        struct Latencies {
+            commit: Histogram,
+            claim: Histogram,
+            $($name: Histogram,)*
+        }
 
-            pub fn log_channel(&self) -> Option<LogChannel> {
-                match &self.kind {
-                    Kind::Sqlite(_) => None,
-                    Kind::Postgres(store) => Some(store.log_channel()),
-                }
-            }
-
-            pub fn subscribe(&self) -> watch::Receiver<u64> {
-                match &self.kind {
-                    Kind::Sqlite(store) => store.subscribe(),
-                    Kind::Postgres(store) => store.subscribe(),
-                }
+        impl Latencies {
+            fn snapshot(&self) -> Vec<OperationLatency> {
+                let all = [
+                    self.commit.snapshot("commit"),
+                    self.claim.snapshot("claim"),
+                    $(self.$name.snapshot(stringify!($name)),)*
+                ];
+                all.into_iter().filter(|latency| latency.count > 0).collect()
             }
         }
     };
 }
 
-handed_on! {
+forward! {
     fn now() -> Timestamp;
     fn renew(worker: &str, attempts: &[AttemptId], lease_ms: i64) -> Vec<AttemptId>;
     fn leases() -> Vec<Lease>;

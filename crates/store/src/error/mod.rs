@@ -13,7 +13,7 @@ pub enum StoreError {
     Damaged { path: PathBuf, detail: String },
     #[error("{path} is not a Baton store: {detail}")]
     NotAStore { path: PathBuf, detail: String },
-    #[error("{path} is in use: a Baton has it open")]
+    #[error("{path} is in use by another Baton process")]
     InUse { path: PathBuf },
     /// The database of another program, opened for reading.
     #[error("{path} cannot be read: {detail}")]
@@ -22,18 +22,18 @@ pub enum StoreError {
     Newer { place: String, found: i64, known: i64 },
     #[error("{path} cannot be written: {detail}")]
     ReadOnly { path: PathBuf, detail: String },
-    #[error("no space is left for {path}")]
+    #[error("no space left to write {path}")]
     DiskFull { path: PathBuf },
-    #[error("{path} is busy: another program has held it for {waited_ms} ms")]
+    #[error("{path} is busy: another program has locked it for {waited_ms} ms")]
     Busy { path: PathBuf, waited_ms: u64 },
     #[error("PostgreSQL cannot be reached: {detail}")]
     Unreachable { detail: String },
     /// The connection broke during COMMIT. The change may or may not have been written; the versions of its rows
     /// tell.
-    #[error("the connection broke before the answer came: {detail}")]
+    #[error("the connection broke during a commit: {detail}")]
     CommitUnknown { detail: String },
     /// A stored row cannot be decoded.
-    #[error("a stored {kind} does not read back ({key}): {detail}")]
+    #[error("cannot decode the stored {kind} {key}: {detail}")]
     BadRow { kind: RecordKind, key: String, detail: String },
     #[error("the store is closed")]
     Closed,
@@ -59,33 +59,41 @@ impl StoreError {
                 path.display()
             ),
             Self::NotAStore { .. } => {
-                "choose another folder with --state-dir, or another name with --namespace".to_owned()
+                "choose another directory with --state-dir, or another name with --namespace".to_owned()
             }
             Self::InUse { .. } => {
-                "end it first (Ctrl-C where baton up runs), or choose another --namespace".to_owned()
+                "stop it first (Ctrl-C where baton up runs), or choose another --namespace".to_owned()
             }
             Self::Unreadable { path, .. } => {
-                format!("check that {} is the file you mean and that you may read it", path.display())
+                format!(
+                    "check that {} is the right file and that you have permission to read it",
+                    path.display()
+                )
             }
             Self::Newer { .. } => {
                 "run the newer Baton, or restore a backup made before the upgrade".to_owned()
             }
             Self::ReadOnly { path, .. } => {
-                format!("make {} and its folder writable, or choose another with --state-dir", path.display())
+                format!(
+                    "make {} and its directory writable, or choose another with --state-dir",
+                    path.display()
+                )
             }
             Self::DiskFull { .. } => {
                 "free some space and try again; nothing that was acknowledged is lost".to_owned()
             }
-            Self::Busy { .. } => "find who holds it (for example: fuser -v FILE) and try again".to_owned(),
+            Self::Busy { .. } => {
+                "find the process that holds it (for example: fuser -v FILE) and try again".to_owned()
+            }
             Self::Unreachable { .. } => {
-                "check the address given with --store and that the server runs".to_owned()
+                "check the address given with --store and that the server is running".to_owned()
             }
             Self::CommitUnknown { .. } => "read the rows again before repeating the change".to_owned(),
             Self::BadRow { .. } => {
-                "the row was damaged or written by hand; restore it from a backup".to_owned()
+                "the row is corrupt or was edited by hand; restore it from a backup".to_owned()
             }
             Self::Closed => "open the store again".to_owned(),
-            Self::Backend { .. } => "this is unexpected; the log has the details".to_owned(),
+            Self::Backend { .. } => "this is unexpected; see the log for details".to_owned(),
         }
     }
 }

@@ -21,27 +21,28 @@ pub enum Commit {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// The row was changed or created since it was read, or does not exist.
-    #[error("{kind} {key} is not as it was read (wanted {expected:?}, found {found:?})")]
+    #[error("{kind} {key} changed since it was read (expected {expected:?}, found {found:?})")]
     Moved { kind: RecordKind, key: String, expected: Guard, found: Option<u64> },
-    #[error("{task} cannot wait on {on}: there is no such task")]
+    #[error("{task} cannot depend on {on}: there is no such task")]
     UnknownDependency { task: TaskId, on: TaskId },
     /// Starts and ends with the same task.
-    #[error("these tasks would wait on one another: {}", path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → "))]
+    #[error("these tasks would depend on one another: {}", path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → "))]
     Cycle { path: Vec<TaskId> },
 }
 
 explained! { Conflict {
     Self::Moved { .. } => Explanation {
         code: "moved",
-        means: "Somebody else changed the same thing between reading and writing it.",
-        cause: "Two commands, or a command and the engine, wanted the same task at the same moment. Nothing was written.",
-        next: "Try again; what is decided then is decided on what is there now.",
+        means: "The same record was changed between reading and writing it.",
+        cause: "Two commands, or a command and the engine, changed the same task at the same time. Nothing was \
+                written.",
+        next: "Try again; the decision is then made on the current state.",
     },
     Self::UnknownDependency { .. } => Explanation {
         code: "unknown_dependency",
-        means: "A task was to wait on one that does not exist.",
-        cause: "The id behind `--after` is mistyped, or belongs to another repository or namespace.",
-        next: "`baton task list` shows the ids; the beginning of one is enough.",
+        means: "A task cannot depend on one that does not exist.",
+        cause: "The id after `--after` is mistyped, or belongs to another repository or namespace.",
+        next: "`baton task list` shows the ids; a unique prefix is enough.",
     },
     Self::Cycle { .. } => CIRCLE,
 } }

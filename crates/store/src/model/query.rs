@@ -78,9 +78,9 @@ pub struct BadCursor(String);
 impl BadCursor {
     pub const EXPLAINED: Explanation = Explanation {
         code: "bad_cursor",
-        means: "What was given as a place in a list is none.",
-        cause: "A cursor is what the previous page of the same list gave as `next_cursor`; it is not made by hand.",
-        next: "Begin without one, and take each next one from the answer.",
+        means: "The cursor is not valid.",
+        cause: "A cursor is the `next_cursor` of the previous page of the same list; it cannot be made by hand.",
+        next: "Start without a cursor, and take each next one from the response.",
     };
 }
 

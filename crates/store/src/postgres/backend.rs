@@ -93,7 +93,7 @@ impl PostgresStore {
 
 impl Backend for PostgresStore {
     async fn now(&self) -> Answer<Timestamp> {
-        let rows = self.query("asking for the time", candidates::NOW, &[]).await?;
+        let rows = self.query("reading the time", candidates::NOW, &[]).await?;
         Ok(rows.first().map_or(Timestamp::from_ms(0), |row| timestamp(row, 0)))
     }
 
@@ -135,7 +135,7 @@ impl Backend for PostgresStore {
 
     async fn beat(&self, worker: &Worker) -> Answer<()> {
         let body = columns::body(RecordKind::Worker, worker)?;
-        self.query("noting a worker", BEAT, &[&worker.name, &body]).await.map(drop)
+        self.query("recording a heartbeat", BEAT, &[&worker.name, &body]).await.map(drop)
     }
 
     async fn workers(&self) -> Answer<Vec<Sighting>> {
@@ -158,7 +158,7 @@ impl Backend for PostgresStore {
 
     async fn unlock(&self, name: &str, holder: &str) -> Answer<()> {
         let sql = "DELETE FROM locks WHERE name = $1 AND holder = $2";
-        self.query("letting a lock go", sql, &[&name, &holder]).await.map(drop)
+        self.query("releasing a lock", sql, &[&name, &holder]).await.map(drop)
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {

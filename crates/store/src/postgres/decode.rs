@@ -106,7 +106,7 @@ pub(crate) fn version(row: &Row, column: usize) -> u64 {
 
 pub(crate) fn task_id(text: &str) -> Result<TaskId, PostgresFault> {
     text.parse().map_err(|_| {
-        let detail = "this is no task id".to_owned();
+        let detail = "not a task id".to_owned();
         PostgresFault::Final(StoreError::BadRow { kind: RecordKind::Task, key: text.to_owned(), detail })
     })
 }

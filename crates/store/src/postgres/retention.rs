@@ -17,8 +17,7 @@ const PRUNE: &str = "WITH old AS MATERIALIZED (
 
 pub(super) async fn prune(pool: &Pool, retention: &EventRetention) -> Result<PruneResult, StoreError> {
     let rows_max = i64::from(retention.rows_max);
-    let rows =
-        pool.query("forgetting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
+    let rows = pool.query("deleting old events", PRUNE, &[&retention.events_before.ms(), &rows_max]).await?;
     let events = count(rows.first());
     Ok(PruneResult { events, is_more: events > 0 && events == u64::from(retention.rows_max) })
 }

@@ -52,7 +52,7 @@ impl Maintenance {
             }
             for sql in SWEEP {
                 // Not the owner, or the server is unreachable: autovacuum will do it.
-                if pool.run("sweeping", sql).await.is_err() {
+                if pool.run("vacuuming", sql).await.is_err() {
                     break;
                 }
             }
@@ -70,7 +70,7 @@ pub(super) async fn free(
     loop {
         // Most checks find nothing and do not justify a connection of their own: with a hundred processes the server
         // would open twenty per second.
-        let is_left = pool.query("looking for dependents to free", LEFT, &[]).await;
+        let is_left = pool.query("looking for dependents to unblock", LEFT, &[]).await;
         if is_left.is_ok_and(|left| !left.is_empty()) {
             // After an error the rest is still recorded and is retried at the next check.
             let _ = unblock::run(&connector, &closing).await;

@@ -87,7 +87,7 @@ impl Backend for SqliteStore {
     async fn beat(&self, worker: &Worker) -> Answer<()> {
         let worker = worker.clone();
         let work = move |tx: &mut Transaction<'_>| write::workers::beat(tx, &worker).map(WriteOutcome::Keep);
-        self.0.writer.write("noting a worker", work).await
+        self.0.writer.write("recording a heartbeat", work).await
     }
 
     async fn workers(&self) -> Answer<Vec<Sighting>> {
@@ -113,7 +113,7 @@ impl Backend for SqliteStore {
         let work = move |tx: &mut Transaction<'_>| {
             write::workers::unlock(tx, &name, &holder).map(WriteOutcome::Keep)
         };
-        self.0.writer.write("letting a lock go", work).await
+        self.0.writer.write("releasing a lock", work).await
     }
 
     async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {
@@ -178,11 +178,11 @@ impl Backend for SqliteStore {
     }
 
     async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
-        self.0.readers.read("reading what is ready", move |conn| read::graph::ready(conn, limit)).await
+        self.0.readers.read("reading ready tasks", move |conn| read::graph::ready(conn, limit)).await
     }
 
     async fn ready_count(&self) -> Answer<u64> {
-        self.0.readers.read("reading what is ready", read::graph::ready_count).await
+        self.0.readers.read("reading ready tasks", read::graph::ready_count).await
     }
 
     async fn tasks_by_ids(&self, ids: &[TaskId]) -> Answer<Vec<Stored<Task>>> {
@@ -375,7 +375,7 @@ impl Backend for SqliteStore {
         let key = account.key();
         let sql = "SELECT version, body FROM spendings WHERE account = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Spending, &key);
-        self.0.readers.read("reading what was used", read).await
+        self.0.readers.read("reading spending", read).await
     }
 
     async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
@@ -441,7 +441,7 @@ impl Backend for SqliteStore {
         let found = found.await?;
         let is_more = found.len() >= retention.rows_max as usize;
         let work = move |tx: &mut Transaction<'_>| write::history::forget(tx, &found).map(WriteOutcome::Keep);
-        let events = self.0.writer.write("removing old events", work).await?;
+        let events = self.0.writer.write("deleting old events", work).await?;
         Ok(PruneResult { events, is_more })
     }
 

@@ -119,7 +119,7 @@ fn the_right_authority_is_trusted_and_no_other() {
         }
 
         let told = place.refused("localhost", "sslmode=verify-full&sslrootcert={folder}/others.crt").await;
-        assert!(told.contains("is not signed by the one in") && told.contains("others.crt"), "{told}");
+        assert!(told.contains("is not signed by the CA in") && told.contains("others.crt"), "{told}");
         let told = place.refused("localhost", "sslmode=require&sslrootcert={folder}/others.crt").await;
         assert!(told.contains("is not signed by"), "an authority that is named is asked: {told}");
         let told = place.refused("127.0.0.1", "sslmode=verify-full&sslrootcert={folder}/ours.crt").await;
@@ -165,7 +165,7 @@ async fn a_client_shows_a_certificate(place: &Encrypted) {
     place.owner().await.batch_execute("CREATE ROLE carded LOGIN SUPERUSER").await.unwrap();
     set_mode(&key, 0o644);
     let told = open().await.map(drop).unwrap_err().to_string();
-    assert!(told.contains("can be read by others"), "{told}");
+    assert!(told.contains("is readable by others"), "{told}");
     set_mode(&key, 0o600);
     let store = open().await.unwrap();
     store.now().await.unwrap();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::time::Instant;
 
 use baton_core::change::{Change, Stored};
 use baton_core::command::{Command, Context, Fresh};
@@ -14,6 +15,7 @@ use baton_core::task::Task;
 use baton_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::call::report_transaction;
 use crate::error::StoreError;
 use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::lease::Lease;
@@ -110,8 +112,8 @@ impl Claimer {
                 conn.run(DOING, "ROLLBACK").await?;
             }
         }
-        let acquired = (!holds_slot).then(|| self.slot.lock_name().to_owned());
-        let seen = shares::read(conn, acquired, requests, &fit).await?;
+        let lock = (!holds_slot).then(|| self.slot.lock_name().to_owned());
+        let seen = shares::read(conn, lock, requests, &fit).await?;
         self.has_own_limits = seen.has_own_limits;
         Ok(seen)
     }
@@ -135,11 +137,13 @@ impl Claimer {
     }
 
     async fn claim_with_retry(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Reply>, StoreError> {
+        let started = Instant::now();
         loop {
             let (conn, holds_slot) = self.slot.connection().await?;
             match self.try_claim(&conn, holds_slot, requests).await {
                 Ok(answers) => {
                     self.slot.release(conn);
+                    report_transaction(DOING, requests.len(), started.elapsed());
                     return Ok(answers);
                 }
                 Err(failed) => self.slot.roll_back(conn, failed).await?,

@@ -46,7 +46,7 @@ const CANDIDATES: &str = "SELECT c.* FROM
         ORDER BY r.rank, r.created_ms, r.id LIMIT u.wanted FOR UPDATE OF t SKIP LOCKED
     ) AS c";
 
-const DOING: &str = "looking for work by whose it is";
+const DOING: &str = "looking for work by share";
 
 /// The request's limits combined with those set on projects.
 pub(crate) fn capacity(request: &ClaimRequest, own: &BTreeMap<ProjectId, u32>) -> Capacity {

@@ -10,6 +10,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Connection, Row, Socket, Statement};
+use tracing::warn;
 
 use crate::error::StoreError;
 use crate::model::progress::{ProgressListener, ProgressStage};
@@ -75,7 +76,7 @@ impl Connector {
         let (words, address) = TlsOptions::take(&options.url).map_err(unreachable)?;
         let tls = Tls::new(&words).map_err(unreachable)?;
         let mut config = Config::from_str(&address).map_err(|error| StoreError::Unreachable {
-            detail: format!("the address does not read as one of PostgreSQL's: {}", describe(&error)),
+            detail: format!("invalid PostgreSQL address: {}", describe(&error)),
         })?;
         password::find(&mut config, words.passfile, |name| std::env::var(name).ok()).map_err(unreachable)?;
         // PostgreSQL does not encrypt Unix sockets.
@@ -165,6 +166,9 @@ impl Connector {
             if is_hopeless || started.elapsed() + backoff > self.patience {
                 return Err(StoreError::Unreachable { detail: describe(&error) });
             }
+            if backoff == BACKOFF_FIRST {
+                warn!(error = describe(&error), "cannot connect to PostgreSQL; retrying");
+            }
             progress.report(ProgressStage::Reaching);
             sleep(backoff).await;
             backoff = (backoff * 2).min(BACKOFF_MAX);
@@ -187,7 +191,7 @@ pub(crate) fn schema_name(namespace: &str) -> Result<String, StoreError> {
         Err(StoreError::Backend {
             doing: "choosing the namespace",
             detail: format!(
-                "{namespace:?} is none; use lower-case letters, digits and _, at most {NAMESPACE_LEN_MAX}"
+                "{namespace:?} is not a valid namespace; use lower-case letters, digits and _, at most {NAMESPACE_LEN_MAX}"
             ),
         })
     }

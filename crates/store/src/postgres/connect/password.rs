@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<String, String> {
         ));
     }
     if !about.is_file() || about.len() > FILE_BYTES_MAX {
-        return Err(format!("{} is no password file", path.display()));
+        return Err(format!("{} is not a password file", path.display()));
     }
     std::fs::read_to_string(path).map_err(failed)
 }

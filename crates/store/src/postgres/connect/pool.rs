@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
+use tracing::{debug, warn};
 
 use crate::error::StoreError;
 use crate::postgres::connect::connector::{Connector, Params, PgConnection};
@@ -50,9 +51,12 @@ impl Pool {
                 Err(fault) => fault,
             };
             match fault {
-                PostgresFault::Broken(_) | PostgresFault::Retry(_)
-                    if started.elapsed() < self.connector.patience() =>
-                {
+                PostgresFault::Broken(detail) if started.elapsed() < self.connector.patience() => {
+                    warn!(doing, detail, "the connection to PostgreSQL broke; reconnecting");
+                    sleep(PAUSE).await;
+                }
+                PostgresFault::Retry(detail) if started.elapsed() < self.connector.patience() => {
+                    debug!(doing, detail, "retrying a statement");
                     sleep(PAUSE).await;
                 }
                 fault @ (PostgresFault::Broken(_) | PostgresFault::Retry(_) | PostgresFault::Final(_)) => {

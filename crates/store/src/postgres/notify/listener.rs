@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
+use tracing::warn;
 
 use crate::postgres::connect::connector::Connector;
 use crate::postgres::notify::feed::CommitFeed;
@@ -31,6 +32,7 @@ pub(crate) async fn listen(
             _ = closing.changed() => return,
             was_up = listen_once(&connector, &feed, &logs) => {
                 if was_up {
+                    warn!("the connection for notifications broke; reconnecting");
                     backoff = BACKOFF_FIRST;
                 }
             }

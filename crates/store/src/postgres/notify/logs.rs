@@ -93,7 +93,7 @@ impl LogChannel {
         let params: crate::postgres::connect::connector::Params<'_> =
             &[&watch.id, &attempt, &wanted, &lasts_ms, &WATCHES_MAX, &self.channel];
         if self.pool.query("watching a log", &sql, params).await?.is_empty() {
-            let detail = format!("{WATCHES_MAX} logs are being watched already");
+            let detail = format!("there are already {WATCHES_MAX} watches");
             return Err(StoreError::Backend { doing: "watching a log", detail });
         }
         Ok(())

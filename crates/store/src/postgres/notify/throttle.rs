@@ -56,5 +56,5 @@ pub(crate) async fn announce(connector: &Connector, pool: &Pool, feed: &CommitFe
     let Some(seq) = feed.unannounced() else { return };
     let (seq, channel) = (i64::try_from(seq).unwrap_or(i64::MAX), connector.schema());
     // If the server is unreachable, the other processes poll.
-    let _ = timeout(PATIENCE, pool.query("telling of commits", TELL, &[&seq, &channel])).await;
+    let _ = timeout(PATIENCE, pool.query("announcing commits", TELL, &[&seq, &channel])).await;
 }

@@ -17,7 +17,7 @@ const MIGRATIONS: &[&str] = &[
 /// The SQLSTATE for insufficient privileges, as it ends a message.
 const MAY_NOT: &str = "(42501)";
 
-const DOING: &str = "bringing the schema up to date";
+const DOING: &str = "migrating the schema";
 
 /// Creates or migrates the schema. Processes that start at the same time wait here.
 pub(crate) async fn migrate(connector: &Connector, progress: &ProgressListener) -> Result<(), StoreError> {
@@ -25,7 +25,7 @@ pub(crate) async fn migrate(connector: &Connector, progress: &ProgressListener) 
     run(connector, &conn, progress).await.map_err(|fault| match fault.into_error(DOING) {
         StoreError::Backend { doing, detail } if detail.ends_with(MAY_NOT) => {
             let detail = format!(
-                "{detail}; this role works with the tables and does not own them. Let their owner do it: \
+                "{detail}; this role does not own the tables. Run this as their owner: \
                  baton store init --store postgres://OWNER@HOST/{}",
                 connector.database()
             );

@@ -28,26 +28,28 @@ pub fn setup_sql(names: &SetupNames) -> Result<String, StoreError> {
     }
     let SetupNames { database, owner, role, .. } = names;
     if owner == role {
-        let detail = format!("{owner} cannot both own the tables and work with them; name two roles");
-        return Err(StoreError::Backend { doing: "writing the SQL", detail });
+        let detail = format!(
+            "{owner} cannot be both the owner of the tables and the role that uses them; name two roles"
+        );
+        return Err(StoreError::Backend { doing: "generating the SQL", detail });
     }
     Ok(format!(
-        r#"-- Baton on PostgreSQL: a database, a schema and two roles, each with as little as will do.
--- Once, as somebody who may make roles and databases:
+        r#"-- Baton on PostgreSQL: a database, a schema and two roles with the least privileges they need.
+-- Run once, as a role that may create roles and databases:
 --
 --     baton store init --print-sql | psql -v ON_ERROR_STOP=1 postgres
 --
--- Run again, it changes nothing. Then give both roles a password (\password {role}) or a line in pg_hba.conf, and let
--- the owner make the tables; so again whenever a newer Baton says that they have to be brought up to date:
+-- Running it again changes nothing. Then give both roles a password (\password {role}) or a line in pg_hba.conf, and
+-- create the tables as the owner. Repeat that whenever a newer Baton asks for a migration:
 --
 --     baton store init --store postgres://{owner}@HOST/{database}
 --
--- Every day: baton up --store postgres://{role}@HOST/{database}
+-- Daily use: baton up --store postgres://{role}@HOST/{database}
 
--- Owns the tables and changes them.
+-- Owns and migrates the tables.
 SELECT 'CREATE ROLE "{owner}" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
     WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{owner}') \gexec
--- Reads and writes rows, and does nothing else.
+-- Reads and writes rows only.
 SELECT 'CREATE ROLE "{role}" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
     WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') \gexec
 
@@ -63,7 +65,7 @@ GRANT USAGE ON SCHEMA "{schema}" TO "{role}";
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{role}";
 ALTER DEFAULT PRIVILEGES FOR ROLE "{owner}" IN SCHEMA "{schema}"
     GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO "{role}";
--- Since PostgreSQL 17 the sweeping of small tables can be allowed too; before, the server's own vacuum does it.
+-- From PostgreSQL 17 on this role may also vacuum small tables; before that, autovacuum does it.
 SELECT 'ALTER DEFAULT PRIVILEGES FOR ROLE "{owner}" IN SCHEMA "{schema}" GRANT MAINTAIN ON TABLES TO "{role}"'
     WHERE current_setting('server_version_num')::int >= 170000 \gexec
 "#
@@ -78,9 +80,9 @@ fn check(name: &str) -> Result<(), StoreError> {
         return Ok(());
     }
     let detail = format!(
-        "{name:?} cannot be a name here; use lower-case letters, digits and _, a letter first, at most {NAME_LEN_MAX}"
+        "{name:?} is not a valid name; use lower-case letters, digits and _, starting with a letter, at most {NAME_LEN_MAX}"
     );
-    Err(StoreError::Backend { doing: "writing the SQL", detail })
+    Err(StoreError::Backend { doing: "generating the SQL", detail })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const DEPENDENTS_MAX: i64 = 250;
 /// Between batches, so that others waiting for the rows go first.
 const PAUSE: Duration = Duration::from_millis(1);
 
-const DOING: &str = "freeing dependents";
+const DOING: &str = "unblocking dependents";
 
 /// Locks dependents in id order before changing any. Those up to `$3` are already unblocked and are skipped, since
 /// scanning them again would cost more with every batch. Returns how many there were, and the last.

@@ -3,10 +3,12 @@
 //! Changes in a batch share its round trips and its flush to disk.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use baton_core::change::Change;
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use crate::call::report_transaction;
 use crate::error::StoreError;
 use crate::model::commit::{Commit, Conflict};
 use crate::postgres::connect::connector::{Connector, PgConnection};
@@ -106,11 +108,13 @@ impl Committer {
 
     /// Retries until the batch is written or rejected, its fate is unknown, or a retry makes no sense.
     async fn commit_with_retry(&mut self, changes: &[&Change]) -> Result<Vec<Commit>, StoreError> {
+        let started = Instant::now();
         loop {
             let (conn, holds_slot) = self.slot.connection().await?;
             match self.try_commit(&conn, holds_slot, changes).await {
                 Ok(answers) => {
                     self.slot.release(conn);
+                    report_transaction(DOING, changes.len(), started.elapsed());
                     return Ok(answers);
                 }
                 Err(failed) => self.slot.roll_back(conn, failed).await?,
@@ -126,8 +130,8 @@ impl Committer {
     ) -> Result<Vec<Commit>, CommitFailure> {
         let schema = self.slot.schema();
         let is_searching = !changes.iter().all(|change| batch::is_self_contained(change));
-        let acquired = is_searching.then(|| edges::edge_lock_name(schema));
-        let known = LockSet::new(changes.iter().copied()).lock(conn, has_begun, acquired).await?;
+        let edge_lock = is_searching.then(|| edges::edge_lock_name(schema));
+        let known = LockSet::new(changes.iter().copied()).lock(conn, has_begun, edge_lock).await?;
         let mut batch = WriteBatch::new(known);
         let mut verdicts: Vec<Result<usize, Conflict>> = Vec::with_capacity(changes.len());
         for change in changes {
@@ -157,11 +161,11 @@ impl Committer {
             return Ok(verdicts.into_iter().map(|verdict| answer(verdict, 0)).collect());
         }
         let written = commit::finish(pipeline, batch.known(), &batch.writes, schema).await?;
-        self.tell(&written, batch.writes.events.len());
+        self.announce(&written, batch.writes.events.len());
         Ok(verdicts.into_iter().map(|verdict| answer(verdict, written.seq_before)).collect())
     }
 
-    fn tell(&self, written: &CommitResult, events: usize) {
+    fn announce(&self, written: &CommitResult, events: usize) {
         self.feed.note_commit(written.seq_before + events as u64, written.is_announced);
         if written.is_unblocking {
             self.unblocking.notify_one();

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+use tracing::{debug, warn};
 
 use crate::error::StoreError;
 use crate::postgres::connect::connector::{Connector, PgConnection};
@@ -137,10 +138,16 @@ impl WriterSlot {
             self.conn = Some(conn);
         }
         let error = match failed {
-            CommitFailure::Unsent(PostgresFault::Broken(_) | PostgresFault::Retry(_))
-            | CommitFailure::Sent(PostgresFault::Retry(_))
+            CommitFailure::Unsent(PostgresFault::Broken(detail)) if self.tries < TRIES_MAX => {
+                warn!(doing = self.doing, detail, "the connection to PostgreSQL broke; reconnecting");
+                sleep(PAUSE * self.tries).await;
+                return Ok(());
+            }
+            CommitFailure::Unsent(PostgresFault::Retry(detail))
+            | CommitFailure::Sent(PostgresFault::Retry(detail))
                 if self.tries < TRIES_MAX =>
             {
+                debug!(doing = self.doing, tries = self.tries, detail, "retrying a transaction");
                 sleep(PAUSE * self.tries).await;
                 return Ok(());
             }

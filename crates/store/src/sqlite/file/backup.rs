@@ -18,7 +18,8 @@ const STEP_PAGES: i32 = 1_000;
 /// copy gets its final name once it is complete and on disk.
 pub(crate) fn backup(conn: &Connection, to: &Path, progress: &ProgressListener) -> Result<(), SqliteFault> {
     if let Some(folder) = parent_dir(to) {
-        fs::create_dir_all(folder).map_err(|error| io_error(&error, folder, "making the backup's folder"))?;
+        fs::create_dir_all(folder)
+            .map_err(|error| io_error(&error, folder, "creating the backup's directory"))?;
     }
     let making = sibling(to, ".making");
     // Left over from an interrupted backup.

@@ -22,7 +22,7 @@ impl StoreLock {
     pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = parent_dir(path) {
             fs::create_dir_all(folder)
-                .map_err(|error| io_error(&error, folder, "making the store's folder"))?;
+                .map_err(|error| io_error(&error, folder, "creating the store's directory"))?;
         }
         let sibling = sibling(path, "-lock");
         let failed = |error: &_| io_error(error, path, "locking the store");

@@ -42,7 +42,7 @@ pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreL
         Ok(true) => {}
         Ok(false) if lock.is_first => make(path)?,
         Ok(false) => {
-            let detail = "the file is gone, but another program still has it open".to_owned();
+            let detail = "the file was deleted while another program has it open".to_owned();
             return Err(StoreError::Damaged { path: path.to_owned(), detail });
         }
         Err(error) => return Err(io_error(&error, path, "looking for the store")),
@@ -100,7 +100,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
         // Usually there is none.
         let _ = fs::remove_file(leftover);
     }
-    let failed = |fault: SqliteFault| fault.into_error(path, "making the store");
+    let failed = |fault: SqliteFault| fault.into_error(path, "creating the store");
     let mut conn = Connection::open(&making).map_err(|error| failed(error.into()))?;
     conn.pragma_update(None, "journal_mode", "wal").map_err(|error| failed(error.into()))?;
     migrate::migrate(&mut conn, &path.display().to_string()).map_err(failed)?;
@@ -148,7 +148,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     let file = File::open(path).map_err(|error| failed(&error))?;
     let len = file.metadata().map_err(|error| failed(&error))?.len();
     if len == 0 {
-        return Err(damaged("it is empty, and Baton never leaves an empty file".to_owned()));
+        return Err(damaged("it is empty".to_owned()));
     }
     let mut header = Vec::with_capacity(HEADER_BYTES);
     file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(|error| failed(&error))?;
@@ -158,7 +158,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     }
     let number = |at: usize| {
         let bytes = header.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
-        bytes.map(u32::from_be_bytes).ok_or_else(|| damaged("its header is cut off".to_owned()))
+        bytes.map(u32::from_be_bytes).ok_or_else(|| damaged("its header is truncated".to_owned()))
     };
     if number(68)? != APPLICATION_ID {
         let detail = "it is a SQLite file of another program".to_owned();
@@ -168,7 +168,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     let page_bytes = u64::from(number(16)? >> 16);
     let wanted = u64::from(number(28)?) * if page_bytes == 1 { 65_536 } else { page_bytes };
     if log_len(path) == 0 && len < wanted {
-        return Err(damaged(format!("it has {len} bytes of {wanted}")));
+        return Err(damaged(format!("it has {len} of {wanted} bytes")));
     }
     Ok(())
 }

@@ -8,11 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::Instant;
 
 use baton_core::time::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::watch;
+use tracing::warn;
 
+use crate::call::report_transaction;
 use crate::error::StoreError;
 use crate::sqlite::StoreClock;
 use crate::sqlite::fault::SqliteFault;
@@ -111,6 +114,7 @@ impl Writer {
         first: Box<dyn WriteJob>,
         waiting: &mut WriteQueue,
     ) -> FinishedBatch {
+        let started = Instant::now();
         let mut jobs = vec![first];
         let written = match self.write_together(tx, &mut jobs, waiting) {
             Ok(None) => {
@@ -130,6 +134,10 @@ impl Writer {
                 Some(error)
             }
         };
+        match &failure {
+            Some(error) => warn!(jobs = jobs.len(), %error, "transaction failed"),
+            None => report_transaction("writing", jobs.len(), started.elapsed()),
+        }
         FinishedBatch { jobs, failure }
     }
 

@@ -95,10 +95,10 @@ impl Tls {
     }
 
     fn told(&self, error: &rustls::Error, host: &str) -> String {
-        let authority = self.roots.as_ref().map_or_else(
-            || "one that is known here".to_owned(),
-            |path| format!("the one in {}", path.display()),
-        );
+        let authority = self
+            .roots
+            .as_ref()
+            .map_or_else(|| "a trusted CA".to_owned(), |path| format!("the CA in {}", path.display()));
         match error {
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
                 format!("the certificate of {host} is not signed by {authority}; check sslrootcert")
@@ -112,7 +112,7 @@ impl Tls {
             rustls::Error::InvalidCertificate(
                 CertificateError::Expired | CertificateError::ExpiredContext { .. },
             ) => format!("the certificate of {host} has expired"),
-            other => format!("no encrypted line to {host} could be made: {other}"),
+            other => format!("the TLS handshake with {host} failed: {other}"),
         }
     }
 }
@@ -133,7 +133,7 @@ fn verifier(options: &TlsOptions, provider: &Arc<CryptoProvider>) -> Result<Veri
         let _ = store.add(certificate);
     }
     if store.is_empty() {
-        return Err(format!("{} has no authority's certificate that can be used", path.display()));
+        return Err(format!("{} contains no usable CA certificate", path.display()));
     }
     let verifier = KnownAuthority::new(store, provider, needs_name)
         .map_err(|error| format!("{} cannot be used: {error}", path.display()))?;
@@ -154,7 +154,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?.collect();
     let found = found.map_err(|error| failed(&error))?;
-    if found.is_empty() { Err(format!("{} has no certificate in it", path.display())) } else { Ok(found) }
+    if found.is_empty() { Err(format!("{} contains no certificate", path.display())) } else { Ok(found) }
 }
 
 /// A key file others can read is refused, as libpq does.
@@ -163,7 +163,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
     let mode = fs::metadata(path).map_err(|error| failed(&error))?.permissions().mode();
     if mode & 0o077 != 0 {
         let path = path.display();
-        return Err(format!("{path} can be read by others; make it yours alone: chmod 600 {path}"));
+        return Err(format!("{path} is readable by others; fix it with: chmod 600 {path}"));
     }
     PrivateKeyDer::from_pem_file(path).map_err(|error| failed(&error))
 }

@@ -123,7 +123,7 @@ fn from_url(url: &str) -> Result<SplitAddress, String> {
 
 /// `%2F` → `/`
 fn unescaped(text: &str) -> Result<String, String> {
-    let bad = || "the address has a % that no two hex digits follow".to_owned();
+    let bad = || "the address has a % that is not followed by two hex digits".to_owned();
     let mut bytes = Vec::with_capacity(text.len());
     let mut left = text.bytes();
     while let Some(byte) = left.next() {
