@@ -17,13 +17,13 @@ const SLOW: Duration = Duration::from_millis(250);
 /// Operations that take as long as the store is large.
 const EXPECTED_SLOW: [&str; 2] = ["store.backup", "store.close"];
 
-pub(crate) struct Call<'h> {
+pub(crate) struct StoreCall<'h> {
     operation: &'static str,
     histogram: &'h Histogram,
     started: Instant,
 }
 
-impl<'h> Call<'h> {
+impl<'h> StoreCall<'h> {
     pub(crate) fn start(operation: &'static str, histogram: &'h Histogram) -> Self {
         Self { operation, histogram, started: Instant::now() }
     }

@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn rows_are_read_as_they_are_and_nothing_is_written() {
+    fn rows_are_read_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("other.db");
         fixture(
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_database_or_not_there_is_refused_by_name() {
+    fn a_missing_or_invalid_database_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.db");
         assert!(ExternalDatabase::open(&path).is_err());

@@ -32,7 +32,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, debug_span, warn};
 
 use crate::backend::Backend;
-use crate::call::Call;
+use crate::call::StoreCall;
 use crate::columns::record_key;
 use crate::error::StoreError;
 use crate::latency::{Histogram, OperationLatency};
@@ -53,14 +53,14 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub struct Store {
-    kind: Kind,
+    kind: AnyBackend,
     /// Calls retry for as long as the server is unreachable.
     is_patient: bool,
     latencies: Arc<Latencies>,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum AnyBackend {
     /// One file, for one machine.
     Sqlite(SqliteStore),
     /// A schema on a shared server, for many machines.
@@ -69,13 +69,13 @@ enum Kind {
 
 impl From<SqliteStore> for Store {
     fn from(store: SqliteStore) -> Self {
-        Self { kind: Kind::Sqlite(store), is_patient: false, latencies: Arc::default() }
+        Self { kind: AnyBackend::Sqlite(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
 impl From<PostgresStore> for Store {
     fn from(store: PostgresStore) -> Self {
-        Self { kind: Kind::Postgres(store), is_patient: false, latencies: Arc::default() }
+        Self { kind: AnyBackend::Postgres(store), is_patient: false, latencies: Arc::default() }
     }
 }
 
@@ -120,12 +120,12 @@ fn version_conflict(change: &Change) -> Option<Conflict> {
 /// Calls the backend once, inside a span, and records how long it took.
 macro_rules! observed {
     ($self:ident, $name:ident, $store:ident => $call:expr) => {{
-        let call = Call::start(concat!("store.", stringify!($name)), &$self.latencies.$name);
+        let call = StoreCall::start(concat!("store.", stringify!($name)), &$self.latencies.$name);
         let span = debug_span!(concat!("store.", stringify!($name)), rows = Empty, duration_ms = Empty);
         let result = async {
             match &$self.kind {
-                Kind::Sqlite($store) => $call.await,
-                Kind::Postgres($store) => $call.await,
+                AnyBackend::Sqlite($store) => $call.await,
+                AnyBackend::Postgres($store) => $call.await,
             }
         }
         .instrument(span.clone())
@@ -170,16 +170,16 @@ impl Store {
     /// The channel to logs on other machines; `None` for a store of one machine.
     pub fn log_channel(&self) -> Option<LogChannel> {
         match &self.kind {
-            Kind::Sqlite(_) => None,
-            Kind::Postgres(store) => Some(store.log_channel()),
+            AnyBackend::Sqlite(_) => None,
+            AnyBackend::Postgres(store) => Some(store.log_channel()),
         }
     }
 
     /// See [`Backend::subscribe`].
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         match &self.kind {
-            Kind::Sqlite(store) => store.subscribe(),
-            Kind::Postgres(store) => store.subscribe(),
+            AnyBackend::Sqlite(store) => store.subscribe(),
+            AnyBackend::Postgres(store) => store.subscribe(),
         }
     }
 

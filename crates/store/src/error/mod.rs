@@ -43,7 +43,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// The same error about `file`, for a check that ran on a temporary copy of it.
-    pub(crate) fn about(self, file: &std::path::Path) -> Self {
+    pub(crate) fn with_path(self, file: &std::path::Path) -> Self {
         let path = file.to_owned();
         match self {
             Self::Damaged { detail, .. } => Self::Damaged { path, detail },

@@ -80,8 +80,8 @@ impl PostgresStore {
         let committer = Committer::new(connector.clone(), feed.clone(), unblocking.clone());
         tasks.spawn(committer.run(commit_jobs));
         tasks.spawn(Claimer::new(connector.clone(), feed.clone(), upkeep.clone()).run(claim_jobs));
-        tasks.spawn(upkeep.sweep(pool.clone(), closing.subscribe()));
-        tasks.spawn(upkeep::free(connector.clone(), pool.clone(), unblocking, closing.subscribe()));
+        tasks.spawn(upkeep.vacuum(pool.clone(), closing.subscribe()));
+        tasks.spawn(upkeep::unblock(connector.clone(), pool.clone(), unblocking, closing.subscribe()));
         tasks.spawn(throttle::run(connector.clone(), pool.clone(), feed.clone(), closing.subscribe()));
         tasks.spawn(listener::listen(connector.clone(), feed.clone(), logs.clone(), closing.subscribe()));
 
@@ -110,7 +110,7 @@ impl PostgresStore {
         self.inner.senders.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)
     }
 
-    async fn shut(&self) {
+    async fn shut_down(&self) {
         drop(self.inner.senders.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.inner.closing.send_replace(true);
         let mut tasks = self.inner.tasks.lock().await;

@@ -17,7 +17,7 @@ const CLAIMS_BETWEEN_SWEEPS: usize = 5_000;
 /// How often to look for dependents left by a process that ended.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// SKIP_LOCKED, because another process may be vacuuming; TRUNCATE false, because shrinking the file would block
+/// `SKIP_LOCKED`, because another process may be vacuuming; TRUNCATE false, because shrinking the file would block
 /// claims.
 const SWEEP: &[&str] = &[
     "VACUUM (SKIP_LOCKED, TRUNCATE false, INDEX_CLEANUP on) ready",
@@ -36,7 +36,7 @@ pub(super) struct Maintenance {
 }
 
 impl Maintenance {
-    pub(super) fn claimed(&self, count: usize) {
+    pub(super) fn note_claims(&self, count: usize) {
         let before = self.claims.fetch_add(count, Ordering::Relaxed);
         if before / CLAIMS_BETWEEN_SWEEPS != (before + count) / CLAIMS_BETWEEN_SWEEPS {
             self.sweep.notify_one();
@@ -44,7 +44,7 @@ impl Maintenance {
     }
 
     /// Vacuums after every [`CLAIMS_BETWEEN_SWEEPS`] claims, until the store is closed.
-    pub(super) async fn sweep(self, pool: Arc<Pool>, mut closing: watch::Receiver<bool>) {
+    pub(super) async fn vacuum(self, pool: Arc<Pool>, mut closing: watch::Receiver<bool>) {
         loop {
             tokio::select! {
                 _ = closing.changed() => return,
@@ -61,7 +61,7 @@ impl Maintenance {
 }
 
 /// Unblocks dependents whenever a commit left some, and periodically looks for those other processes left.
-pub(super) async fn free(
+pub(super) async fn unblock(
     connector: Connector,
     pool: Arc<Pool>,
     unblocking: Arc<Notify>,

@@ -1,4 +1,4 @@
-//! The SQL that Baton prints, run on a real server: the roles it makes can do their work, and nothing beside it.
+//! Runs the SQL that Baton prints on a real server: the roles it creates can do their work and nothing else.
 
 use baton_core::time::Timestamp;
 use baton_store::model::query::EventRetention;
@@ -18,7 +18,7 @@ fn names(namespace: &str) -> SetupNames {
     }
 }
 
-/// The server all tests share, in another name and database.
+/// The shared server with another user and database.
 fn address(user: &str, database: &str) -> String {
     let shared = shared().unwrap();
     let host = shared.split(' ').find(|word| word.starts_with("host=")).unwrap_or_default().to_owned();
@@ -33,7 +33,7 @@ async fn denied(address: &str, sql: &str) -> String {
 }
 
 #[test]
-fn the_daily_role_does_its_work_and_nothing_else() {
+fn the_daily_role_has_least_privileges() {
     if let Some(reason) = missing() {
         println!("SKIPPED: {reason}");
         return;

@@ -1,4 +1,4 @@
-//! Watching a log across machines: two handles on one PostgreSQL, one that has the log and one that looks.
+//! Watching a log across machines: two handles on one PostgreSQL, one that has the log and one that watches.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn piece(from: u64, text: &str) -> LogPiece {
 }
 
 #[test]
-fn a_watch_is_heard_of_answered_and_gone() {
+fn a_watch_is_notified_answered_and_ended() {
     run(async {
         let place = Postgres::new();
         let (here, there) = (place.open().await, place.open().await);
@@ -53,9 +53,9 @@ fn a_watch_is_heard_of_answered_and_gone() {
     });
 }
 
-/// The line that hears of watches is made in the background, so one that is written meanwhile was told to nobody.
+/// The listening connection is opened in the background, so a watch written meanwhile is not notified.
 #[test]
-fn a_watch_written_while_a_store_is_being_opened_is_heard_of() {
+fn a_watch_written_during_open_is_noticed() {
     run(async {
         let place = Postgres::new();
         let looking = place.open().await.log_channel();

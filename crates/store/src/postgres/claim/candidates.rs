@@ -109,7 +109,7 @@ impl ClaimView {
     }
 
     /// Counts what is running again, now that the slot is held.
-    pub(crate) async fn reload_load(&mut self, conn: &PgConnection) -> Result<(), PostgresFault> {
+    pub(crate) async fn reload(&mut self, conn: &PgConnection) -> Result<(), PostgresFault> {
         let running = conn.query(DOING, RUNNING, &[&true]).await?;
         let unaccepted = conn.query(DOING, UNACCEPTED, &[&self.unaccepted_max]).await?;
         self.load = load(&running, &unaccepted)?;

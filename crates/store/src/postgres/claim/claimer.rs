@@ -42,11 +42,11 @@ const REQUESTS_MAX: usize = 256;
 
 const DOING: &str = "claiming";
 
-type Reply = Result<Vec<ClaimedTask>, StoreError>;
+type ClaimReply = Result<Vec<ClaimedTask>, StoreError>;
 
 pub(crate) struct ClaimJob {
     pub(crate) request: ClaimRequest,
-    pub(crate) answer: oneshot::Sender<Reply>,
+    pub(crate) answer: oneshot::Sender<ClaimReply>,
 }
 
 pub(crate) struct Claimer {
@@ -72,7 +72,7 @@ impl Claimer {
             let acquired = self.slot.acquire().await;
             // Includes requests that arrived while waiting for the slot.
             let more = iter::from_fn(|| jobs.try_recv().ok()).take(REQUESTS_MAX - 1);
-            let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<Reply>>) =
+            let (requests, answers): (Vec<ClaimRequest>, Vec<oneshot::Sender<ClaimReply>>) =
                 iter::once(first).chain(more).map(|job| (job.request, job.answer)).unzip();
             let claimed = match acquired {
                 Ok(()) => self.claim_together(&requests).await,
@@ -103,7 +103,7 @@ impl Claimer {
                 let is_near = |request| is_near(request, &seen.load);
                 if !holds_slot && !seen.found.is_empty() && requests.iter().any(is_near) {
                     conn.query(DOING, ADVISORY_LOCK, &[&self.slot.lock_name()]).await?;
-                    seen.reload_load(conn).await?;
+                    seen.reload(conn).await?;
                 }
                 return Ok(seen);
             }
@@ -118,7 +118,7 @@ impl Claimer {
         Ok(seen)
     }
 
-    async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<Reply> {
+    async fn claim_together(&mut self, requests: &[ClaimRequest]) -> Vec<ClaimReply> {
         match self.claim_with_retry(requests).await {
             Ok(answers) => answers,
             // One of the requests fails; served alone it does not affect the others.
@@ -136,7 +136,7 @@ impl Claimer {
         }
     }
 
-    async fn claim_with_retry(&mut self, requests: &[ClaimRequest]) -> Result<Vec<Reply>, StoreError> {
+    async fn claim_with_retry(&mut self, requests: &[ClaimRequest]) -> Result<Vec<ClaimReply>, StoreError> {
         let started = Instant::now();
         loop {
             let (conn, holds_slot) = self.slot.connection().await?;
@@ -156,7 +156,7 @@ impl Claimer {
         conn: &PgConnection,
         holds_slot: bool,
         requests: &[ClaimRequest],
-    ) -> Result<Vec<Reply>, CommitFailure> {
+    ) -> Result<Vec<ClaimReply>, CommitFailure> {
         let seen = self.view(conn, holds_slot, requests).await?;
         let mut batch = WriteBatch::new(known(&seen.found));
         let answers = assign(seen, requests, &mut batch);
@@ -168,7 +168,7 @@ impl Claimer {
         commit::rows(&mut pipeline, &batch.writes).await?;
         let written = commit::finish(pipeline, batch.known(), &batch.writes, self.slot.schema()).await?;
         self.feed.note_commit(written.seq_before + batch.writes.events.len() as u64, written.is_announced);
-        self.upkeep.claimed(batch.writes.leases.len());
+        self.upkeep.note_claims(batch.writes.leases.len());
         Ok(answers)
     }
 }
@@ -183,7 +183,7 @@ fn known(found: &BTreeMap<TaskId, LockedTask>) -> LockedRows {
 }
 
 /// Gives each request, in order of arrival, what core picks from what is left.
-fn assign(mut seen: ClaimView, requests: &[ClaimRequest], batch: &mut WriteBatch) -> Vec<Reply> {
+fn assign(mut seen: ClaimView, requests: &[ClaimRequest], batch: &mut WriteBatch) -> Vec<ClaimReply> {
     let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
         let mut claimed = Vec::new();
@@ -256,7 +256,7 @@ fn claim(
     let context = Context { now, actor: request.actor.clone(), fresh };
     let transition = found.task.value.apply(command, &context).ok()?;
     let task: Task = transition.task.clone();
-    batch.take(Change::transition(found.task.version, transition)).ok()?;
+    batch.add(Change::transition(found.task.version, transition)).ok()?;
     batch.writes.leases.push(lease.clone());
     Some(ClaimedTask { task: Stored { version: found.task.version + 1, value: task }, lease })
 }

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_names_no_password() {
+    fn the_place_contains_no_password() {
         let options = PostgresOptions::new("postgres://mia:secret@db.example/work", "main");
         assert_eq!(
             Connector::new(&options).unwrap().place(),

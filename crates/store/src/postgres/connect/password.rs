@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_comes_first_then_the_variable_then_a_file() {
+    fn a_password_is_looked_up_in_order() {
         let kept = file("*:*:*:*:from-file\n", 0o600);
         let path = kept.path().to_str().unwrap();
         let both = [("PGPASSWORD", "from-variable"), ("PGPASSFILE", path)];
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_for_its_place_alone() {
+    fn a_line_applies_to_its_server_only() {
         let text = "# notes\nother:5432:work:mia:no\ndb:5432:work:noor:no\ndb:*:work:mia:a\\:b\\\\c:d\n*:*:*:*:last\n";
         let kept = file(text, 0o600);
         let password = |address| found(address, Some(kept.path()), &[]).unwrap().unwrap();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_can_read_is_refused_where_it_was_named() {
+    fn a_named_file_that_others_can_read_is_refused() {
         let open = file("*:*:*:*:secret\n", 0o644);
         let told = found("postgres://mia@db/work", Some(open.path()), &[]).unwrap_err();
         assert!(told.contains("chmod 600") && !told.contains("secret"), "{told}");

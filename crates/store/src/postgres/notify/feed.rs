@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_told_is_owed_until_a_later_notice_is_heard() {
+    fn a_commit_is_unannounced_until_a_later_notification() {
         let feed = CommitFeed::new(3);
         feed.note_commit(4, true);
         assert_eq!(feed.unannounced(), None);

@@ -109,7 +109,7 @@ impl LogChannel {
             let clear = format!("DELETE FROM log_watches WHERE expires_ms <= {NOW_MS}");
             self.pool.query("clearing watches", &clear, &[]).await?;
         }
-        Ok(lasting.into_iter().filter_map(watch_of).collect())
+        Ok(lasting.into_iter().filter_map(decode_watch).collect())
     }
 
     /// Called by the machine that has the log. Ignored if the watch has expired.
@@ -146,7 +146,7 @@ impl LogChannel {
 }
 
 /// A row whose attempt id is invalid is ignored until it expires.
-fn watch_of(row: &Row) -> Option<LogWatch> {
+fn decode_watch(row: &Row) -> Option<LogWatch> {
     let attempt: &str = row.get(1);
     let wanted: Option<i64> = row.get(2);
     Some(LogWatch { id: row.get(0), attempt: attempt.parse().ok()?, wanted_from: wanted.map(unsigned) })

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_could_be_more_than_names_are_refused() {
+    fn names_that_need_quoting_are_refused() {
         assert!(setup_sql(&names("work", "work_owner", "work")).unwrap().contains("\"baton_team\""));
         for bad in ["", "Work", "a-b", "a\"; DROP TABLE x; --", "7up", "ä", &"x".repeat(64)] {
             assert!(setup_sql(&names(bad, "o", "r")).is_err(), "{bad}");

@@ -151,7 +151,7 @@ async fn record(
         .map(|effect| columns::body(RecordKind::Effect, effect))
         .collect::<Result<Vec<_>, _>>();
     let at: Vec<i64> = writes.events.iter().map(|event| event.at.ms()).collect();
-    let tasks: Vec<Option<String>> = writes.events.iter().map(task_of).collect();
+    let tasks: Vec<Option<String>> = writes.events.iter().map(event_task).collect();
     let count = |len: usize| i64::try_from(len).unwrap_or(i64::MAX);
     let (events, effects) = (bodies.map_err(PostgresFault::Final)?, effects.map_err(PostgresFault::Final)?);
     let (events_count, effects_count) = (count(events.len()), count(effects.len()));
@@ -161,6 +161,6 @@ async fn record(
     pipeline.add(RECORD, params).await
 }
 
-fn task_of(event: &Event) -> Option<String> {
+fn event_task(event: &Event) -> Option<String> {
     event.body.task().map(|task| task.to_string())
 }

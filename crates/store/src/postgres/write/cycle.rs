@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_shown_from_the_edge_that_closes_it() {
+    fn a_cycle_starts_at_the_edge_that_closes_it() {
         assert_eq!(circle_of(&[], &[]), None);
         assert_eq!(circle_of(&[(1, 2)], &[(2, 3), (1, 3), (1, 2)]), None);
         assert_eq!(circle_of(&[], &[(1, 1)]), Some(vec![1, 1]));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_goes_through_everything_that_was_replaced() {
+    fn an_edge_follows_replacements() {
         let replaced = |by: &[u32]| TaskFacts {
             replaced_by: by.iter().copied().map(task).collect(),
             ..TaskFacts::default()

@@ -43,7 +43,7 @@ pub(crate) async fn write(
 ) -> Result<Result<BTreeSet<TaskId>, Conflict>, PostgresFault> {
     let mut added: Vec<EdgeKey> = Vec::new();
     for change in changes {
-        let edges = match edges_of(conn, known, change).await? {
+        let edges = match resolve_edges(conn, known, change).await? {
             Ok(edges) => edges,
             Err(conflict) => return Ok(Err(conflict)),
         };
@@ -69,7 +69,7 @@ pub(crate) async fn write(
 
 type NewEdges = BTreeMap<EdgeKey, bool>;
 
-async fn edges_of(
+async fn resolve_edges(
     conn: &PgConnection,
     known: &LockedRows,
     change: &EdgeChange,

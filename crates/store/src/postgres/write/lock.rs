@@ -90,7 +90,7 @@ impl LockSet {
             }
         }
         for row in tasks.and_then(|place| answers.get(place)).into_iter().flatten() {
-            learn(&mut known, row)?;
+            insert_task(&mut known, row)?;
         }
         self.follow_replaced(conn, &mut known).await?;
         Ok(known)
@@ -118,13 +118,13 @@ impl LockSet {
                 return Ok(());
             }
             for row in &rows {
-                learn(known, row)?;
+                insert_task(known, row)?;
             }
         }
     }
 }
 
-fn learn(known: &mut LockedRows, row: &Row) -> Result<(), PostgresFault> {
+fn insert_task(known: &mut LockedRows, row: &Row) -> Result<(), PostgresFault> {
     let text: String = row.get(0);
     let id = task_id(&text)?;
     let replaced_by: &str = row.get(4);

@@ -82,7 +82,9 @@ pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) 
     let conn = connector.open().await?;
     let mut progress = UnblockProgress::default();
     while !*closing.borrow()
-        && batch(&conn, connector.schema(), &mut progress).await.map_err(|fault| fault.into_error(DOING))?
+        && run_batch(&conn, connector.schema(), &mut progress)
+            .await
+            .map_err(|fault| fault.into_error(DOING))?
     {
         sleep(PAUSE).await;
     }
@@ -90,18 +92,18 @@ pub(crate) async fn run(connector: &Connector, closing: &watch::Receiver<bool>) 
 }
 
 /// One transaction; false if there is nothing left to do.
-async fn batch(
+async fn run_batch(
     conn: &PgConnection,
     channel: &str,
     progress: &mut UnblockProgress,
 ) -> Result<bool, PostgresFault> {
-    match free_some(conn, channel, progress).await {
+    match unblock_some(conn, channel, progress).await {
         Err(PostgresFault::Retry(_)) => conn.run(DOING, "ROLLBACK").await.map(|()| true),
         other => other,
     }
 }
 
-async fn free_some(
+async fn unblock_some(
     conn: &PgConnection,
     channel: &str,
     progress: &mut UnblockProgress,

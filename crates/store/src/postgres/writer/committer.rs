@@ -29,11 +29,11 @@ const PARTS_MAX: usize = 5_000;
 
 const DOING: &str = "committing";
 
-type Reply = Result<Commit, StoreError>;
+type CommitReply = Result<Commit, StoreError>;
 
 pub(crate) struct CommitJob {
     pub(crate) change: Change,
-    pub(crate) answer: oneshot::Sender<Reply>,
+    pub(crate) answer: oneshot::Sender<CommitReply>,
 }
 
 pub(crate) struct Committer {
@@ -102,7 +102,7 @@ impl Committer {
         }
     }
 
-    async fn commit_alone(&mut self, change: &Change) -> Reply {
+    async fn commit_alone(&mut self, change: &Change) -> CommitReply {
         self.commit_with_retry(&[change]).await.and_then(only)
     }
 
@@ -136,7 +136,7 @@ impl Committer {
         let mut verdicts: Vec<Result<usize, Conflict>> = Vec::with_capacity(changes.len());
         for change in changes {
             let change = (*change).clone();
-            let verdict = if is_searching { batch.add_rows(change) } else { batch.take(change) };
+            let verdict = if is_searching { batch.add_rows(change) } else { batch.add(change) };
             verdicts.push(verdict.map(|()| batch.writes.events.len()));
         }
         let is_any = verdicts.iter().any(Result::is_ok);
@@ -196,6 +196,6 @@ fn answer(verdict: Result<usize, Conflict>, seq_before: u64) -> Commit {
     }
 }
 
-fn only(answers: Vec<Commit>) -> Reply {
+fn only(answers: Vec<Commit>) -> CommitReply {
     answers.into_iter().next().ok_or(StoreError::Closed)
 }

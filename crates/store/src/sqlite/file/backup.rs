@@ -9,7 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::model::progress::{ProgressListener, ProgressStage};
 use crate::sqlite::fault::{SqliteFault, io_error};
 use crate::sqlite::file::lock::{parent_dir, sibling};
-use crate::sqlite::file::open::put_in_place;
+use crate::sqlite::file::open::rename_durably;
 
 /// Pages copied per step (4 MiB).
 const STEP_PAGES: i32 = 1_000;
@@ -24,7 +24,7 @@ pub(crate) fn backup(conn: &Connection, to: &Path, progress: &ProgressListener) 
     let making = sibling(to, ".making");
     // Left over from an interrupted backup.
     let _ = fs::remove_file(&making);
-    let copied = copy(conn, &making, progress).and_then(|()| Ok(put_in_place(&making, to)?));
+    let copied = copy(conn, &making, progress).and_then(|()| Ok(rename_durably(&making, to)?));
     if copied.is_err() {
         let _ = fs::remove_file(&making);
     }

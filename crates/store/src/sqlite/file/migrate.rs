@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn every_earlier_schema_leads_to_the_newest() {
+    fn every_earlier_schema_migrates_to_the_newest() {
         let mut newest = Connection::open_in_memory().unwrap();
         migrate(&mut newest, "memory").unwrap();
         assert_eq!(version(&newest).unwrap(), known());

@@ -40,7 +40,7 @@ pub(crate) fn prepare(path: &Path, progress: &ProgressListener) -> Result<StoreL
     let lock = StoreLock::acquire(path)?;
     match fs::exists(path) {
         Ok(true) => {}
-        Ok(false) if lock.is_first => make(path)?,
+        Ok(false) if lock.is_first => create(path)?,
         Ok(false) => {
             let detail = "the file was deleted while another program has it open".to_owned();
             return Err(StoreError::Damaged { path: path.to_owned(), detail });
@@ -77,7 +77,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     // Without CREATE: a file that was deleted meanwhile must not come back empty.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
-    conn.busy_handler(Some(wait_a_little)).map_err(|error| failed(&error))?;
+    conn.busy_handler(Some(wait_for_lock)).map_err(|error| failed(&error))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Plans that do not depend on parameter values; otherwise some statements are replanned for every value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failed(&error))?;
@@ -88,13 +88,13 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-fn wait_a_little(tries: i32) -> bool {
+fn wait_for_lock(tries: i32) -> bool {
     thread::sleep(if tries < BUSY_TRIES_AT_FIRST { BUSY_PAUSE_AT_FIRST } else { BUSY_PAUSE });
     u64::try_from(tries).is_ok_and(|tries| tries < BUSY_MS_MAX)
 }
 
 /// Creates the file under a temporary name, so that a crash leaves nothing that looks like an empty store.
-fn make(path: &Path) -> Result<(), StoreError> {
+fn create(path: &Path) -> Result<(), StoreError> {
     let making = sibling(path, ".making");
     for leftover in [making.clone(), sibling(&making, "-wal"), sibling(&making, "-shm")] {
         // Usually there is none.
@@ -105,11 +105,11 @@ fn make(path: &Path) -> Result<(), StoreError> {
     conn.pragma_update(None, "journal_mode", "wal").map_err(|error| failed(error.into()))?;
     migrate::migrate(&mut conn, &path.display().to_string()).map_err(failed)?;
     conn.close().map_err(|(_, error)| failed(error.into()))?;
-    put_in_place(&making, path)
+    rename_durably(&making, path)
 }
 
 /// Durably renames a finished file.
-pub(crate) fn put_in_place(from: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |error: &_| io_error(error, to, "writing the store");
     File::open(from).and_then(|file| file.sync_all()).map_err(|error| failed(&error))?;
     fs::rename(from, to).map_err(|error| failed(&error))?;
@@ -129,7 +129,7 @@ pub(crate) fn check_whole(copy: &Path, named: &Path) -> Result<(), StoreError> {
         }
         check_pages(&conn, copy)
     });
-    checked.map_err(|error| error.about(named))
+    checked.map_err(|error| error.with_path(named))
 }
 
 fn refuse_read_only(path: &Path) -> Result<(), StoreError> {

@@ -41,7 +41,7 @@ pub fn restore(copy: &Path, path: &Path, progress: &ProgressListener) -> Result<
             }
         }
     }
-    open::put_in_place(&making, path)?;
+    open::rename_durably(&making, path)?;
     Ok(before)
 }
 
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_copy_is_put_back_and_what_was_there_is_kept() {
+    async fn restoring_keeps_the_previous_store() {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_store_is_refused_and_nothing_is_touched() {
+    fn restoring_a_file_that_is_not_a_store_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         fs::write(&path, "precious").unwrap();

@@ -47,7 +47,7 @@ pub(crate) fn tasks_by_prefix(
     prefix: &str,
     limit: u32,
 ) -> Result<Vec<TaskId>, SqliteFault> {
-    let Some((first, last)) = range_of(prefix) else { return Ok(Vec::new()) };
+    let Some((first, last)) = id_range(prefix) else { return Ok(Vec::new()) };
     let mut statement =
         conn.prepare_cached("SELECT id FROM tasks WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
     let mut rows = statement.query((first, last, limit))?;
@@ -58,7 +58,7 @@ pub(crate) fn tasks_by_prefix(
     Ok(ids)
 }
 
-fn range_of(prefix: &str) -> Option<(u32, u32)> {
+fn id_range(prefix: &str) -> Option<(u32, u32)> {
     const DIGITS: usize = 8;
     if TaskId::PREFIX.starts_with(prefix) {
         return Some((0, u32::MAX));
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_prefix_is_a_range_of_numbers() {
-        assert_eq!(range_of(""), Some((0, u32::MAX)));
-        assert_eq!(range_of("TASK-"), Some((0, u32::MAX)));
-        assert_eq!(range_of("TASK-9a"), Some((0x9a00_0000, 0x9aff_ffff)));
-        assert_eq!(range_of("TASK-9a69e916"), Some((0x9a69_e916, 0x9a69_e916)));
+        assert_eq!(id_range(""), Some((0, u32::MAX)));
+        assert_eq!(id_range("TASK-"), Some((0, u32::MAX)));
+        assert_eq!(id_range("TASK-9a"), Some((0x9a00_0000, 0x9aff_ffff)));
+        assert_eq!(id_range("TASK-9a69e916"), Some((0x9a69_e916, 0x9a69_e916)));
         for no_task in ["TASK-9A", "TASK-9a69e9160", "PROJ-", "9a", "TASK-+1"] {
-            assert_eq!(range_of(no_task), None, "{no_task}");
+            assert_eq!(id_range(no_task), None, "{no_task}");
         }
     }
 }

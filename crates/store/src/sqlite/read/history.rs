@@ -12,7 +12,7 @@ use crate::sqlite::rows::body;
 
 pub(crate) fn events_after(conn: &Connection, seq: u64, limit: u32) -> Result<Vec<StoredEvent>, SqliteFault> {
     let sql = "SELECT seq, body FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2";
-    events(conn, sql, (as_stored(seq), limit))
+    events(conn, sql, (stored_seq(seq), limit))
 }
 
 pub(crate) fn task_events(
@@ -22,7 +22,7 @@ pub(crate) fn task_events(
     limit: u32,
 ) -> Result<Vec<StoredEvent>, SqliteFault> {
     let sql = "SELECT seq, body FROM events WHERE task = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    events(conn, sql, (task, as_stored(after), limit))
+    events(conn, sql, (task, stored_seq(after), limit))
 }
 
 fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<StoredEvent>, SqliteFault> {
@@ -40,7 +40,7 @@ fn events(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Store
 }
 
 /// A number too large to store is greater than that of every event.
-fn as_stored(seq: u64) -> i64 {
+fn stored_seq(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
@@ -69,7 +69,10 @@ pub(crate) fn pending_effects(
 
 /// The oldest events that may be pruned. A reader finds them, since the search may take longer than the writer
 /// should; finished tasks stay finished, so the result is still valid when the writer deletes them.
-pub(crate) fn forgettable(conn: &Connection, retention: &EventRetention) -> Result<Vec<i64>, SqliteFault> {
+pub(crate) fn prunable_events(
+    conn: &Connection,
+    retention: &EventRetention,
+) -> Result<Vec<i64>, SqliteFault> {
     let sql = "SELECT seq FROM events LEFT JOIN tasks ON tasks.id = events.task
         WHERE at_ms < ?1 AND (events.task IS NULL OR tasks.is_finished = 1) ORDER BY seq LIMIT ?2";
     let mut statement = conn.prepare_cached(sql)?;

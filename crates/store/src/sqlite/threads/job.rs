@@ -30,10 +30,10 @@ pub(crate) struct PendingWrite<F, T> {
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-pub(crate) type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
+pub(crate) type ReplyReceiver<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 impl<F, T> PendingWrite<F, T> {
-    pub(crate) fn new(doing: &'static str, work: F) -> (Self, Answered<T>) {
+    pub(crate) fn new(doing: &'static str, work: F) -> (Self, ReplyReceiver<T>) {
         let (answer, answered) = oneshot::channel();
         (Self { doing, work, result: Err(StoreError::Closed), answer }, answered)
     }

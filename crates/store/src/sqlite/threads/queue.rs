@@ -63,7 +63,7 @@ impl WriteQueue {
     }
 
     /// Nothing is queued and nothing will be.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.is_closed && self.work.is_empty() && self.claims.is_empty()
     }
 

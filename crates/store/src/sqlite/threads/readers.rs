@@ -54,8 +54,8 @@ impl Readers {
         let (answer, answered) = oneshot::channel();
         let path = Arc::clone(&self.path);
         self.submit(Box::new(move |conn| {
-            let result =
-                conn.and_then(|conn| in_snapshot(conn, read).map_err(|fault| fault.into_error(&path, doing)));
+            let result = conn
+                .and_then(|conn| in_transaction(conn, read).map_err(|fault| fault.into_error(&path, doing)));
             // The caller may have gone.
             let _ = answer.send(result);
         }))?;
@@ -146,7 +146,7 @@ fn lock(queue: &Mutex<ReadQueue>) -> MutexGuard<'_, ReadQueue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn in_snapshot<T>(
+fn in_transaction<T>(
     conn: &Connection,
     read: impl FnOnce(&Connection) -> Result<T, SqliteFault>,
 ) -> Result<T, SqliteFault> {

@@ -93,7 +93,7 @@ impl Writer {
         let mut waiting = WriteQueue::new(messages);
         let mut tx = Transaction::new(conn);
         let mut answerer = Responder::default();
-        while !waiting.is_over() {
+        while !waiting.is_finished() {
             waiting.wait();
             if let Some(first) = waiting.next(0) {
                 answerer.answer(self.write(&mut tx, first, &mut waiting));
@@ -119,7 +119,7 @@ impl Writer {
         let written = match self.write_together(tx, &mut jobs, waiting) {
             Ok(None) => {
                 roll_back(tx.conn);
-                self.write_apart(tx, &mut jobs)
+                self.write_with_savepoints(tx, &mut jobs)
             }
             Ok(Some(last_seq)) => Ok(last_seq),
             Err(error) => Err(error),
@@ -162,7 +162,7 @@ impl Writer {
         Ok(Some(counters.last_seq))
     }
 
-    fn write_apart(
+    fn write_with_savepoints(
         &self,
         tx: &mut Transaction<'_>,
         jobs: &mut [Box<dyn WriteJob>],

@@ -181,7 +181,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// Discards the cached limits after a change.
-    pub(crate) fn forget_limits(&mut self) {
+    pub(crate) fn clear_limits(&mut self) {
         self.own_limits = None;
     }
 

@@ -49,10 +49,10 @@ fn write(
         unblock::begin(tx, task)?;
     }
     for event in events {
-        record(tx, event)?;
+        insert_event(tx, event)?;
     }
     for effect in effects {
-        post(tx, effect)?;
+        insert_effect(tx, effect)?;
     }
     Ok(tx.counters.last_seq.cast_unsigned())
 }
@@ -74,7 +74,7 @@ fn put_one(
             let sql = "INSERT INTO projects (id, version, created_ms, body) VALUES (?1, ?2, ?3, ?4)
                 ON CONFLICT (id) DO UPDATE SET version = ?2, created_ms = ?3, body = ?4";
             tx.run(sql, params![id, next, project.created_at.ms(), put.body])?;
-            shares::limit(tx, project.id, project.at_once_max)?;
+            shares::set_limit(tx, project.id, project.at_once_max)?;
         }
         Record::Session(session) => {
             let id = session.id.as_str();
@@ -186,7 +186,7 @@ fn put_question(
     Ok(())
 }
 
-fn record(tx: &mut Transaction<'_>, event: &RenderedEvent) -> Result<(), SqliteFault> {
+fn insert_event(tx: &mut Transaction<'_>, event: &RenderedEvent) -> Result<(), SqliteFault> {
     tx.counters.last_seq += 1;
     let sql = "INSERT INTO events (seq, task, at_ms, body) VALUES (?1, ?2, ?3, ?4)";
     let seq = tx.counters.last_seq;
@@ -194,7 +194,7 @@ fn record(tx: &mut Transaction<'_>, event: &RenderedEvent) -> Result<(), SqliteF
     Ok(())
 }
 
-fn post(tx: &mut Transaction<'_>, effect: &str) -> Result<(), SqliteFault> {
+fn insert_effect(tx: &mut Transaction<'_>, effect: &str) -> Result<(), SqliteFault> {
     tx.counters.last_effect += 1;
     let sql = "INSERT INTO outbox (id, body) VALUES (?1, ?2)";
     let id = tx.counters.last_effect;

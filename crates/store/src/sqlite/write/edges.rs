@@ -78,8 +78,10 @@ fn dependents(tx: &mut Transaction<'_>, blocker: i64) -> Result<Vec<i64>, Sqlite
 fn add_blocker(tx: &mut Transaction<'_>, task: TaskId) -> Result<(), SqliteFault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers + 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
-    let after =
-        tx.statement(sql)?.query_row([task_key(task)], |row| after(row, task_key(task))).optional()?;
+    let after = tx
+        .statement(sql)?
+        .query_row([task_key(task)], |row| blockers_after(row, task_key(task)))
+        .optional()?;
     match after {
         Some((1, true, key)) => tx.set_ready(&key, false),
         Some(_) => Ok(()),
@@ -94,13 +96,13 @@ fn add_blocker(tx: &mut Transaction<'_>, task: TaskId) -> Result<(), SqliteFault
 pub(crate) fn remove_blocker(tx: &mut Transaction<'_>, task: i64) -> Result<(), SqliteFault> {
     let sql = "UPDATE tasks SET open_blockers = open_blockers - 1 WHERE id = ?1
         RETURNING open_blockers, is_claimable, role, rank, created_ms";
-    match tx.statement(sql)?.query_row([task], |row| after(row, task)).optional()? {
+    match tx.statement(sql)?.query_row([task], |row| blockers_after(row, task)).optional()? {
         Some((0, true, key)) => tx.set_ready(&key, true),
         Some(_) | None => Ok(()),
     }
 }
 
-fn after(row: &Row<'_>, task: i64) -> rusqlite::Result<(i64, bool, ReadyKey)> {
+fn blockers_after(row: &Row<'_>, task: i64) -> rusqlite::Result<(i64, bool, ReadyKey)> {
     let key = ReadyKey { role: row.get(2)?, rank: row.get(3)?, created_ms: row.get(4)?, task };
     Ok((row.get(0)?, row.get(1)?, key))
 }

@@ -14,7 +14,7 @@ pub(crate) fn finish_effects(tx: &mut Transaction<'_>, ids: &[EffectId]) -> Resu
 }
 
 /// Returns how many still existed. Numbers are never reused: they come from the counters.
-pub(crate) fn forget(tx: &mut Transaction<'_>, seqs: &[i64]) -> Result<u64, SqliteFault> {
+pub(crate) fn delete_events(tx: &mut Transaction<'_>, seqs: &[i64]) -> Result<u64, SqliteFault> {
     let statement = tx.statement("DELETE FROM events WHERE seq = ?1")?;
     let mut removed = 0;
     for seq in seqs {

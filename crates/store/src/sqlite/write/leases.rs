@@ -30,13 +30,13 @@ pub(crate) fn begin(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), Sqlit
 /// Deletes the lease of a closed attempt. Reads first and then deletes: with `RETURNING` SQLite builds a temporary
 /// table, which takes longer than two lookups.
 pub(crate) fn end(tx: &mut Transaction<'_>, attempt: i64) -> Result<(), SqliteFault> {
-    let Some((role, agent)) = taken_by(tx, attempt)? else { return Ok(()) };
+    let Some((role, agent)) = role_and_agent(tx, attempt)? else { return Ok(()) };
     tx.run("DELETE FROM leases WHERE attempt = ?1", [attempt])?;
     tx.running()?.decrement(role, agent);
     Ok(())
 }
 
-fn taken_by(tx: &mut Transaction<'_>, attempt: i64) -> Result<Option<(Role, AgentName)>, SqliteFault> {
+fn role_and_agent(tx: &mut Transaction<'_>, attempt: i64) -> Result<Option<(Role, AgentName)>, SqliteFault> {
     let statement = tx.statement("SELECT role, agent FROM leases WHERE attempt = ?1")?;
     let mut rows = statement.query([attempt])?;
     let Some(row) = rows.next()? else { return Ok(None) };

@@ -120,7 +120,7 @@ fn first_of(
 }
 
 /// Sets or clears a project's own limit.
-pub(crate) fn limit(
+pub(crate) fn set_limit(
     tx: &mut Transaction<'_>,
     project: ProjectId,
     at_once_max: Option<u32>,
@@ -134,7 +134,7 @@ pub(crate) fn limit(
         }
         None => _ = tx.run("DELETE FROM project_limits WHERE project = ?1", [id])?,
     }
-    tx.forget_limits();
+    tx.clear_limits();
     Ok(())
 }
 

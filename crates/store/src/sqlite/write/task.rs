@@ -46,7 +46,7 @@ pub(crate) fn put(
     written: &mut WrittenTasks,
 ) -> Result<(), SqliteFault> {
     let columns = TaskColumns::new(task);
-    let before = if known.is_some() { known } else { before(tx, &columns)? };
+    let before = if known.is_some() { known } else { read_row(tx, &columns)? };
     let next = put.next_version(before.as_ref().map(|before| before.version))?;
     let (was_done, was_provisional) =
         before.as_ref().map_or((false, false), |row| (row.is_done, row.is_provisional));
@@ -73,7 +73,7 @@ pub(crate) fn settle(tx: &mut Transaction<'_>, held_back: &[ReadyKey]) -> Result
     Ok(())
 }
 
-fn before(tx: &mut Transaction<'_>, columns: &TaskColumns<'_>) -> Result<Option<TaskRow>, SqliteFault> {
+fn read_row(tx: &mut Transaction<'_>, columns: &TaskColumns<'_>) -> Result<Option<TaskRow>, SqliteFault> {
     let sql =
         "SELECT version, open_blockers, is_claimable, is_done, is_provisional, rank FROM tasks WHERE id = ?1";
     let row = tx.statement(sql)?.query_row([task_key(columns.id)], |row| {
@@ -111,7 +111,7 @@ fn insert(
     statement.raw_execute()?;
     join_group(tx, columns)?;
     if columns.is_claimable {
-        let key = key_of(columns, columns.rank);
+        let key = ready_key(columns, columns.rank);
         let has_edges = edges.iter().any(|edge| match edge {
             EdgeChange::Add { task, .. } => *task == columns.id,
             EdgeChange::Rewire { .. } => false,
@@ -146,10 +146,10 @@ fn update(
         return Ok(());
     }
     if before.is_claimable {
-        tx.set_ready(&key_of(columns, before.rank), false)?;
+        tx.set_ready(&ready_key(columns, before.rank), false)?;
     }
     if columns.is_claimable {
-        tx.set_ready(&key_of(columns, columns.rank), true)?;
+        tx.set_ready(&ready_key(columns, columns.rank), true)?;
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ fn bind_state(
     statement.raw_bind_parameter(12, body)
 }
 
-fn key_of(columns: &TaskColumns<'_>, rank: i64) -> ReadyKey {
+fn ready_key(columns: &TaskColumns<'_>, rank: i64) -> ReadyKey {
     ReadyKey {
         role: columns.role.to_owned(),
         rank,

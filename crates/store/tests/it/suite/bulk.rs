@@ -1,4 +1,4 @@
-//! Calls that read for many tasks at once: each gives what the calls for one task give, put together.
+//! Reads for many tasks at once return what the single reads return, put together.
 
 use baton_core::actor::Actor;
 use baton_core::attempt_record::AttemptRecord;
@@ -16,7 +16,7 @@ use super::make::{
     at, claim_one, complete, context, create, created, settled, spec, task_id, text, transition, write,
 };
 
-/// Unknown and repeated ids are among them, in no order.
+/// Includes unknown and repeated ids, in no order.
 const ASKED_FOR: [u32; 6] = [4, 1, 77, 2, 3, 1];
 const KNOWN: [u32; 4] = [1, 2, 3, 4];
 
@@ -24,7 +24,7 @@ fn ids(numbers: &[u32]) -> Vec<TaskId> {
     numbers.iter().copied().map(task_id).collect()
 }
 
-/// Four tasks, of which the third and fourth wait on others.
+/// Four tasks; the third and fourth have dependencies.
 async fn four_tasks<S: Backend>(store: &S) {
     for (number, on) in [(1, &[][..]), (2, &[]), (3, &[1, 2]), (4, &[1])] {
         write(store, created(number, on)).await;

@@ -1,4 +1,4 @@
-//! Rows come back as they were written, and a change is written whole or not at all.
+//! Rows round-trip, and a change is atomic.
 
 use baton_core::access_token::AccessToken;
 use baton_core::actor::Actor;
@@ -46,7 +46,7 @@ fn project(number: u32) -> Project {
     }
 }
 
-/// One that says itself how many of its tasks may run at once.
+/// A project with its own limit.
 pub fn limited_project() -> Project {
     Project { at_once_max: Some(2), ..project(2) }
 }
@@ -148,7 +148,7 @@ pub fn one_of_each() -> Change {
         .put(Record::AccessToken(Box::new(token())), Guard::New)
 }
 
-pub async fn every_kind_of_row_comes_back_as_it_was_written<F: Fixture>() {
+pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let posted = posted(&Session::open(session_id(), None, at(2)), 1);
@@ -200,13 +200,13 @@ fn receipt(posted: &Posted) -> Receipt {
     }
 }
 
-/// That of the message in [`one_of_each`].
+/// The receipt of the message in [`one_of_each`].
 pub fn first_receipt() -> Receipt {
     receipt(&posted(&Session::open(session_id(), None, at(2)), 1))
 }
 
-/// The receipt and what it is the receipt of stand or fall together: sent twice, a message is there once.
-pub async fn a_receipt_is_given_once<F: Fixture>() {
+/// A receipt and its message are written together: a message sent twice is stored once.
+pub async fn a_receipt_is_written_once<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let open = Session::open(session_id(), None, at(2));
@@ -233,7 +233,7 @@ pub async fn a_receipt_is_given_once<F: Fixture>() {
     assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
-pub async fn every_guard_is_held<F: Fixture>() {
+pub async fn every_guard_is_checked<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |guard| Change::new().put(Record::Project(project(1)), guard);
@@ -276,7 +276,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
     assert_eq!(write(&store, created(2, &[])).await, 3, "and no number is lost");
 }
 
-pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
+pub async fn two_stores_are_isolated<F: Fixture>() {
     let (place, other) = (F::fresh().await, F::fresh().await);
     let (store, stranger) = (place.open().await, other.open().await);
     write(&store, created(1, &[])).await;
@@ -288,7 +288,7 @@ pub async fn two_places_know_nothing_of_each_other<F: Fixture>() {
     assert_eq!(store.ready_count().await.unwrap(), 1);
 }
 
-pub async fn a_closed_store_says_so<F: Fixture>() {
+pub async fn a_closed_store_returns_closed<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let clone = store.clone();

@@ -87,14 +87,14 @@ impl Tls {
             let inner = found.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let inner = inner.map(|inner| inner as &(dyn StdError + 'static));
             if let Some(rustls) = inner.unwrap_or(found).downcast_ref::<rustls::Error>() {
-                return Some(self.told(rustls, host));
+                return Some(self.describe(rustls, host));
             }
             cause = found.source();
         }
         None
     }
 
-    fn told(&self, error: &rustls::Error, host: &str) -> String {
+    fn describe(&self, error: &rustls::Error, host: &str) -> String {
         let authority = self
             .roots
             .as_ref()

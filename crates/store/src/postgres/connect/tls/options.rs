@@ -112,7 +112,7 @@ fn from_url(url: &str) -> Result<SplitAddress, String> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if WORDS.contains(&name) {
-            taken.push((name.to_owned(), unescaped(value)?));
+            taken.push((name.to_owned(), unescape(value)?));
         } else {
             rest.push(pair);
         }
@@ -122,7 +122,7 @@ fn from_url(url: &str) -> Result<SplitAddress, String> {
 }
 
 /// `%2F` → `/`
-fn unescaped(text: &str) -> Result<String, String> {
+fn unescape(text: &str) -> Result<String, String> {
     let bad = || "the address has a % that is not followed by two hex digits".to_owned();
     let mut bytes = Vec::with_capacity(text.len());
     let mut left = text.bytes();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_taken_out_of_a_url() {
+    fn options_are_removed_from_a_url() {
         let (options, rest) = take(
             "postgres://mia:s%40cret@db/work?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fa%20b.crt",
         );
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn and_out_of_pairs() {
+    fn options_are_removed_from_pairs() {
         let (options, rest) = take(
             r"host=/run/pg user = mia password='it\'s = x' sslmode=require sslrootcert='/a b.crt' dbname=work",
         );
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_said() {
+    fn invalid_options_are_errors() {
         for (bad, word) in [
             ("postgres://db/x?sslmode=verify", "verify-full"),
             ("postgres://db/x?sslcert=/a", "sslkey=FILE"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_checked_follows_from_mode_and_authority() {
+    fn verification_follows_mode_and_root_certificate() {
         let checked = |query: &str| take(&format!("postgres://db/x?{query}")).0.verification().unwrap();
         assert_eq!(checked(""), None);
         assert_eq!(checked("sslmode=require"), None);

@@ -46,14 +46,14 @@ pub(crate) struct WriteBatch {
 /// Whether all edges of a change start at tasks it creates itself. Nothing can depend on those yet, so they cannot
 /// close a cycle with stored edges.
 pub(crate) fn is_self_contained(change: &Change) -> bool {
-    let made: BTreeSet<TaskId> = change.puts.iter().filter_map(made_task).collect();
+    let made: BTreeSet<TaskId> = change.puts.iter().filter_map(created_task).collect();
     change.edges.iter().all(|edge| match edge {
         EdgeChange::Add { task, .. } => made.contains(task),
         EdgeChange::Rewire { .. } => false,
     })
 }
 
-fn made_task(put: &Put) -> Option<TaskId> {
+fn created_task(put: &Put) -> Option<TaskId> {
     match (&put.record, put.guard) {
         (Record::Task(task), Guard::New) => Some(task.id()),
         _ => None,
@@ -70,7 +70,7 @@ impl WriteBatch {
     }
 
     /// Adds a self-contained change, or returns the conflict and stays unchanged.
-    pub(crate) fn take(&mut self, change: Change) -> Result<(), Conflict> {
+    pub(crate) fn add(&mut self, change: Change) -> Result<(), Conflict> {
         let versions = self.check_guards(&change.puts)?;
         let edges = self.check_edges(&change)?;
         self.apply_rows(change, versions);
@@ -182,12 +182,12 @@ impl WriteBatch {
             if is_stored {
                 self.writes.done.insert(id);
             }
-            self.free_waiting(id);
+            self.unblock_waiting(id);
         }
     }
 
     /// Unblocks tasks of this batch; SQL unblocks the stored ones.
-    fn free_waiting(&mut self, blocker: TaskId) {
+    fn unblock_waiting(&mut self, blocker: TaskId) {
         for task in self.waiting.remove(&blocker).unwrap_or_default() {
             self.writes.edges.insert((task, blocker), true);
             if let Some(write) = self.writes.tasks.get_mut(&task) {

@@ -61,17 +61,17 @@ fn open_blockers(batch: &WriteBatch, number: u32) -> u32 {
 }
 
 #[test]
-fn changes_to_one_row_are_judged_in_the_order_they_came() {
+fn changes_to_one_row_are_applied_in_order() {
     let mut batch = WriteBatch::new(LockedRows::default());
-    batch.take(created(1, &[])).unwrap();
-    batch.take(claimed(1).1).unwrap();
-    let late = batch.take(claimed(1).1).unwrap_err();
+    batch.add(created(1, &[])).unwrap();
+    batch.add(claimed(1).1).unwrap();
+    let late = batch.add(claimed(1).1).unwrap_err();
     let key = "TASK-00000001".to_owned();
     assert_eq!(
         late,
         Conflict::Moved { kind: RecordKind::Task, key, expected: Guard::Version(1), found: Some(2) }
     );
-    batch.take(done(1)).unwrap();
+    batch.add(done(1)).unwrap();
     let write = &batch.writes.tasks[&id(1)];
     assert_eq!((write.version, write.is_new), (3, true), "one row, made and done in one transaction");
     assert_eq!(batch.writes.closed, [AttemptId::from_bits(1)], "its lease goes");
@@ -81,45 +81,45 @@ fn changes_to_one_row_are_judged_in_the_order_they_came() {
 #[test]
 fn a_change_that_conflicts_leaves_no_trace() {
     let mut batch = WriteBatch::new(LockedRows::default());
-    batch.take(created(1, &[])).unwrap();
-    assert!(batch.take(created(2, &[]).and(created(1, &[]))).is_err());
-    assert!(batch.take(created(3, &[9])).is_err());
-    assert!(batch.take(created(4, &[5]).and(created(5, &[4]))).is_err());
+    batch.add(created(1, &[])).unwrap();
+    assert!(batch.add(created(2, &[]).and(created(1, &[]))).is_err());
+    assert!(batch.add(created(3, &[9])).is_err());
+    assert!(batch.add(created(4, &[5]).and(created(5, &[4]))).is_err());
     assert_eq!(batch.writes.tasks.len(), 1);
     assert_eq!(batch.writes.events.len(), 1);
     assert!(batch.writes.edges.is_empty());
-    batch.take(created(2, &[])).unwrap();
+    batch.add(created(2, &[])).unwrap();
 }
 
 #[test]
-fn a_blocker_that_is_done_in_the_same_batch_blocks_nobody() {
+fn a_blocker_done_in_the_same_batch_does_not_block() {
     let mut batch = WriteBatch::new(LockedRows::default());
-    batch.take(created(1, &[]).and(created(2, &[]))).unwrap();
-    batch.take(created(3, &[1, 2])).unwrap();
+    batch.add(created(1, &[]).and(created(2, &[]))).unwrap();
+    batch.add(created(3, &[1, 2])).unwrap();
     assert_eq!(open_blockers(&batch, 3), 2);
-    batch.take(claimed(1).1).unwrap();
-    batch.take(done(1)).unwrap();
+    batch.add(claimed(1).1).unwrap();
+    batch.add(done(1)).unwrap();
     assert_eq!(open_blockers(&batch, 3), 1);
-    batch.take(created(4, &[1, 2, 2])).unwrap();
+    batch.add(created(4, &[1, 2, 2])).unwrap();
     assert_eq!(open_blockers(&batch, 4), 1, "met, open, and the same again");
     assert!(batch.writes.edges[&(id(3), id(1))]);
     assert!(!batch.writes.edges[&(id(3), id(2))]);
 }
 
 #[test]
-fn stored_dependents_are_freed_once_their_blocker_is_done() {
+fn stored_dependents_are_unblocked_when_their_blocker_is_done() {
     let mut known = LockedRows::default();
     known.versions.insert((RecordKind::Task, id(1).to_string()), 2);
     known.tasks.insert(id(1), TaskFacts::default());
     let mut batch = WriteBatch::new(known);
-    batch.take(done(1)).unwrap();
+    batch.add(done(1)).unwrap();
     assert_eq!(batch.writes.done, [id(1)].into());
     assert!(batch.writes.maybe_ready.is_empty(), "it was not claimable before, and is not now");
     assert!(!batch.writes.tasks[&id(1)].is_new);
 }
 
 #[test]
-fn only_edges_from_new_tasks_are_judged_here() {
+fn only_edges_from_new_tasks_are_self_contained() {
     assert!(is_self_contained(&created(1, &[2])));
     let add = EdgeChange::Add { task: id(1), on: id(2) };
     let rewire = EdgeChange::Rewire { from: id(1), to: vec![id(2)] };
