@@ -9,7 +9,7 @@ use baton_core::base::redact::redact;
 use baton_core::transition::refusal::Refusal;
 use baton_engine::base::error::NotFound;
 use baton_engine::base::error::{EngineError, ErrorKind};
-use baton_engine::store_error::StoreError;
+use baton_engine::store_error::{RecordKind, StoreError};
 use baton_engine::tasks::error::TaskError;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl IntoResponse for ApiError {
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         // A well-formed cursor of another list; nothing stored is wrong.
-        if let Some(StoreError::BadRow { kind: "cursor", key, .. }) = error.get() {
+        if let Some(StoreError::BadRow { kind: RecordKind::Cursor, key, .. }) = error.get() {
             return Self::invalid(
                 format!("the cursor of {key} is not from this list"),
                 "use the one the previous page gave, or none",

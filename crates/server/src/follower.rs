@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::base::error::EngineError;
 use baton_engine::tasks::service::TaskService;
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ pub struct Follower {
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
     after: u64,
-    page: VecDeque<Recorded>,
+    page: VecDeque<StoredEvent>,
 }
 
 impl Follower {
@@ -32,7 +32,7 @@ impl Follower {
 
     /// The next event; none when the server is ending and everything has been told. May be dropped and called
     /// again without losing an event.
-    pub async fn next(&mut self) -> Result<Option<Recorded>, EngineError> {
+    pub async fn next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Ok(Some(event));

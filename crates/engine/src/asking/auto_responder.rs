@@ -14,7 +14,7 @@ use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::Session;
 use baton_core::transition::command::Command;
-use baton_store::query::QuestionFilter;
+use baton_store::model::query::QuestionFilter;
 
 use crate::base::error::EngineError;
 use crate::loops::Given;

@@ -6,7 +6,7 @@ use baton_core::ask::question::{Draft, QuestionKind};
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{Blank, NonBlank};
-use baton_store::query::QuestionFilter;
+use baton_store::model::query::QuestionFilter;
 
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;

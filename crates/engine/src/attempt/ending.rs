@@ -13,7 +13,8 @@ use baton_core::task::attempt::{AttemptEnd, AttemptResult, Reported};
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
@@ -94,7 +95,9 @@ impl Executor<'_> {
                     return Ok(Then::End(Executed::Settled));
                 }
                 // Another attempt's end was written on the same account just now.
-                Some(Conflict::Moved { kind: "task" | "spending", .. }) => decision.again().await?,
+                Some(Conflict::Moved { kind: RecordKind::Task | RecordKind::Spending, .. }) => {
+                    decision.again().await?
+                }
                 Some(_) => return Ok(overtaken(book).await?.unwrap_or(Then::Listen)),
             }
         }

@@ -17,7 +17,7 @@ use baton_core::recycle::prompt::{CompletedTask, ProjectContext, RebreakdownCont
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};

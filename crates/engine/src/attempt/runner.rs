@@ -9,7 +9,7 @@ use crate::git::GitError;
 use crate::tasks::error::TaskError;
 use std::time::Duration;
 
-use baton_agents::driver::run_result::{RunResult, EndReason};
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
@@ -17,7 +17,7 @@ use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_store::claim::Claimed;
+use baton_store::model::claim::ClaimedTask;
 use tokio::sync::watch;
 
 use crate::asking::Leave;
@@ -45,7 +45,7 @@ impl Runner {
     }
 
     /// Runs the attempt to its end and settles it. Only the store can make this fail.
-    pub async fn run(&self, claimed: Claimed, seat: Seat) -> Result<(), EngineError> {
+    pub async fn run(&self, claimed: ClaimedTask, seat: Seat) -> Result<(), EngineError> {
         let task = claimed.task.value;
         let attempt = claimed.lease.attempt;
         let executed = match self.attempt(&task, attempt, seat.stop_signal()).await {

@@ -12,8 +12,8 @@ use baton_core::recipe::run::RunRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::Refusal;
 use baton_store::StoreError;
-use baton_store::commit::Conflict;
-use baton_store::query::BadCursor;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::BadCursor;
 
 use crate::base::error::ErrorKind;
 
@@ -130,10 +130,10 @@ failure! {
             | Self::InUse { .. }
             | Self::DiskFull { .. }
             | Self::Unreachable { .. }
-            | Self::Unknown { .. }
+            | Self::CommitUnknown { .. }
             | Self::Closed => ErrorKind::Unavailable,
             Self::Damaged { .. }
-            | Self::Foreign { .. }
+            | Self::NotAStore { .. }
             | Self::Unreadable { .. }
             | Self::Newer { .. }
             | Self::ReadOnly { .. }

@@ -19,7 +19,7 @@ use baton_core::records::change::{Change, Guard, Record};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::task::{Task, TaskSpec};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
 use crate::tasks::service::{Answer, TaskService};

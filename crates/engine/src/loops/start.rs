@@ -16,7 +16,7 @@ use baton_core::records::change::{Change, Guard, Record};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::state::Queue;
 use baton_core::task::{Task, TaskSpec};
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::loops::commands::{loop_recipe, named, passed_gate};
 use crate::loops::rows::{handed_off, put};

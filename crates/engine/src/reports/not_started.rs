@@ -8,7 +8,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::schedule::{Candidate, Capacity, Held, Intake, Limits, Load, may_start};
 use baton_core::task::Task;
 use baton_core::task::state::Queue;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;

@@ -13,7 +13,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_store::commit::Commit;
+use baton_store::model::commit::Commit;
 
 use crate::runs::{exited, is_loop, stamp};
 use crate::tasks::service::{Answer, TaskService};

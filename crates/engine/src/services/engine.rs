@@ -9,7 +9,7 @@ use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt_record::Closing;
-use baton_store::lease::Lease;
+use baton_store::model::lease::Lease;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 

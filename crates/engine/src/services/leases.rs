@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use baton_core::people::actor::Actor;
 use baton_core::transition::command::Command;
-use baton_store::lease::Lease;
+use baton_store::model::lease::Lease;
 
 use crate::attempt::running::Running;
 use crate::base::error::EngineError;

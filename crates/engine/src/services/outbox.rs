@@ -14,7 +14,7 @@ use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
 use baton_core::records::effect::{Effect, Notice, Timer};
 use baton_core::records::event::{Event, EventBody};
-use baton_store::outbox::PendingEffect;
+use baton_store::model::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 

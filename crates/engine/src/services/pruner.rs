@@ -14,7 +14,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::base::words::counted;
 use baton_core::records::project::Project;
 use baton_core::task::state::Queue;
-use baton_store::query::Retention as History;
+use baton_store::model::query::EventRetention as History;
 
 use crate::base::error::EngineError;
 use crate::git::{Repository, Standing, Worktrees};

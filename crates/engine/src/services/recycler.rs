@@ -11,7 +11,7 @@ use baton_core::task::Task;
 use baton_core::task::state::{Mark, Queue, TaskState};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
-use baton_store::query::TaskFilter;
+use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;

@@ -10,7 +10,8 @@ use baton_core::records::change::{Change, Guard, Record};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::records::session::{Message, Posted, Request};
-use baton_store::commit::Conflict;
+use baton_store::model::commit::Conflict;
+use baton_store::model::record_kind::RecordKind;
 
 use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
@@ -66,7 +67,7 @@ impl TaskService {
         match posted {
             Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.
-            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: "receipt", .. })) => {
+            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: RecordKind::Receipt, .. })) => {
                 Ok(self.taken_before(posting).await?.ok_or(TaskError::KeyReused)?)
             }
             Err(error) => Err(error),

@@ -27,10 +27,10 @@ use baton_core::transition::approval::Approval;
 use baton_core::transition::command::{Command, Context};
 use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
-use baton_store::commit::{Commit, Conflict};
-use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};
-use baton_store::recorded::Recorded;
-
+use baton_store::model::commit::{Commit, Conflict};
+use baton_store::model::event::StoredEvent;
+use baton_store::model::query::{Cursor, Page, QuestionFilter, TaskFilter};
+use baton_store::model::record_kind::RecordKind;
 use tokio::sync::watch;
 
 use crate::base::error::EngineError;
@@ -202,7 +202,9 @@ impl TaskService {
             match decision.try_commit(change).await? {
                 None => return Ok(posted),
                 // The key is somebody else's: deciding again cannot change that.
-                Some(conflict @ Conflict::Moved { kind: "receipt", .. }) => return Err(conflict.into()),
+                Some(conflict @ Conflict::Moved { kind: RecordKind::Receipt, .. }) => {
+                    return Err(conflict.into());
+                }
                 Some(_) => decision.again().await?,
             }
         }
@@ -389,7 +391,7 @@ impl TaskService {
     }
 
     /// The next piece of the history.
-    pub async fn events_after(&self, seq: u64) -> Answer<Vec<Recorded>> {
+    pub async fn events_after(&self, seq: u64) -> Answer<Vec<StoredEvent>> {
         Ok(self.store.events_after(seq, EVENTS_PAGE).await?)
     }
 

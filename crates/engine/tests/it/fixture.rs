@@ -13,7 +13,7 @@ use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_engine::base::ids::Ids;
 use baton_engine::tasks::service::TaskService;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use baton_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 

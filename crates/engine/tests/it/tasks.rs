@@ -12,8 +12,8 @@ use baton_core::task::state::{Queue, ReplacedBy, TaskState};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
 use baton_engine::tasks::error::TaskError;
-use baton_store::commit::Conflict;
-use baton_store::query::TaskFilter;
+use baton_store::model::commit::Conflict;
+use baton_store::model::query::TaskFilter;
 
 use crate::fixture::{Office, mia, spec, text};
 

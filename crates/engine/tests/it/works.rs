@@ -20,7 +20,7 @@ use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;
 use baton_engine::settings::place::{Place, PlaceOptions};
 use baton_engine::tasks::service::TaskService;
-use baton_store::claim::ClaimRequest;
+use baton_store::model::claim::ClaimRequest;
 use tempfile::TempDir;
 use tokio::sync::watch;
 

@@ -12,7 +12,7 @@ use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
 use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use super::incoming::{Incoming, read};
@@ -177,7 +177,7 @@ fn page() -> String {
     text.push_str("\n## Out, durable\n");
     for body in durable() {
         let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-        let sent = message(&Recorded { seq: 42, event }).unwrap();
+        let sent = message(&StoredEvent { seq: 42, event }).unwrap();
         let form = serde_json::to_value(&sent).unwrap();
         let name = form["type"].as_str().unwrap();
         let _ = write!(text, "\n### `{name}`\n\n{}\n\n```json\n{form}\n```\n", tells(&sent.body));

@@ -7,14 +7,14 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::records::event::{Event, EventBody};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use serde_json::{Value, json};
 
 use super::message;
 
 fn sent(body: EventBody) -> Option<Value> {
     let event = Event { at: Timestamp::from_ms(1_000), by: Actor::Baton, body };
-    message(&Recorded { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
+    message(&StoredEvent { seq: 7, event }).map(|message| serde_json::to_value(message).unwrap())
 }
 
 fn session() -> SessionId {

@@ -4,7 +4,7 @@ use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::Queue;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub enum End {
 
 impl News {
     /// None for what has nothing to do with the task, or says nothing a person waits for.
-    pub fn of(recorded: &Recorded, of: TaskId, conversation: &SessionId) -> Option<Self> {
+    pub fn of(recorded: &StoredEvent, of: TaskId, conversation: &SessionId) -> Option<Self> {
         let progress = |text: String| Some(Self::Progress(text));
         match &recorded.event.body {
             EventBody::TaskClaimed { task, agent, .. } if *task == of => {

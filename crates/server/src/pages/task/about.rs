@@ -7,7 +7,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::attempt::Evidence;
 use baton_core::task::attempt_record::{AttemptRecord, Closing};
 use baton_core::task::state::{ReplacedBy, TaskState};
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
 use maud::{Markup, html};
 
@@ -21,7 +21,7 @@ use crate::state::App;
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The last recipe somebody chose for it, and how far that is.
-pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+pub async fn run_of(app: &App, events: &[StoredEvent]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,

@@ -6,7 +6,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::records::event::EventBody;
 use baton_core::task::attempt_record::{AttemptRecord, Closing};
 use baton_core::task::state::StateName;
-use baton_engine::Recorded;
+use baton_engine::StoredEvent;
 use maud::{Markup, html};
 
 use super::walk::{Stay, walk};
@@ -116,7 +116,7 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
     }
 }
 
-fn line(recorded: &Recorded, now: Timestamp) -> Markup {
+fn line(recorded: &StoredEvent, now: Timestamp) -> Markup {
     let event = &recorded.event;
     html! {
         li #{ "e" (recorded.seq) } {
