@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::Standing;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::Standing;
 
 /// Why the graph did not change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]

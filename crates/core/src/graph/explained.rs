@@ -1,8 +1,8 @@
 //! Why the dependency graph did not change, explained.
 
-use super::GraphError;
+use crate::base::explanation::Explanation;
 use crate::explained;
-use crate::explanation::Explanation;
+use crate::graph::GraphError;
 
 /// The same wherever it is met.
 pub const CIRCLE: Explanation = Explanation {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Standing;
-use super::standing::Prospect;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::Standing;
+use crate::graph::standing::Prospect;
 
 /// How many of the tasks something rests on are not met, and how many of those never will be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

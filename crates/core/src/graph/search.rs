@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter;
 
-use super::Graph;
-use super::node::Node;
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::Graph;
+use crate::graph::node::Node;
 
 type Neighbours<'g> = Box<dyn Iterator<Item = TaskId> + 'g>;
 

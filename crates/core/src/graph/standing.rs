@@ -4,7 +4,7 @@ use std::slice;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
+use crate::base::id::TaskId;
 
 /// The small view of a task's state the graph needs. The task module makes it from the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

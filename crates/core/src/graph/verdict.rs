@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::error::arrows;
-use super::standing::Prospect;
-use super::{Graph, Standing};
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::error::arrows;
+use crate::graph::standing::Prospect;
+use crate::graph::{Graph, Standing};
 
 /// What a dependency on a task is worth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::node::Node;
-use super::standing::Prospect;
-use super::{Graph, GraphError, Standing};
-use crate::id::TaskId;
+use crate::base::id::TaskId;
+use crate::graph::node::Node;
+use crate::graph::standing::Prospect;
+use crate::graph::{Graph, GraphError, Standing};
 
 /// What accepting a task would set off.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use super::checker::Checker;
-use super::fault::Place;
-use super::reach::{self, Edge};
-use super::{
+use crate::base::text::{StepName, nearest};
+use crate::recipe::checker::Checker;
+use crate::recipe::fault::Place;
+use crate::recipe::reach::{self, Edge};
+use crate::recipe::{
     Fault, FaultKind, GUARDRAIL_MAX, Guardrails, GuardrailsDraft, InOrder, Loose, Recipe, RecipeDraft,
     STEPS_MAX, Step, StepDraft, TEXT_BYTES_MAX,
 };
-use crate::text::{StepName, nearest};
 
 pub(super) fn check(draft: RecipeDraft) -> Result<Recipe, Vec<Fault>> {
     let mut checker = Checker::default();

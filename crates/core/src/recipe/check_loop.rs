@@ -1,10 +1,10 @@
 //! What a recipe must look like to be the loop's: its phases and gates are fixed (I7, I8), because the loop walks them
 //! by itself. A repository may word the prompts, labels and guardrails its own way, and nothing else.
 
-use super::checker::Checker;
-use super::fault::Place;
-use super::{FaultKind, Recipe, Step, Transition};
 use crate::phase::Phase;
+use crate::recipe::checker::Checker;
+use crate::recipe::fault::Place;
+use crate::recipe::{FaultKind, Recipe, Step, Transition};
 
 /// The recipe the loop goes by.
 pub const LOOP_RECIPE: &str = "plan-execute-review";

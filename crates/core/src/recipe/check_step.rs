@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::checker::Checker;
-use super::fault::Place;
-use super::reach::Edge;
-use super::{
+use crate::base::text::{OutcomeName, StepName, nearest};
+use crate::recipe::checker::Checker;
+use crate::recipe::exit_reason::ExitReason;
+use crate::recipe::fault::Place;
+use crate::recipe::reach::Edge;
+use crate::recipe::{
     FaultKind, Gate, GateDraft, InOrder, Loose, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, Step, StepDraft,
     TEXT_BYTES_MAX, Transition, TransitionDraft,
 };
-use crate::exit_reason::ExitReason;
-use crate::text::{OutcomeName, StepName, nearest};
 
 impl Checker {
     pub(super) fn step(

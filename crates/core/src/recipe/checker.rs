@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::fault::Place;
-use super::reach::Edges;
-use super::{Fault, FaultKind, Loose};
-use crate::outcome_parser::kind_of;
-use crate::text::{BadName, NonBlank, nearest};
+use crate::base::text::{BadName, NonBlank, nearest};
+use crate::recipe::fault::Place;
+use crate::recipe::outcome_parser::kind_of;
+use crate::recipe::reach::Edges;
+use crate::recipe::{Fault, FaultKind, Loose};
 
 #[derive(Default)]
 pub(super) struct Checker {

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Faults, Gate, Recipe, Step, Transition};
+use crate::recipe::{Faults, Gate, Recipe, Step, Transition};
 
 /// A value that has the wanted shape, or whatever stands in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! The faults of recipe files, explained. `baton recipe check` names each with file, line and column.
 
-use super::FaultKind;
+use crate::base::explanation::Explanation;
 use crate::explained;
-use crate::explanation::Explanation;
+use crate::recipe::FaultKind;
 
 explained! { FaultKind {
     Self::UnknownKey => Explanation {

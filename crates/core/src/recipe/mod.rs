@@ -2,26 +2,30 @@
 //!
 //! A recipe comes from a file and is read as a [`RecipeDraft`], which takes anything. Only
 //! [`Recipe::check`] makes a [`Recipe`] of it, so whoever holds one holds one without faults. It never
-//! runs: that is [`crate::run::Run`]'s business.
+//! runs: that is [`crate::recipe::run::Run`]'s business.
 
 mod check;
 mod check_loop;
 mod check_step;
 mod checker;
 mod draft;
+pub mod exit_reason;
 pub mod explained;
 mod fault;
+pub mod outcome;
+pub mod outcome_parser;
 mod reach;
-
+pub mod reminder;
+pub mod run;
 use serde::{Deserialize, Serialize};
 
 pub use check_loop::LOOP_RECIPE;
 pub use draft::{GateDraft, GuardrailsDraft, InOrder, Loose, RecipeDraft, StepDraft, TransitionDraft};
 pub use fault::{Fault, FaultKind, Faults};
 
-use crate::exit_reason::ExitReason;
-use crate::outcome::closing_block;
-use crate::text::{NonBlank, OutcomeName, RecipeId, Role, StepName};
+use crate::base::text::{NonBlank, OutcomeName, RecipeId, Role, StepName};
+use crate::recipe::exit_reason::ExitReason;
+use crate::recipe::outcome::closing_block;
 
 /// More steps than this no person follows on a page.
 pub const STEPS_MAX: usize = 64;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Candidate;
-use super::rank::Urgency;
-use super::share::Share;
-use crate::id::ProjectId;
-use crate::text::{AgentName, NonBlank, Role};
-use crate::time::Timestamp;
+use crate::base::id::ProjectId;
+use crate::base::text::{AgentName, NonBlank, Role};
+use crate::base::time::Timestamp;
+use crate::schedule::Candidate;
+use crate::schedule::rank::Urgency;
+use crate::schedule::share::Share;
 
 /// A limit for each name, and one for the names without their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,4 +220,18 @@ fn admit_share(share: &Share, capacity: &Capacity, load: &Load) -> Result<(), He
         }
     }
     Ok(())
+}
+
+impl Share {
+    /// How many more of this share may start, whatever else limits them: the smaller of its project's room and its
+    /// person's. A store looks no further into a share than this.
+    pub fn room(&self, capacity: &Capacity, load: &Load) -> u32 {
+        let of_project = self.project.map_or(u32::MAX, |project| {
+            capacity.per_project.max(&project).saturating_sub(load.of_project(project))
+        });
+        let of_person = self.person.as_ref().map_or(u32::MAX, |person| {
+            capacity.per_person.max(person).saturating_sub(load.of_person(person))
+        });
+        of_project.min(of_person)
+    }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::id::ProjectId;
-use crate::task::TaskSpec;
-use crate::text::Label;
+use crate::base::id::ProjectId;
+use crate::base::text::Label;
 
 /// What a worker has. The default takes whatever needs nothing special.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +22,6 @@ impl Default for Fit {
 }
 
 impl Fit {
-    pub fn admits(&self, task: &TaskSpec) -> bool {
-        self.reaches(task.project_id) && task.needs.is_subset(&self.labels)
-    }
-
     /// Whether it can work on the code of this project, or of none.
     pub fn reaches(&self, project: Option<ProjectId>) -> bool {
         match project {

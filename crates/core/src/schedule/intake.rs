@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Timestamp;
+use crate::base::time::Timestamp;
 
 /// One failure may be chance; the second in a row is a condition.
 pub const FAILURES_BEFORE_PAUSE: u32 = 2;

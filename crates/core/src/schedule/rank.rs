@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
-use crate::priority::Priority;
-use crate::time::Timestamp;
+use crate::base::id::TaskId;
+use crate::base::priority::Priority;
+use crate::base::time::Timestamp;
 
 /// Work a person has already spent a thought on comes before work nobody has touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,21 +1,21 @@
 //! The agent at work asks, and is answered or not. The cycle in the task's ledger says who may (I6).
 
-use crate::answer_source::AnsweredBy;
-use crate::ask_cycle::{AskCycle, GateRule};
-use crate::ask_refusal::{AnswerRefusal, AskRefusal};
-use crate::attempt::Attempt;
-use crate::attempt_record::Closing;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, CycleId, QuestionId};
-use crate::owner_token::OwnerToken;
-use crate::question::{Draft, QuestionKind};
-use crate::question_record::QuestionState;
-use crate::refusal::Refusal;
-use crate::state::TaskState;
-use crate::text::NonBlank;
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::cycle::{AskCycle, GateRule};
+use crate::ask::question::{Draft, QuestionKind};
+use crate::ask::question_record::QuestionState;
+use crate::ask::refusal::{AnswerRefusal, AskRefusal};
+use crate::base::id::{AttemptId, CycleId, QuestionId};
+use crate::base::text::NonBlank;
+use crate::people::owner_token::OwnerToken;
+use crate::records::effect::{Effect, Notice};
+use crate::records::event::EventBody;
+use crate::task::attempt::Attempt;
+use crate::task::attempt_record::Closing;
+use crate::task::state::TaskState;
+use crate::transition::refusal::Refusal;
 
-use super::step::Step;
+use crate::transition::step::Step;
 
 impl Step<'_> {
     /// From here on the new attempt's secret asks, and no other does.
@@ -104,7 +104,7 @@ impl Step<'_> {
         let pending = self.before.pending_question().ok_or_else(|| Refusal::WrongState {
             task,
             state: self.before.state.name(),
-            command: crate::command::CommandName::Reply,
+            command: crate::transition::command::CommandName::Reply,
         })?;
         self.is_pending(pending, id)?;
         // A question of Baton's own is read by the same rules, in a cycle made for the occasion.

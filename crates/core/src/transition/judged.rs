@@ -1,19 +1,19 @@
 //! From a claim to the end of its attempt: what the guard decided becomes the task's next state.
 
-use crate::ask_cycle::AskCycle;
-use crate::attempt::{Attempt, AttemptEnd, AttemptResult};
-use crate::attempt_record::Closing;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
-use crate::id::AttemptId;
+use crate::ask::cycle::AskCycle;
+use crate::base::id::AttemptId;
+use crate::base::text::{AgentName, NonBlank};
+use crate::records::effect::{Effect, Notice};
+use crate::records::event::EventBody;
 use crate::recycle::{CONTINUATIONS_MAX, TRIES_MAX, escalation};
-use crate::refusal::Refusal;
-use crate::state::{AcceptedBy, Mark, Provisional, TaskState};
+use crate::task::attempt::{Attempt, AttemptEnd, AttemptResult};
+use crate::task::attempt_record::Closing;
+use crate::task::guard::{Judgement, RequeueReason, Verdict, judge, judge_breakdown, judge_run};
+use crate::task::state::{AcceptedBy, Mark, Provisional, TaskState};
 use crate::task::{Note, Purpose};
-use crate::text::{AgentName, NonBlank};
+use crate::transition::refusal::Refusal;
 
-use super::step::Step;
+use crate::transition::step::Step;
 
 impl Step<'_> {
     pub(super) fn claim(

@@ -3,21 +3,27 @@
 //! The `match` here is the whole machine. Straight-line work is in the files beside it; the table of
 //! what may follow what, which the diagrams are drawn from, is [`table`].
 
+mod access_token;
+pub mod approval;
+pub mod arrival;
 mod asking;
+pub mod command;
+pub mod diagram;
+mod hold;
 mod judged;
+pub mod refusal;
 mod reply;
 mod step;
 pub mod table;
 mod verdicts;
-
-pub use step::Transition;
+use crate::records::transition::Transition;
 #[cfg(test)]
 pub(crate) use verdicts::merge_conflict;
 
-use crate::command::{Command, Context};
-use crate::refusal::Refusal;
-use crate::state::TaskState as State;
 use crate::task::Task;
+use crate::task::state::TaskState as State;
+use crate::transition::command::{Command, Context};
+use crate::transition::refusal::Refusal;
 use step::Step;
 
 impl Task {

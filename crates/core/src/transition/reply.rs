@@ -1,19 +1,19 @@
 //! An answer arrives, or is given up on.
 
-use crate::answer_source::AnsweredBy;
-use crate::choice::SplitRetryCancel;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, QuestionId};
-use crate::question::{Question, QuestionKind};
-use crate::question_record::QuestionState;
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::choice::SplitRetryCancel;
+use crate::ask::question::{Question, QuestionKind};
+use crate::ask::question_record::QuestionState;
+use crate::base::id::{AttemptId, QuestionId};
+use crate::base::text::NonBlank;
+use crate::records::effect::{Effect, Notice};
+use crate::records::event::EventBody;
 use crate::recycle::RecycleReason;
-use crate::refusal::Refusal;
-use crate::state::TaskState;
 use crate::task::Purpose;
-use crate::text::NonBlank;
+use crate::task::state::TaskState;
+use crate::transition::refusal::Refusal;
 
-use super::step::Step;
+use crate::transition::step::Step;
 
 impl Step<'_> {
     pub(super) fn reply(

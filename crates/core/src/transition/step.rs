@@ -1,32 +1,21 @@
 //! One transition in the making: the task as it will be, and what is to be said and done about it.
 
-use crate::actor::Actor;
-use crate::ask_cycle::AskCycle;
-use crate::attempt::{AgentSession, Attempt};
-use crate::attempt_record::{AttemptRecord, Closing};
-use crate::command::Context;
-use crate::effect::{Effect, Notice, Timer};
-use crate::event::{Event, EventBody};
-use crate::id::AttemptId;
-use crate::question::{DangerQuestion, Draft, Question};
-use crate::question_record::{QuestionRecord, QuestionState};
-use crate::refusal::Refusal;
-use crate::state::{StateName, TaskState, Waiting};
+use crate::ask::cycle::AskCycle;
+use crate::ask::question::{DangerQuestion, Draft, Question};
+use crate::ask::question_record::{QuestionRecord, QuestionState};
+use crate::base::id::AttemptId;
+use crate::base::text::{AgentName, NonBlank};
+use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
+use crate::records::effect::{Effect, Notice, Timer};
+use crate::records::event::{Event, EventBody};
+use crate::records::transition::Transition;
+use crate::task::attempt::{AgentSession, Attempt};
+use crate::task::attempt_record::{AttemptRecord, Closing};
+use crate::task::state::{StateName, TaskState, Waiting};
 use crate::task::{Purpose, Task};
-use crate::text::{AgentName, NonBlank};
-use crate::time::Timestamp;
-
-/// What a command does, as values. The store writes it in one transaction; the engine then carries out the effects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transition {
-    pub task: Task,
-    /// Tasks that came into being with this transition.
-    pub created: Vec<Task>,
-    pub attempts: Vec<AttemptRecord>,
-    pub questions: Vec<QuestionRecord>,
-    pub events: Vec<Event>,
-    pub effects: Vec<Effect>,
-}
+use crate::transition::command::Context;
+use crate::transition::refusal::Refusal;
 
 pub(super) struct Step<'a> {
     pub(super) before: &'a Task,
@@ -257,7 +246,7 @@ impl<'a> Step<'a> {
         self.attempts.push(AttemptRecord { task_id: self.task.id(), attempt, closing: Some(closing) });
     }
 
-    pub(super) fn wrong_state(&self, command: crate::command::CommandName) -> Refusal {
+    pub(super) fn wrong_state(&self, command: crate::transition::command::CommandName) -> Refusal {
         let state: StateName = self.before.state.name();
         Refusal::WrongState { task: self.before.id(), state, command }
     }

@@ -1,8 +1,8 @@
 //! What may follow what. The diagrams are drawn from this table; a test holds it against [`crate::task::Task::apply`]
 //! in both directions, for every pair.
 
-use crate::command::CommandName as C;
-use crate::state::{StateName as S, TaskState};
+use crate::task::state::{StateName as S, TaskState};
+use crate::transition::command::CommandName as C;
 
 /// The states `command` can lead to from `state`; none means it is refused there.
 pub const fn next_states(state: S, command: C) -> &'static [S] {

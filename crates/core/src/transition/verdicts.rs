@@ -1,20 +1,20 @@
 //! What people decide about a task: accept, reject, recycle, approve, retry, cancel, revise.
 
-use crate::actor::Actor;
-use crate::attempt_record::Closing;
-use crate::command::CommandName;
-use crate::effect::{Effect, Notice};
-use crate::event::EventBody;
-use crate::id::{AttemptId, TaskId};
-use crate::question::{Draft, QuestionKind};
+use crate::ask::question::{Draft, QuestionKind};
+use crate::base::id::{AttemptId, TaskId};
+use crate::base::text::{NonBlank, Role};
+use crate::people::actor::Actor;
+use crate::records::effect::{Effect, Notice};
+use crate::records::event::EventBody;
 use crate::recycle::{Depth, RecycleReason, TRIES_MAX};
-use crate::refusal::Refusal;
-use crate::revision::Revision;
-use crate::state::{AcceptedBy, Mark, Provisional, ReplacedBy, TaskState};
+use crate::task::attempt_record::Closing;
+use crate::task::revision::Revision;
+use crate::task::state::{AcceptedBy, Mark, Provisional, ReplacedBy, TaskState};
 use crate::task::{Note, Purpose, Task, TaskSpec};
-use crate::text::{NonBlank, Role};
+use crate::transition::command::CommandName;
+use crate::transition::refusal::Refusal;
 
-use super::step::Step;
+use crate::transition::step::Step;
 
 impl Step<'_> {
     pub(super) fn accept(&mut self, work: &Provisional, force: bool) -> Result<(), Refusal> {

@@ -1,16 +1,16 @@
 //! The ask cycle, rule by rule.
 
-use baton_core::answer_memory::REMEMBERED_MAX;
-use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
-use baton_core::ask_cycle::{
+use baton_core::ask::answer_memory::REMEMBERED_MAX;
+use baton_core::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
+use baton_core::ask::choice::YesNo;
+use baton_core::ask::cycle::{
     AskCycle, Asked, CycleState, GATE_PLACES_KEPT, GateRule, QUESTIONS_PER_CYCLE_MAX,
 };
-use baton_core::ask_refusal::{AnswerRefusal, AskRefusal, RefusalForm};
-use baton_core::choice::YesNo;
-use baton_core::id::{CycleId, QuestionId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, Question, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::question::{Draft, Question, QuestionKind};
+use baton_core::ask::refusal::{AnswerRefusal, AskRefusal, RefusalForm};
+use baton_core::base::id::{CycleId, QuestionId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::owner_token::OwnerToken;
 
 const OWNER: OwnerToken = OwnerToken::from_digest([1; 32]);
 const STRANGER: OwnerToken = OwnerToken::from_digest([2; 32]);

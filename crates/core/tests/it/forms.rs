@@ -3,21 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::actor::Actor;
-use baton_core::attempt::ResultKind;
-use baton_core::breakdown::{Plan, PlanDraft};
-use baton_core::command::{Command, CommandName};
-use baton_core::effect::{Effect, Notice, Timer};
-use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::person_role::PersonRole;
+use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::people::role::PersonRole;
 use baton_core::phase::PhaseStart;
-use baton_core::phase_loop::{FreshCycle, PhaseLoop};
-use baton_core::state::StateName;
+use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::effect::{Effect, Notice, Timer};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::recycle::plan::{Plan, PlanDraft};
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
+use baton_core::task::attempt::ResultKind;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::{Command, CommandName};
 use serde_json::Value;
 
 use crate::samples::{SAYS, attempt, commands, context, drive, ended, evidence, in_state, text};

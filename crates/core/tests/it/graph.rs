@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use baton_core::base::id::TaskId;
 use baton_core::graph::{Graph, GraphError, Standing, Verdict};
-use baton_core::id::TaskId;
-use baton_core::project;
+use baton_core::records::project;
 use proptest::prelude::*;
 
 /// Ids at or above this are never added, so that unknown ones turn up too.

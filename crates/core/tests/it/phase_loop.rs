@@ -1,16 +1,16 @@
 //! The loop: every phase with everything that can happen in it, and the whole walk.
 
-use baton_core::answer_source::AnsweredBy;
-use baton_core::ask_cycle::CycleState;
-use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
-use baton_core::handoff::{HandoffDecision, NamedTask, Results};
-use baton_core::id::{CycleId, QuestionId, TaskId};
-use baton_core::loop_refusal::LoopRefusal;
-use baton_core::owner_token::OwnerToken;
-use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::{FreshCycle, GateAnswered, HandedOff, ITERATIONS_MAX, LoopAsked, PhaseLoop};
-use baton_core::question::{Draft, Question, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::cycle::CycleState;
+use baton_core::ask::question::{Draft, Question, QuestionKind};
+use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
+use baton_core::base::id::{CycleId, QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::phase::handoff::{HandoffDecision, NamedTask, Results};
+use baton_core::phase::phase_loop::{FreshCycle, GateAnswered, HandedOff, LoopAsked, PhaseLoop};
+use baton_core::phase::refusal::LoopRefusal;
+use baton_core::phase::{ITERATIONS_MAX, Phase, PhaseStart};
 
 fn text(words: &str) -> NonBlank {
     NonBlank::new(words).unwrap()

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use baton_core::actor::Actor;
-use baton_core::event::{Event, EventBody};
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::{Event, EventBody};
 
 use crate::forms::{examples, other_events};
 use crate::kept_page::holds;
 
 const INTRO: &str = "# Events\n\n\
-<!-- Written by `scripts/reference` from crates/core/src/event.rs. Do not edit. -->\n\n\
+<!-- Written by `scripts/reference` from crates/core/src/records/event.rs. Do not edit. -->\n\n\
 Everything that changes is one line of an append-only history, and what every client reads. `GET /api/events?after=SEQ`\n\
 streams it, `baton export --events` takes it out, `GET /api/tasks/{id}/events` has the part that is about one task.\n\n\
 Each event has `at` (RFC 3339, UTC), `by` (a human or a policy with its name, an agent with its attempt, or Baton), `event` (its\n\

@@ -1,11 +1,11 @@
 //! Every (type of task, reported result) pair, under every kind of evidence that changes the answer.
 
-use baton_core::asking_text::asks;
-use baton_core::attempt::{AttemptResult, BlockReason, ResultKind};
-use baton_core::fallback::Fallback;
-use baton_core::guard::{Judgement, Verdict, judge, judge_breakdown, judge_run};
-use baton_core::state::Mark;
-use baton_core::task_type::{Deliverable, TaskType};
+use baton_core::ask::detection::asks;
+use baton_core::ask::fallback::Fallback;
+use baton_core::base::task_type::{Deliverable, TaskType};
+use baton_core::task::attempt::{AttemptResult, BlockReason, ResultKind};
+use baton_core::task::guard::{Judgement, Verdict, judge, judge_breakdown, judge_run};
+use baton_core::task::state::Mark;
 use proptest::prelude::*;
 
 use crate::samples::{ASKS, SAYS, ended, ends, evidence};

@@ -1,21 +1,21 @@
 //! Tasks in every state, reached the way a real one would get there, and commands of every kind.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::recycle::{Depth, RecycleReason};
+use baton_core::task::attempt::{
     AgentSession, AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
 };
-use baton_core::command::{Command, CommandName, Context, Fresh};
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::revision::Revision;
-use baton_core::state::StateName;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, CommandName, Context, Fresh};
 
 pub fn text(text: &str) -> NonBlank {
     NonBlank::new(text).unwrap()

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::priority::Priority;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::text::{AgentName, NonBlank, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::{
     Candidate, Capacity, ClaimRank, Held, Intake, Limits, Load, Share, Urgency, admit, may_start, pick,
 };
-use baton_core::text::{AgentName, NonBlank, Role};
-use baton_core::time::Timestamp;
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use baton_core::command::CommandName;
-use baton_core::diagram;
-use baton_core::state::StateName;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
+use baton_core::transition::diagram;
 use baton_core::transition::table::next_states;
 
 use crate::kept_page::holds;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::ResultKind;
-use baton_core::command::{Command, CommandName};
-use baton_core::id::{AttemptId, CycleId, QuestionId};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId};
+use baton_core::base::task_type::TaskType;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::refusal::Refusal;
-use baton_core::state::{Mark, Queue, StateName, Status, TaskState};
 use baton_core::task::Task;
-use baton_core::task_type::TaskType;
+use baton_core::task::attempt::ResultKind;
+use baton_core::task::state::{Mark, Queue, StateName, Status, TaskState};
+use baton_core::transition::command::{Command, CommandName};
+use baton_core::transition::refusal::Refusal;
 use baton_core::transition::table::next_states;
 
 use crate::samples::{
@@ -166,7 +166,7 @@ fn a_reply_goes_on_from_the_attempt_that_asked_and_ahead_of_other_work() {
     let reply = Command::Reply {
         question: question.id,
         answer: text("No."),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     };
     let replied = human_does(&asked, reply).unwrap();
     assert_eq!(replied.state().queue(), Queue::Incoming);
@@ -246,7 +246,7 @@ fn i14_a_human_splits_a_part_that_failed_and_no_agent_may_plan_it() {
     let split = Command::Reply {
         question: escalated.state().pending_question().unwrap().id,
         answer: text("split"),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     };
     let transition = escalated.apply(split, &context(Actor::human("mia"))).unwrap();
     let breakdown = &transition.created[0];
@@ -271,7 +271,7 @@ fn a_breakdown_waits_for_a_human_or_a_policy_to_release_it() {
 #[test]
 fn a_failing_check_sends_the_work_back_with_its_output_as_the_reason() {
     let mut end = ended(ResultKind::Complete, SAYS, evidence(2, 10));
-    end.verified.checks.push(baton_core::attempt::Check {
+    end.verified.checks.push(baton_core::task::attempt::Check {
         name: text("test"),
         exit_code: 101,
         output_tail: "login_on_monday ... FAILED".to_owned(),
@@ -326,7 +326,7 @@ fn answer(task: &Task, said: &str) -> Command {
     Command::Reply {
         question: task.pending_question().unwrap().id,
         answer: text(said),
-        answered_by: baton_core::answer_source::AnsweredBy::human("mia"),
+        answered_by: baton_core::ask::answer_source::AnsweredBy::human("mia"),
     }
 }
 
@@ -381,7 +381,7 @@ fn five_automatic_answers_in_a_row_stop_the_automation_of_a_task() {
     let queued = |task: &Task| Command::Reply {
         question: task.pending_question().unwrap().id,
         answer: text("80"),
-        answered_by: baton_core::answer_source::AnsweredBy::Queued,
+        answered_by: baton_core::ask::answer_source::AnsweredBy::Queued,
     };
     for number in 1..=5 {
         task = drive(task, [claim(number), start(number.try_into().unwrap())]);

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::actor::Actor;
-use baton_core::approval::Approval;
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::breakdown::{Plan, PlanDraft};
-use baton_core::change::{Change, EdgeChange, Guard, Record, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::time::Timestamp;
 use baton_core::graph::{Graph, Standing};
-use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::question_record::QuestionRecord;
-use baton_core::refusal::Refusal;
-use baton_core::session::{Request, Session};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, EdgeChange, Guard, Record, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Request, Session};
+use baton_core::recycle::plan::{Plan, PlanDraft};
+use baton_core::task::attempt_record::AttemptRecord;
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::time::Timestamp;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::transition::refusal::Refusal;
 
 use crate::samples::text;
 

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::AttemptEnd;
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::{Depth, RecycleReason};
-use baton_core::refusal::Refusal;
-use baton_core::state::{Mark, Status, TaskState};
+use baton_core::task::attempt::AttemptEnd;
+use baton_core::task::state::{Mark, Status, TaskState};
 use baton_core::task::{Purpose, Task};
-use baton_core::task_type::TaskType;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -1,16 +1,16 @@
 //! The part of a walk where somebody answers.
 
-use baton_core::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
-use baton_core::ask_cycle::{AskCycle, CycleState};
-use baton_core::choice::YesNoEdit;
-use baton_core::discovered::{Proposal, Verdict};
-use baton_core::handoff::Results;
-use baton_core::id::QuestionId;
+use baton_core::ask::answer_source::{AUTOMATIC_IN_A_ROW_MAX, AnsweredBy};
+use baton_core::ask::choice::YesNoEdit;
+use baton_core::ask::cycle::{AskCycle, CycleState};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::QuestionId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::title::normalised_title;
 use baton_core::phase::Phase;
-use baton_core::phase_loop::{FreshCycle, GateAnswered, PhaseLoop};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::title::normalised_title;
+use baton_core::phase::discovered::{Proposal, Verdict};
+use baton_core::phase::handoff::Results;
+use baton_core::phase::phase_loop::{FreshCycle, GateAnswered, PhaseLoop};
 
 use super::step::*;
 use super::walk::Walk;

@@ -1,10 +1,10 @@
 //! What can happen on a walk, chosen at random.
 
-use baton_core::handoff::{NamedTask, Results};
-use baton_core::id::TaskId;
+use baton_core::ask::question::QuestionKind;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::phase::handoff::{NamedTask, Results};
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::question::QuestionKind;
-use baton_core::text::NonBlank;
 use proptest::prelude::*;
 
 #[derive(Debug, Clone, Copy)]

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::answer_source::AUTOMATIC_IN_A_ROW_MAX;
-use baton_core::ask_cycle::{AskCycle, QUESTIONS_PER_CYCLE_MAX};
-use baton_core::discovered::{DiscoveredTask, Proposal};
-use baton_core::handoff::{Handoff, HandoffDecision};
-use baton_core::id::{CycleId, QuestionId};
-use baton_core::owner_token::OwnerToken;
+use baton_core::ask::answer_source::AUTOMATIC_IN_A_ROW_MAX;
+use baton_core::ask::cycle::{AskCycle, QUESTIONS_PER_CYCLE_MAX};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::{CycleId, QuestionId};
+use baton_core::base::title::normalised_title;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::phase::discovered::{DiscoveredTask, Proposal};
+use baton_core::phase::handoff::{Handoff, HandoffDecision};
+use baton_core::phase::phase_loop::{FreshCycle, HandedOff, LoopAsked, PhaseLoop};
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::{FreshCycle, HandedOff, LoopAsked, PhaseLoop};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::title::normalised_title;
 
 use super::step::*;
 

@@ -1,4 +1,4 @@
-use baton_core::exit_reason::{BadExitReason, ExitCategory, ExitReason};
+use baton_core::recipe::exit_reason::{BadExitReason, ExitCategory, ExitReason};
 use proptest::prelude::*;
 
 use crate::recipes::fixture::step;

@@ -1,10 +1,10 @@
 //! The recipes the tests run.
 
-use baton_core::id::{RunId, SessionId};
-use baton_core::outcome::Outcome;
+use baton_core::base::id::{RunId, SessionId};
+use baton_core::base::text::{NonBlank, OutcomeName, StepName};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Advance, Observed, Report, Run};
 use baton_core::recipe::{Recipe, RecipeDraft};
-use baton_core::run::{Advance, Observed, Report, Run};
-use baton_core::text::{NonBlank, OutcomeName, StepName};
 use serde_json::{Value, json};
 
 pub fn implement_and_review_json() -> Value {

@@ -1,7 +1,7 @@
-use baton_core::outcome::{DESCRIPTION_BYTES_MAX, Outcome, closing_block};
-use baton_core::outcome_parser::{MESSAGE_TAIL_BYTES_MAX, parse};
-use baton_core::reminder::OutcomeMistake;
-use baton_core::text::OutcomeName;
+use baton_core::base::text::OutcomeName;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome::{DESCRIPTION_BYTES_MAX, Outcome, closing_block};
+use baton_core::recipe::outcome_parser::{MESSAGE_TAIL_BYTES_MAX, parse};
 use proptest::prelude::*;
 
 use crate::recipes::fixture::names;

@@ -1,9 +1,9 @@
-use baton_core::outcome::closing_block;
+use baton_core::base::text::{OutcomeName, Role};
+use baton_core::recipe::outcome::closing_block;
 use baton_core::recipe::{
     Fault, FaultKind, Faults, GUARDRAIL_MAX, OUTCOMES_PER_STEP_MAX, PROMPT_BYTES_MAX, Recipe, STEPS_MAX,
     Transition,
 };
-use baton_core::text::{OutcomeName, Role};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,12 +1,12 @@
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::outcome::Outcome;
-use baton_core::outcome_parser::parse;
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome_parser::parse;
+use baton_core::recipe::run::{
     Advance, Contradiction, GateAnswer, Observed, Report, Resume, Run, RunRefusal, RunState, Seen, TURNS_MAX,
 };
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 
 use crate::recipes::fixture::{after, implement_and_review, loop_json, recipe, said, started, step};
 

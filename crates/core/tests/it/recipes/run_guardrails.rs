@@ -1,8 +1,8 @@
-use baton_core::exit_reason::{ExitCategory, ExitReason};
+use baton_core::base::text::NonBlank;
 use baton_core::recipe::Recipe;
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{Advance, Contradiction, GateAnswer, Observed, Report, Run, RunState};
-use baton_core::text::NonBlank;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::run::{Advance, Contradiction, GateAnswer, Observed, Report, Run, RunState};
 use proptest::prelude::*;
 use serde_json::json;
 

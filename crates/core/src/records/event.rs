@@ -1,0 +1,312 @@
+//! Events: every change as one line of an append-only history. Clients read nothing else.
+//!
+//! The forms are stable: programs outside depend on them, and a snapshot test holds them still.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::answer_source::AnsweredBy;
+use crate::ask::question::Question;
+use crate::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId, TaskId};
+use crate::base::text::{AgentName, NonBlank, OutcomeName, PersonName, RecipeId, StepName};
+use crate::base::time::Timestamp;
+use crate::people::actor::Actor;
+use crate::people::role::PersonRole;
+use crate::phase::handoff::Handoff;
+use crate::recipe::exit_reason::ExitReason;
+use crate::records::effect::Effect;
+use crate::recycle::RecycleReason;
+use crate::recycle::plan::Plan;
+use crate::task::TaskSpec;
+use crate::task::attempt::AttemptEnd;
+use crate::task::guard::RequeueReason;
+use crate::task::revision::Revision;
+use crate::task::state::{AcceptedBy, Mark};
+
+/// One line of the history, before the store gives it its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Timestamp,
+    pub by: Actor,
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventBody {
+    ProjectCreated {
+        project: ProjectId,
+        title: NonBlank,
+    },
+    ProjectCompleted {
+        project: ProjectId,
+    },
+    /// How many of its tasks may run at once; none for what the settings say.
+    ProjectLimited {
+        project: ProjectId,
+        at_once_max: Option<u32>,
+    },
+    SessionOpened {
+        session: SessionId,
+        project: Option<ProjectId>,
+    },
+    MessagePosted {
+        session: SessionId,
+        text: NonBlank,
+        task: Option<TaskId>,
+    },
+
+    TaskCreated {
+        spec: Box<TaskSpec>,
+        depends_on: Vec<TaskId>,
+    },
+    TaskClaimed {
+        task: TaskId,
+        attempt: AttemptId,
+        agent: AgentName,
+        resumes: Option<AttemptId>,
+    },
+    AgentStarted {
+        task: TaskId,
+        attempt: AttemptId,
+    },
+    AttemptEnded {
+        task: TaskId,
+        attempt: AttemptId,
+        end: Box<AttemptEnd>,
+    },
+    TaskProvisional {
+        task: TaskId,
+        mark: Mark,
+        question: Option<NonBlank>,
+    },
+    TaskDone {
+        task: TaskId,
+        accepted_by: AcceptedBy,
+    },
+    TaskContinues {
+        task: TaskId,
+        after: AttemptId,
+    },
+    TaskRequeued {
+        task: TaskId,
+        attempt: AttemptId,
+        reason: RequeueReason,
+    },
+    TaskRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+    TaskConflicted {
+        task: TaskId,
+        detail: NonBlank,
+    },
+    TaskRecycled {
+        task: TaskId,
+        reason: RecycleReason,
+        breakdown: TaskId,
+    },
+    TaskReplaced {
+        task: TaskId,
+        replaced_by: Vec<TaskId>,
+    },
+    TaskHeldBack {
+        task: TaskId,
+    },
+    TaskLetGo {
+        task: TaskId,
+    },
+    TaskFailed {
+        task: TaskId,
+        error: NonBlank,
+    },
+    TaskRetried {
+        task: TaskId,
+    },
+    TaskCancelled {
+        task: TaskId,
+        reason: Option<NonBlank>,
+    },
+    TaskRevised {
+        task: TaskId,
+        revision: Revision,
+    },
+    DependentsRewired {
+        from: TaskId,
+        to: Vec<TaskId>,
+    },
+
+    BreakdownReleased {
+        task: TaskId,
+    },
+    PlanSubmitted {
+        task: TaskId,
+        plan: Box<Plan>,
+    },
+    PlanApproved {
+        task: TaskId,
+        subtasks: Vec<TaskId>,
+    },
+    PlanRejected {
+        task: TaskId,
+        reason: NonBlank,
+    },
+
+    QuestionAsked {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: Box<Question>,
+    },
+    QuestionAnswered {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        answer: NonBlank,
+        answered_by: AnsweredBy,
+    },
+    QuestionWithdrawn {
+        session: SessionId,
+        task: Option<TaskId>,
+        question: QuestionId,
+        reason: NonBlank,
+    },
+
+    /// An answer was laid down for a question still to come.
+    AnswerQueued {
+        session: SessionId,
+        task: Option<TaskId>,
+        text: NonBlank,
+    },
+
+    RunStarted {
+        run: RunId,
+        recipe: RecipeId,
+        label: NonBlank,
+        session: SessionId,
+        task: Option<TaskId>,
+        step: StepName,
+        step_count: u32,
+    },
+    /// The run goes on with another task.
+    RunBound {
+        run: RunId,
+        session: SessionId,
+        task: TaskId,
+    },
+    StepStarted {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        step_count: u32,
+    },
+    StepLeft {
+        run: RunId,
+        session: SessionId,
+        from: StepName,
+        to: StepName,
+        outcome: OutcomeName,
+    },
+    OutcomeRefused {
+        run: RunId,
+        session: SessionId,
+        step: StepName,
+        error: NonBlank,
+    },
+    /// A person wants the run to end; its agent is being stopped.
+    RunStopping {
+        run: RunId,
+        session: SessionId,
+    },
+    RunExited {
+        run: RunId,
+        session: SessionId,
+        reason: ExitReason,
+        /// What went wrong, where something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<NonBlank>,
+    },
+
+    PhaseHandedOff {
+        session: SessionId,
+        handoff: Box<Handoff>,
+    },
+
+    /// Something Baton had to do could not be done, however often it was tried.
+    EffectGivenUp {
+        effect: Box<Effect>,
+        tries: u32,
+        error: NonBlank,
+    },
+    IntakePaused {
+        agent: AgentName,
+        /// None until a person releases it.
+        until: Option<Timestamp>,
+        reason: NonBlank,
+    },
+    IntakeResumed {
+        agent: AgentName,
+    },
+
+    /// A person may come in with a token from now on.
+    TokenCreated {
+        name: PersonName,
+        role: PersonRole,
+        expires_at: Option<Timestamp>,
+    },
+    TokenRevoked {
+        name: PersonName,
+    },
+}
+
+impl EventBody {
+    /// The task an event is about, for the task's own history.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::TaskCreated { spec, .. } => Some(spec.id),
+            Self::DependentsRewired { from, .. } => Some(*from),
+            Self::TaskClaimed { task, .. }
+            | Self::AgentStarted { task, .. }
+            | Self::AttemptEnded { task, .. }
+            | Self::TaskProvisional { task, .. }
+            | Self::TaskDone { task, .. }
+            | Self::TaskContinues { task, .. }
+            | Self::TaskRequeued { task, .. }
+            | Self::TaskRejected { task, .. }
+            | Self::TaskConflicted { task, .. }
+            | Self::TaskRecycled { task, .. }
+            | Self::TaskReplaced { task, .. }
+            | Self::TaskFailed { task, .. }
+            | Self::TaskRetried { task }
+            | Self::TaskHeldBack { task }
+            | Self::TaskLetGo { task }
+            | Self::TaskCancelled { task, .. }
+            | Self::TaskRevised { task, .. }
+            | Self::BreakdownReleased { task }
+            | Self::PlanSubmitted { task, .. }
+            | Self::PlanApproved { task, .. }
+            | Self::PlanRejected { task, .. }
+            | Self::RunBound { task, .. } => Some(*task),
+            Self::MessagePosted { task, .. }
+            | Self::QuestionAsked { task, .. }
+            | Self::QuestionAnswered { task, .. }
+            | Self::QuestionWithdrawn { task, .. }
+            | Self::AnswerQueued { task, .. }
+            | Self::RunStarted { task, .. } => *task,
+            Self::ProjectCreated { .. }
+            | Self::ProjectCompleted { .. }
+            | Self::ProjectLimited { .. }
+            | Self::SessionOpened { .. }
+            | Self::StepStarted { .. }
+            | Self::StepLeft { .. }
+            | Self::OutcomeRefused { .. }
+            | Self::RunStopping { .. }
+            | Self::RunExited { .. }
+            | Self::PhaseHandedOff { .. }
+            | Self::EffectGivenUp { .. }
+            | Self::IntakePaused { .. }
+            | Self::IntakeResumed { .. }
+            | Self::TokenCreated { .. }
+            | Self::TokenRevoked { .. } => None,
+        }
+    }
+}
