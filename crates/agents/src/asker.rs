@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use baton_core::question::Draft;
+use baton_core::ask::question::Draft;
 
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Every tongue speaks into the same conversation, so counting turns, deciding about permissions, asking the
 //! human and keeping the record are done once, here.
 
-use baton_core::question::Draft;
+use baton_core::ask::question::Draft;
 
 use crate::asker::Reply;
 use crate::driver::{Event, Limits};

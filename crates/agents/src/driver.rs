@@ -10,10 +10,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::breakdown::PlanDraft;
-use baton_core::id::AttemptId;
-use baton_core::question::Draft;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::Draft;
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
+use baton_core::recycle::plan::PlanDraft;
 use tokio::sync::{mpsc, watch};
 
 use crate::ended::Ended;

@@ -4,12 +4,12 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::breakdown::PlanDraft;
-use baton_core::discovered::DiscoveredTask;
-use baton_core::question::Draft;
-use baton_core::time::Timestamp;
-use baton_core::vagueness::Rubric;
+use baton_core::ask::question::Draft;
+use baton_core::base::time::Timestamp;
+use baton_core::phase::discovered::DiscoveredTask;
+use baton_core::phase::vagueness::Rubric;
+use baton_core::recycle::plan::PlanDraft;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
 
 use crate::failure::{Failure, FailureKind};
 use crate::heard::{Heard, Unreadable};

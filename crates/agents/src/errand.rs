@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};

@@ -8,7 +8,7 @@ mod wording;
 
 use std::fmt;
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 
 use crate::ended::Exit;
 use crate::excerpt::excerpt;

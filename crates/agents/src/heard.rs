@@ -1,9 +1,9 @@
 //! What was heard from an agent so far: counted, kept within bounds, and closed when it has said its last.
 
-use baton_core::breakdown::PlanDraft;
-use baton_core::discovered::DiscoveredTask;
-use baton_core::question::Draft;
-use baton_core::vagueness::Rubric;
+use baton_core::ask::question::Draft;
+use baton_core::phase::discovered::DiscoveredTask;
+use baton_core::phase::vagueness::Rubric;
+use baton_core::recycle::plan::PlanDraft;
 
 use crate::ended::How;
 use crate::excerpt::Excerpt;

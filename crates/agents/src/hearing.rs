@@ -1,6 +1,6 @@
 //! An agent's two streams on their way to where they belong: the log, the events, and what was heard.
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 
 use crate::driver::{Clock, Event};
 use crate::heard::Heard;

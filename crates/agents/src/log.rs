@@ -9,8 +9,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use baton_core::redact::Redactor;
-use baton_core::time::Timestamp;
+use baton_core::base::redact::Redactor;
+use baton_core::base::time::Timestamp;
 
 use crate::excerpt::Excerpt;
 

@@ -3,9 +3,9 @@
 //! A [`Permissions`] policy decides at once, or sends the request to a human. What the human may answer is
 //! fixed here, so that every surface offers the same buttons and every driver reads them the same way.
 
-use baton_core::fallback::Fallback;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::fallback::Fallback;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::text::NonBlank;
 
 use crate::excerpt::excerpt;
 use crate::tool_call::{ToolCall, ToolKind};

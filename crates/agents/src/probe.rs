@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 
 use crate::acp;
 use crate::driver::{Launch, Limits, SessionSetup};

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 
 use crate::driver::Launch;
 use crate::environment::{ATTEMPT_ID, Environment};

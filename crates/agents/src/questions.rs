@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::question::Draft;
+use baton_core::ask::question::Draft;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 

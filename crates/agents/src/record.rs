@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::question::Draft;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::Draft;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::ended::{Exit, How};
 use crate::failure::{Failure, Symptoms};

@@ -6,11 +6,11 @@
 
 mod fields;
 
-use baton_core::attempt::AttemptResult;
-use baton_core::breakdown::PlanDraft;
-use baton_core::discovered::DiscoveredTask;
-use baton_core::question::Draft;
-use baton_core::vagueness::Rubric;
+use baton_core::ask::question::Draft;
+use baton_core::phase::discovered::DiscoveredTask;
+use baton_core::phase::vagueness::Rubric;
+use baton_core::recycle::plan::PlanDraft;
+use baton_core::task::attempt::AttemptResult;
 use serde_json::{Map, Value};
 
 use crate::lines::without_nul;
@@ -62,7 +62,7 @@ pub struct ResultReport {
     pub output: Option<String>,
 }
 
-/// An outcome as it was said. Whether the step allows it is for [`baton_core::outcome::Outcome::report`].
+/// An outcome as it was said. Whether the step allows it is for [`baton_core::recipe::outcome::Outcome::report`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutcomeReport {
     pub name: String,

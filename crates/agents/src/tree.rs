@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use rustix::process::{Signal, kill_process_group};
 use tokio::time::{Instant, sleep};
 

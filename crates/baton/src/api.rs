@@ -1,8 +1,8 @@
 //! What most commands work with: the API, answered by the running server where there is one, else in this process on
 //! the store. A command cannot tell which.
 
-use baton_core::id::TaskId;
-use baton_core::time::Timestamp;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
 use baton_engine::place::Place;
 use baton_engine::query::Cursor;
 use baton_engine::view::TaskView;

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 
-use baton_core::question_record::QuestionRecord;
+use baton_core::ask::question_record::QuestionRecord;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::recipes::RecipeLibrary;

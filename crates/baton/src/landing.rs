@@ -1,6 +1,6 @@
 //! Where accepted work is, and the one command that brings it home. What is said of it is said here alone.
 
-use baton_core::words::shell_word;
+use baton_core::base::words::shell_word;
 use serde::{Deserialize, Serialize};
 
 /// As the API tells of it.

@@ -5,10 +5,10 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::id::{QuestionId, SessionId};
-use baton_core::text::NonBlank;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
@@ -154,13 +154,13 @@ impl Office {
     }
 
     pub fn question(text: &str) -> Result<QuestionId, Fault> {
-        text.parse().map_err(|error: baton_core::id::BadId| {
+        text.parse().map_err(|error: baton_core::base::id::BadId| {
             Fault::usage(error.to_string(), "see the open questions: baton questions")
         })
     }
 
     pub fn session(text: &str) -> Result<SessionId, Fault> {
-        text.parse().map_err(|error: baton_core::id::BadId| {
+        text.parse().map_err(|error: baton_core::base::id::BadId| {
             Fault::usage(error.to_string(), "use letters, digits, - and _")
         })
     }

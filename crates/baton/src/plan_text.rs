@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use baton_core::breakdown::{Plan, PlanDraft, PlanItem};
-use baton_core::id::TaskId;
-use baton_core::text::NonBlank;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanItem};
 use baton_engine::yaml::{self, At, Entry, Malformed, Node};
 use serde_json::{Map, Value};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
-use baton_core::text::nearest;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::text::nearest;
 
 /// What can be changed of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]

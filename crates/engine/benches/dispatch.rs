@@ -10,11 +10,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use baton_core::actor::Actor;
-use baton_core::state::Queue;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
+use baton_core::task::state::Queue;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;

@@ -5,14 +5,14 @@
 
 use std::fmt::Write;
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
-use baton_core::project::Project;
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::project::Project;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 
 use crate::code::{Source, slug};

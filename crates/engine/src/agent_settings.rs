@@ -9,7 +9,7 @@ use std::path::Path;
 use baton_agents::kind::AgentKind;
 use baton_agents::preset::Preset;
 use baton_agents::presets::PRESETS;
-use baton_core::text::{AgentName, nearest};
+use baton_core::base::text::{AgentName, nearest};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,9 +1,9 @@
 //! In whose name a task is asked for: limits for people count what was asked for in their name, by themselves or by
 //! agents that work for them.
 
-use baton_core::actor::Actor;
-use baton_core::id::SessionId;
-use baton_core::text::NonBlank;
+use baton_core::base::id::SessionId;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 

@@ -5,17 +5,17 @@
 
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
-use baton_core::attempt_record::Closing;
-use baton_core::budget::{Budget, Granted, Reached, Scope};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::hold::{Hold, HoldReason};
-use baton_core::id::AttemptId;
-use baton_core::spending::{Account, Amount, Spending, end_of_day};
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::budget::{Budget, Granted, Reached, Scope};
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::limits::spending::{Account, Amount, Spending, end_of_day};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
+use baton_core::task::attempt_record::Closing;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Deserializer};

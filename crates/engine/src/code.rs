@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
-use baton_core::git_name::BranchName;
-use baton_core::id::AttemptId;
-use baton_core::project::Project;
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::AttemptId;
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_store::Store;
 

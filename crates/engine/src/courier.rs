@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::effect::{Effect, Notice, Timer};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, EffectId};
-use baton_core::text::NonBlank;
+use baton_core::base::id::{AttemptId, EffectId};
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
+use baton_core::records::effect::{Effect, Notice, Timer};
+use baton_core::records::event::{Event, EventBody};
 use baton_store::Store;
 use baton_store::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};

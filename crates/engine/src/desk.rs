@@ -3,26 +3,26 @@
 //! Each is carried out the same way: read the rows, let core decide, write what it decided in one
 //! transaction. When a row moved on in between, read again and decide again.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::approval::Approval;
-use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
-use baton_core::change::{Change, EdgeChange, Guard, Record, Stored};
-use baton_core::command::{Command, Context};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{ProjectId, QuestionId, SessionId, TaskId};
-use baton_core::plan_record::PlanRecord;
-use baton_core::project::Project;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::queued_answer::QueuedAnswer;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::queued_answer::QueuedAnswer;
+use baton_core::base::id::{ProjectId, QuestionId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::recipe::LOOP_RECIPE;
-use baton_core::refusal::Refusal;
-use baton_core::revision::Revision;
-use baton_core::session::{Posted, Request, Session};
-use baton_core::state::{Queue, TaskState};
+use baton_core::records::change::{Change, EdgeChange, Guard, Record, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::Project;
+use baton_core::records::session::{Posted, Request, Session};
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
+use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::{Queue, TaskState};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::text::{NonBlank, RecipeId};
-use baton_core::time::Timestamp;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, Context};
+use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::query::{Cursor, Page, QuestionFilter, TaskFilter};

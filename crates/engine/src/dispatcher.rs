@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::id::AttemptId;
-use baton_core::text::{AgentName, Role};
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::people::actor::Actor;
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::lease::Lease;

@@ -12,8 +12,8 @@ use baton_agents::kind::AgentKind;
 use baton_agents::preset::Preset;
 use baton_agents::presets::PRESETS;
 use baton_agents::probe::{Handshake, Probe, probe};
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
+use baton_core::base::text::AgentName;
+use baton_core::limits::hold::Hold;
 use serde::Serialize;
 use tokio::task::JoinSet;
 

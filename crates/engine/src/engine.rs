@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::tree::end_orphans;
-use baton_core::attempt_record::Closing;
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
+use baton_core::task::attempt_record::Closing;
 use baton_store::Store;
 use baton_store::lease::Lease;
 use tokio::sync::watch;

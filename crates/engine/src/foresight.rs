@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::people::actor::Actor;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use serde::{Deserialize, Serialize};
 

@@ -3,14 +3,14 @@
 //! The answer settles the question of the task and moves the run in one transaction (I7): there is no moment at
 //! which one of them has happened and the other has not.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::choice;
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::choice;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{NonBlank, OutcomeName};
+use baton_core::people::actor::Actor;
+use baton_core::recipe::run::{Advance, GateAnswer, Run, RunState};
 use baton_core::recipe::{Gate, Recipe, Step, Transition};
-use baton_core::run::{Advance, GateAnswer, Run, RunState};
-use baton_core::text::{NonBlank, OutcomeName};
+use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_store::Store;
 
 use crate::desk::{Answer, Desk};
@@ -51,7 +51,7 @@ fn answered(
     open: &Stored<Run>,
     recipe: &Recipe,
     answer: GateAnswer,
-) -> Answer<(Run, Vec<baton_core::event::EventBody>)> {
+) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
     let (run, advance) = open.value.answer_gate(recipe, answer)?;
     if let Advance::Exit { reason } = advance {
         // Its task has gone back to the queue with this answer; whoever takes it settles it by this reason.
@@ -107,9 +107,9 @@ fn leads_to(recipe: &Recipe, run: &Run, answer: GateAnswer) -> String {
 mod tests {
     use std::path::Path;
 
-    use baton_core::id::RunId;
-    use baton_core::outcome::Outcome;
-    use baton_core::run::{Observed, Report};
+    use baton_core::base::id::RunId;
+    use baton_core::recipe::outcome::Outcome;
+    use baton_core::recipe::run::{Observed, Report};
 
     use super::*;
 

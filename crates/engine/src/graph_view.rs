@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use baton_core::base::id::TaskId;
 use baton_core::graph::{Graph, Standing, Verdict};
-use baton_core::id::TaskId;
-use baton_core::state::Queue;
+use baton_core::task::state::Queue;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};

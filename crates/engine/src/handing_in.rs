@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_core::git_name::{BranchName, CommitId};
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::Task;
 use baton_store::Store;
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
-use baton_core::id::ProjectId;
-use baton_core::time::Timestamp;
-use baton_core::worker::{BEAT_MS, Worker};
+use baton_core::base::id::ProjectId;
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{BEAT_MS, Worker};
 use baton_store::Store;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};

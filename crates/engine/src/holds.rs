@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use baton_agents::failure::{Failure, FailureKind, Remedy};
-use baton_core::actor::Actor;
-use baton_core::change::Stored;
-use baton_core::hold::{Hold, HoldReason};
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Stored;
 use baton_core::schedule::Intake;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
@@ -108,6 +108,6 @@ pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<
         Remedy::HoldForHuman => None,
         Remedy::NewSession => return None,
     };
-    let said = format!("{failure}\n{}", baton_core::redact::redact(&failure.said));
+    let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.said));
     Some(Hold::new(agent.clone(), why, &said, now, until))
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_core::command::Fresh;
-use baton_core::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
+use baton_core::base::id::{AttemptId, CycleId, ProjectId, QuestionId, RunId, TaskId};
+use baton_core::transition::command::Fresh;
 
 /// A source of ids. Random for the product, counted for tests; cheap to clone, and clones share the source.
 #[derive(Clone)]

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::Intake;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
 
 /// Shared by the runners, who learn how agents fare, and the dispatcher, who asks before it claims.
 #[derive(Clone, Default)]

@@ -1,9 +1,9 @@
 //! The lineage of a task: the first one that was asked for, what it was broken down into, and so on to the last part.
 
-use baton_core::event::EventBody;
-use baton_core::id::TaskId;
-use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::base::id::TaskId;
+use baton_core::records::event::EventBody;
 use baton_core::task::Task;
+use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_store::Store;
 
 use crate::desk::Desk;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use baton_store::Store;
 use baton_store::postgres::{LogLine, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_agents::report::OutcomeReport;
-use baton_core::breakdown::PlanDraft;
-use baton_core::id::AttemptId;
-use baton_core::question::Draft;
-use baton_core::text::OutcomeName;
+use baton_core::ask::question::Draft;
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::OutcomeName;
+use baton_core::recycle::plan::PlanDraft;
 
 use crate::user_tasks::Site;
 

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::git_name::BranchName;
-use baton_core::project::Project;
-use baton_core::remote_url::RemoteUrl;
-use baton_core::text::NonBlank;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::Project;
 use baton_store::Store;
 
 use crate::code::Source;

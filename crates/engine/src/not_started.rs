@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::{Candidate, Capacity, Held, Intake, Limits, Load, may_start};
-use baton_core::state::Queue;
 use baton_core::task::Task;
-use baton_core::text::{AgentName, Role};
-use baton_core::time::Timestamp;
+use baton_core::task::state::Queue;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};

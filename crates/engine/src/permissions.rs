@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use baton_agents::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
 use baton_agents::tool_call::ToolKind;
-use baton_core::text::nearest;
-use baton_core::toolset::{Client, tools_for};
+use baton_core::base::text::nearest;
+use baton_core::people::toolset::{Client, tools_for};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-use baton_core::text::Label;
-use baton_core::worker::Duty;
+use baton_core::base::text::Label;
+use baton_core::schedule::worker::Duty;
 
 use crate::error::EngineError;
 use crate::ids::Ids;

@@ -1,14 +1,14 @@
 //! Chat messages with a key of the sender's own: sent again, they return the first answer and do nothing twice.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record};
-use baton_core::id::{SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::project::Project;
-use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
-use baton_core::session::{Message, Posted, Request};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
+use baton_core::records::session::{Message, Posted, Request};
 use baton_store::Store;
 use baton_store::commit::Conflict;
 

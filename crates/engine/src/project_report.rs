@@ -1,16 +1,16 @@
 //! A project told in numbers: how far it is, what it took, and who did what. Everything in it is read from the rows;
 //! what agents said of their own work is not counted.
 
-use baton_core::actor::Actor;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, ProjectId, TaskId};
-use baton_core::project::{Project, is_complete};
-use baton_core::state::{AcceptedBy, Queue, Status, TaskState};
+use baton_core::base::id::{AttemptId, ProjectId, TaskId};
+use baton_core::base::text::{AgentName, NonBlank};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
-use baton_core::text::{AgentName, NonBlank};
-use baton_core::time::Timestamp;
+use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::state::{AcceptedBy, Queue, Status, TaskState};
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
 use baton_core::schedule::Fit;
 use baton_store::Store;
 
@@ -86,7 +86,9 @@ impl<S: Store> Workshop<S> {
             elsewhere.extend(&known.cold);
         }
         let has_home = match self.source(None) {
-            Source::Here(path) => self.post.duty == baton_core::worker::Duty::Server && is_repository(&path),
+            Source::Here(path) => {
+                self.post.duty == baton_core::schedule::worker::Duty::Server && is_repository(&path)
+            }
             Source::Remote(_) => true,
         };
         let has_cold = !known.cold.is_empty();

@@ -5,17 +5,17 @@
 
 use std::fmt::Write;
 
-use baton_core::git_name::BranchName;
-use baton_core::guard::RequeueReason;
-use baton_core::outcome::closing_block;
-use baton_core::project::Project;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::rebreakdown::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::git_name::BranchName;
+use baton_core::recipe::outcome::closing_block;
+use baton_core::recipe::run::{HandedOver, Origin, Run};
 use baton_core::recipe::{Recipe, Step};
+use baton_core::records::project::Project;
+use baton_core::records::session::Message;
 use baton_core::recycle::RecycleReason;
-use baton_core::run::{HandedOver, Origin, Run};
-use baton_core::session::Message;
-use baton_core::state::Queue;
+use baton_core::recycle::prompt::{CompletedTask, ProjectContext, RebreakdownContext, RebreakdownReason};
+use baton_core::task::guard::RequeueReason;
+use baton_core::task::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
 use baton_store::Store;
 use baton_store::query::TaskFilter;

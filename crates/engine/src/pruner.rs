@@ -8,11 +8,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use baton_core::id::AttemptId;
-use baton_core::project::Project;
-use baton_core::state::Queue;
-use baton_core::time::Timestamp;
-use baton_core::words::counted;
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
+use baton_core::base::words::counted;
+use baton_core::records::project::Project;
+use baton_core::task::state::Queue;
 use baton_store::Store;
 use baton_store::query::Retention as History;
 

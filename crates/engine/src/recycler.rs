@@ -3,13 +3,13 @@
 //! It decides nothing itself. Core refuses to recycle what shows no sign of being too large, and turns a second
 //! breakdown into a question (I14).
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::Role;
+use baton_core::people::actor::Actor;
 use baton_core::recycle::RecycleReason;
-use baton_core::state::{Mark, Queue, TaskState};
 use baton_core::task::Task;
-use baton_core::text::Role;
+use baton_core::task::state::{Mark, Queue, TaskState};
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 

@@ -1,11 +1,11 @@
 //! An agent's words without the secrets in them, before they become rows and events.
 
 use baton_agents::ended::Ended;
-use baton_core::attempt::{AttemptResult, BlockReason};
-use baton_core::breakdown::PlanDraft;
-use baton_core::question::Draft;
-use baton_core::redact::redact;
-use baton_core::text::NonBlank;
+use baton_core::ask::question::Draft;
+use baton_core::base::redact::redact;
+use baton_core::base::text::NonBlank;
+use baton_core::recycle::plan::PlanDraft;
+use baton_core::task::attempt::{AttemptResult, BlockReason};
 use serde_json::Value;
 
 /// Everything the agent said, with secrets taken out.

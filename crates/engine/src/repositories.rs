@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use crate::error::EngineError;
 use crate::worktree::{Git, Repository, Worktrees};

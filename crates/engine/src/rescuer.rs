@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
+use baton_core::people::actor::Actor;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::lease::Lease;
 

@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use baton_agents::ended::{Ended, How};
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::id::AttemptId;
-use baton_core::question::Draft;
-use baton_core::redact::redact;
-use baton_core::refusal::Refusal;
+use baton_core::ask::question::Draft;
+use baton_core::base::id::AttemptId;
+use baton_core::base::redact::redact;
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::task::{Purpose, Task};
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
 use baton_store::claim::Claimed;
 use tokio::sync::watch;

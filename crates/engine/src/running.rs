@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, TaskId};
 use tokio::sync::watch;
 
 /// Shared by the dispatcher, which fills it, the rescuer, which renews what is in it, and the outbox, which stops it.

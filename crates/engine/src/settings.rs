@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::{Capacity, Limits};
-use baton_core::text::{AgentName, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::agent_settings;
@@ -281,7 +281,7 @@ impl Settings {
 mod tests {
     use std::time::Duration;
 
-    use baton_core::answer_source::UnattendedPolicy;
+    use baton_core::ask::answer_source::UnattendedPolicy;
 
     use super::*;
 

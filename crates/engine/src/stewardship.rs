@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_core::worker::Duty;
+use baton_core::schedule::worker::Duty;
 use baton_store::Store;
 
 use crate::error::EngineError;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::effect::Timer;
-use baton_core::id::EffectId;
-use baton_core::time::Timestamp;
+use baton_core::base::id::EffectId;
+use baton_core::base::time::Timestamp;
+use baton_core::records::effect::Timer;
 
 #[derive(Debug, Default)]
 pub struct Timekeeper {
@@ -48,7 +48,7 @@ impl Timekeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::id::QuestionId;
+    use baton_core::base::id::QuestionId;
 
     fn expires(bits: u32) -> Timer {
         Timer::QuestionExpires(QuestionId::from_bits(bits))

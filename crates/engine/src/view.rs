@@ -1,17 +1,17 @@
 //! A task as people and programs outside see it: one shape for the command line and the server.
 
-use baton_core::attempt::{Evidence, Reported};
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::Stored;
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::question::Question;
+use baton_core::ask::question::Question;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::Stored;
 use baton_core::recycle::RecycleReason;
-use baton_core::state::{Queue, Status, TaskState};
+use baton_core::task::attempt::{Evidence, Reported};
+use baton_core::task::attempt_record::AttemptRecord;
+use baton_core::task::state::{Queue, Status, TaskState};
 use baton_core::task::{Note, Task};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 use baton_store::Store;
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::text::{AgentName, Label, Role};
-use baton_core::time::Timestamp;
-use baton_core::worker::{Duty, Health, Sighting};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::text::{AgentName, Label, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{Duty, Health, Sighting};
 use baton_store::Store;
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ use axum::body::Body as Incoming;
 use axum::extract::{FromRequest, FromRequestParts, Query as Pairs, RawPathParams, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use baton_core::text::{NonBlank, nearest};
+use baton_core::base::text::{NonBlank, nearest};
 use baton_engine::query::Cursor;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;

@@ -1,8 +1,8 @@
 //! A project as one page that needs nothing else: what was done, by whom, on what evidence, at what cost, and when.
 //! It can be mailed and kept; nothing in it is fetched, and no script runs.
 
-use baton_core::state::Queue;
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::task::state::Queue;
 use baton_engine::project_report::{AttemptLine, Effort, ProjectReport, TaskLine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -184,10 +184,10 @@ fn day(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::id::{ProjectId, TaskId};
-    use baton_core::project::Project;
-    use baton_core::state::Status;
-    use baton_core::text::NonBlank;
+    use baton_core::base::id::{ProjectId, TaskId};
+    use baton_core::base::text::NonBlank;
+    use baton_core::records::project::Project;
+    use baton_core::task::state::Status;
     use baton_engine::project_report::Progress;
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             created_at: Timestamp::from_ms(0),
             updated_at: Timestamp::from_ms(0),
             attempts: vec![AttemptLine {
-                attempt_id: baton_core::id::AttemptId::from_bits(1),
+                attempt_id: baton_core::base::id::AttemptId::from_bits(1),
                 agent: "goose".parse().unwrap(),
                 started_at: Timestamp::from_ms(1_000),
                 ended_at: None,

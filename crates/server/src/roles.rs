@@ -2,7 +2,7 @@
 //! a new call is closed until somebody opens it.
 
 use axum::http::Method;
-use baton_core::person_role::PersonRole;
+use baton_core::people::role::PersonRole;
 
 use crate::error::{ApiError, Code};
 use crate::mcp::mount;

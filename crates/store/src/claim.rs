@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::change::Stored;
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Stored;
 use baton_core::schedule::{Capacity, Fit, Intake};
 use baton_core::task::Task;
-use baton_core::text::{AgentName, Role};
 
 use crate::lease::Lease;
 

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::change::Record;
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::{Label, NonBlank};
 use baton_core::graph::Standing;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::question_record::QuestionState;
-use baton_core::state::Queue;
+use baton_core::records::change::Record;
 use baton_core::task::Task;
-use baton_core::text::{Label, NonBlank};
+use baton_core::task::state::Queue;
 use serde::Serialize;
 
 /// The columns of a task.

@@ -1,10 +1,10 @@
 //! What came of a commit.
 
-use baton_core::change::Guard;
+use baton_core::base::explanation::Explanation;
+use baton_core::base::id::TaskId;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 use baton_core::graph::explained::CIRCLE;
-use baton_core::id::TaskId;
+use baton_core::records::change::Guard;
 
 /// A change is written whole, or it is not written and this says why.
 #[derive(Debug, Clone, PartialEq, Eq)]

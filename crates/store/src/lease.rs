@@ -1,9 +1,9 @@
 //! A lease: a worker's word that an attempt is alive, good until a moment on the store's clock.
 
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::Share;
-use baton_core::text::{AgentName, Role};
-use baton_core::time::Timestamp;
 
 /// Held from the claim until the attempt is closed. It belongs to the attempt: when a change closes the attempt,
 /// the lease goes with it in the same transaction.

@@ -1,6 +1,6 @@
 //! Rows that outlive a crash: one small trait, two backends, the same promises.
 //!
-//! The store keeps what core made. It writes a [`Change`](baton_core::change::Change) whole or not at all,
+//! The store keeps what core made. It writes a [`Change`](baton_core::records::change::Change) whole or not at all,
 //! hands out claims, and tells readers what is new. It decides nothing: which state a task has, who is next
 //! and what counts as done are core's words, kept here as columns. This is the only crate that names SQL.
 

@@ -1,7 +1,7 @@
 //! The outbox: effects committed with the change that caused them, waiting to be carried out.
 
-use baton_core::effect::Effect;
-use baton_core::id::EffectId;
+use baton_core::base::id::EffectId;
+use baton_core::records::effect::Effect;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingEffect {

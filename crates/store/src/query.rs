@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use baton_core::explanation::Explanation;
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::question_record::QuestionState;
-use baton_core::state::{Queue, Status};
-use baton_core::text::Role;
-use baton_core::time::Timestamp;
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::explanation::Explanation;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::text::Role;
+use baton_core::base::time::Timestamp;
+use baton_core::task::state::{Queue, Status};
 
 /// Every filter that is set must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! An event with its number.
 
-use baton_core::event::Event;
+use baton_core::records::event::Event;
 use serde::{Deserialize, Serialize};
 
 /// One line of the history. Numbers start at 1, grow with every commit, and leave no gaps.

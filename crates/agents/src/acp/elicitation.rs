@@ -3,9 +3,9 @@
 //! The protocol asks for a form. A form of one field is a question like any other; one of several is answered
 //! with a JSON object, which the question says.
 
-use baton_core::fallback::Fallback;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::fallback::Fallback;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::text::NonBlank;
 use serde_json::{Map, Value, json};
 
 use crate::excerpt::excerpt;

@@ -3,7 +3,7 @@
 //! Spans, moments since 1970, RFC 3339 and times of day in UTC are read. A time of day in another zone is not:
 //! to come back at the wrong hour is worse than to try again in a few minutes.
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 
 /// Announced spans beyond this are a mistake or a different matter.
 const MS_MAX: i64 = 32 * DAY_MS;

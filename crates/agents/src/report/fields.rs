@@ -1,11 +1,11 @@
 //! The fields of each kind of report. A mistake is named in a sentence that its author can act on.
 
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::breakdown::PlanDraft;
-use baton_core::discovered::{DISCOVERED_MAX, DiscoveredTask};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::vagueness::Rubric;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::text::NonBlank;
+use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
+use baton_core::phase::vagueness::Rubric;
+use baton_core::recycle::plan::PlanDraft;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -164,6 +164,6 @@ pub fn outcome(object: Map<String, Value>) -> Result<OutcomeReport, String> {
         return Err("the outcome is blank".to_owned());
     }
     let description =
-        description.map(|text| excerpt(text.trim(), baton_core::outcome::DESCRIPTION_BYTES_MAX));
+        description.map(|text| excerpt(text.trim(), baton_core::recipe::outcome::DESCRIPTION_BYTES_MAX));
     Ok(OutcomeReport { name: quote(&name), description: description.filter(|text| !text.is_empty()) })
 }

@@ -15,8 +15,8 @@ use baton_agents::setup::Setup;
 use baton_agents::stop_reason::StopReason;
 use baton_agents::tool_call::{ToolEnd, ToolKind};
 use baton_agents::usage::UsageKind;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, clock, drive, says};
 

@@ -11,8 +11,8 @@ use baton_agents::kind::AgentKind;
 use baton_agents::permission::{Decision, PermissionRequest, Permissions};
 use baton_agents::preset::Preset;
 use baton_agents::setup::Setup;
-use baton_core::attempt::{AttemptResult, BlockReason};
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::task::attempt::{AttemptResult, BlockReason};
 
 use crate::bench::{Bench, Ran, clock, drive};
 

@@ -5,7 +5,7 @@ use std::fs;
 use baton_agents::driver::{Event, Resume};
 use baton_agents::preset::{Preset, ToolsBy};
 use baton_agents::tool_server::ToolServer;
-use baton_core::attempt::AttemptResult;
+use baton_core::task::attempt::AttemptResult;
 use serde_json::Value;
 
 use crate::acp::agent;

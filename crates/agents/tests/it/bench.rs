@@ -12,8 +12,8 @@ use baton_agents::driver::{Clock, Driver, EVENTS_MAX, Event, Launch, Limits, Ses
 use baton_agents::ended::Ended;
 use baton_agents::environment::Environment;
 use baton_agents::tree::Tree;
-use baton_core::id::AttemptId;
-use baton_core::time::Timestamp;
+use baton_core::base::id::AttemptId;
+use baton_core::base::time::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 

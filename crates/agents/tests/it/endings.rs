@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_agents::driver::Event;
 use baton_agents::ended::{Exit, How};
 use baton_agents::environment::Environment;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, run, run_until, says};
 

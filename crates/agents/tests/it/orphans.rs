@@ -11,7 +11,7 @@ use baton_agents::driver::{Driver, Event, Launch, Limits, SessionSetup};
 use baton_agents::environment::Environment;
 use baton_agents::identity::{ProcessIdentity, Sighting};
 use baton_agents::tree::end_orphans;
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use tokio::sync::{mpsc, watch};
 
 use crate::bench::{Bench, clock, says, wait_until};

@@ -1,8 +1,8 @@
 //! Every report line, and every way to get one wrong.
 
 use baton_agents::report::{OutcomeReport, Report, ResultReport, Spoken, Usage, read};
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
-use baton_core::text::NonBlank;
+use baton_core::base::text::NonBlank;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 use proptest::prelude::*;
 
 fn report(line: &str) -> Report {

@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_agents::driver::Launch;
 use baton_agents::ended::Exit;
 use baton_agents::scripted::{Cue, Script, Stage};
-use baton_core::attempt::AttemptResult;
+use baton_core::task::attempt::AttemptResult;
 
 use crate::bench::{Bench, run};
 

@@ -14,7 +14,7 @@ use baton_agents::setup::Setup;
 use baton_agents::stop_reason::StopReason;
 use baton_agents::tool_server::ToolServer;
 use baton_agents::usage::UsageKind;
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause};
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
 use crate::bench::{Bench, Ran, clock, drive};
 

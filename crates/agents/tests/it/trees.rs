@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use baton_agents::command::CommandAgent;
 use baton_agents::driver::Driver;
 use baton_agents::ended::{Exit, How};
-use baton_core::attempt::AttemptResult;
+use baton_core::task::attempt::AttemptResult;
 use tokio::sync::{mpsc, watch};
 
 use crate::bench::{Bench, clock, run, run_until, says, wait_until};

@@ -1,6 +1,6 @@
 //! `baton chat`
 
-use baton_core::task_type::TaskType;
+use baton_core::base::task_type::TaskType;
 use clap::Args;
 
 #[derive(Debug, Args)]

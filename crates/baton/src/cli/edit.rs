@@ -1,6 +1,6 @@
 //! What is typed to change what a task says.
 
-use baton_core::priority::Priority;
+use baton_core::base::priority::Priority;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 

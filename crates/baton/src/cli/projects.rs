@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::remote_url::RemoteUrl;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use baton_core::priority::Priority;
-use baton_core::task_type::TaskType;
-use baton_core::text::Label;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::Label;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 

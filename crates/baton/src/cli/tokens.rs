@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use baton_core::person_role::PersonRole;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::people::role::PersonRole;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

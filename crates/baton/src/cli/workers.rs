@@ -1,6 +1,6 @@
 //! What is typed about workers.
 
-use baton_core::text::{Label, Role};
+use baton_core::base::text::{Label, Role};
 use clap::Args;
 
 #[derive(Debug, Args)]

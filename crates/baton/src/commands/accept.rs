@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use baton_core::id::TaskId;
-use baton_core::state::Queue;
-use baton_core::words::counted;
+use baton_core::base::id::TaskId;
+use baton_core::base::words::counted;
+use baton_core::task::state::Queue;
 use baton_engine::foresight::Foreseen;
 use baton_engine::view::TaskSummary;
 use baton_server::client::ClientError;

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-use baton_core::breakdown::{Plan, PlanFaults};
-use baton_core::id::TaskId;
-use baton_core::plan_record::PlanRecord;
-use baton_core::state::Queue;
+use baton_core::base::id::TaskId;
+use baton_core::recycle::plan::{Plan, PlanFaults};
+use baton_core::recycle::plan_record::PlanRecord;
+use baton_core::task::state::Queue;
 use baton_engine::view::{TaskSummary, TaskView};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 
-use baton_core::event::Event;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::question_record::QuestionRecord;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::records::event::Event;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::project_report::ProjectReport;

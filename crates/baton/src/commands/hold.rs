@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
+use baton_core::base::text::AgentName;
+use baton_core::limits::hold::Hold;
 use serde_json::{Value, json};
 
 use crate::api::{self, Api};
@@ -22,7 +22,7 @@ pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
             Ok(told(&holds))
         }
         HoldCommand::Release { agent } => {
-            let agent: AgentName = agent.parse().map_err(|error: baton_core::text::BadName| {
+            let agent: AgentName = agent.parse().map_err(|error: baton_core::base::text::BadName| {
                 Fault::usage(error.to_string(), "see what is held: baton hold list")
             })?;
             let released: Hold = api.post(&format!("/api/holds/{agent}/release"), &json!({})).await?;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::project::Project;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::records::project::Project;
 use baton_engine::error::EngineError;
 use baton_engine::import::{Import, Imported};
 use serde_json::json;
@@ -63,7 +63,7 @@ pub fn project_id(text: &str) -> Result<ProjectId, Fault> {
     } else {
         format!("{}{text}", ProjectId::PREFIX)
     };
-    whole.parse().map_err(|error: baton_core::id::BadId| {
+    whole.parse().map_err(|error: baton_core::base::id::BadId| {
         Fault::usage(error.to_string(), "see what there is: baton project list")
     })
 }

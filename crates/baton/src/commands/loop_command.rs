@@ -5,13 +5,13 @@
 
 use std::fs::File;
 
-use baton_core::event::EventBody;
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::id::{QuestionId, SessionId};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::question_record::QuestionRecord;
-use baton_core::text::{NonBlank, Role};
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::records::event::EventBody;
 use baton_engine::asking::Attendant;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;

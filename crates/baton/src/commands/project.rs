@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use baton_core::words::counted;
+use baton_core::base::words::counted;
 use baton_engine::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

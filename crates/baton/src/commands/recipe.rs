@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::id::{BadId, SessionId};
+use baton_core::base::id::{BadId, SessionId};
+use baton_core::base::words::counted;
 use baton_core::recipe::Recipe;
-use baton_core::session::Message;
-use baton_core::words::counted;
+use baton_core::records::session::Message;
 use baton_engine::place::Place;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use serde_json::{Value, json};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use baton_core::id::{AttemptId, BadId, SessionId, TaskId};
-use baton_core::state::Queue;
-use baton_core::text::{BadName, RecipeId, nearest};
-use baton_core::words::counted;
+use baton_core::base::id::{AttemptId, BadId, SessionId, TaskId};
+use baton_core::base::text::{BadName, RecipeId, nearest};
+use baton_core::base::words::counted;
+use baton_core::task::state::Queue;
 use baton_engine::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_engine::view::TaskView;
 use serde_json::{Map, Value, json};
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use baton_core::attempt::AttemptResult;
-use baton_core::guard::RequeueReason;
-use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::base::words::counted;
 use baton_core::task::Note;
-use baton_core::words::counted;
+use baton_core::task::attempt::AttemptResult;
+use baton_core::task::guard::RequeueReason;
+use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_engine::view::TaskView;
 
 use super::question::answer_command;

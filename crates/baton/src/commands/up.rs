@@ -159,7 +159,8 @@ pub fn announce(settings: &Settings) {
             "    default_agent = \"mine\"\n\n    [agents.mine]\n    kind = \"command\"\n    command = [\"my-agent\"]\n",
         );
     } else {
-        let names: Vec<&str> = settings.agents.keys().map(baton_core::text::AgentName::as_str).collect();
+        let names: Vec<&str> =
+            settings.agents.keys().map(baton_core::base::text::AgentName::as_str).collect();
         output::talk(&format!(
             "Up to {} agents at once: {}. Ctrl-C ends it.",
             settings.max_agents,

@@ -1,6 +1,6 @@
 //! What a person decides about finished work: `baton reject`, `baton recycle`.
 
-use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::task::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
 use super::task::decide;

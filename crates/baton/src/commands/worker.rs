@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::worker::{Duty, Health};
+use baton_core::schedule::worker::{Duty, Health};
 use baton_engine::post::Post;
 use baton_engine::worker_view::WorkerView;
 use baton_server::guard::Guard;

@@ -1,17 +1,17 @@
 //! Every code there is, gathered from the types that have them. Nothing is explained here: each type does that itself.
 
-use baton_core::access_token::TokenRefusal;
-use baton_core::approval::ApprovalRefusal;
-use baton_core::ask_refusal::{AnswerRefusal, AskRefusal};
-use baton_core::choice::Unreadable;
-use baton_core::exit_reason::ExitReason;
-use baton_core::explanation::Explanation;
+use baton_core::ask::choice::Unreadable;
+use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
+use baton_core::base::explanation::Explanation;
 use baton_core::graph::GraphError;
-use baton_core::loop_refusal::LoopRefusal;
-use baton_core::phase_work::WorkRefusal;
+use baton_core::people::access_token::TokenRefusal;
+use baton_core::phase::refusal::LoopRefusal;
+use baton_core::phase::work::WorkRefusal;
 use baton_core::recipe::FaultKind;
-use baton_core::refusal::Refusal;
-use baton_core::run::RunRefusal;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::RunRefusal;
+use baton_core::transition::approval::ApprovalRefusal;
+use baton_core::transition::refusal::Refusal;
 use baton_engine::error::EngineError;
 use baton_engine::import::ImportError;
 use baton_engine::settings::SettingsError;

@@ -1,6 +1,6 @@
 //! What a command's exit code means.
 
-use baton_core::explanation::Explanation;
+use baton_core::base::explanation::Explanation;
 
 pub const EXPLAINED: [Explanation; 7] = [
     Explanation {

@@ -6,7 +6,7 @@ pub mod topics;
 
 use std::fmt::Write;
 
-use baton_core::text::nearest_few;
+use baton_core::base::text::nearest_few;
 use serde_json::{Value, json};
 
 use self::catalogue::{Entry, Family};

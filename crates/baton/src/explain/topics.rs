@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use baton_core::command::CommandName;
-use baton_core::exit_reason::ExitReason;
 use baton_core::phase::{Move, Phase, PhaseEvent};
-use baton_core::state::StateName;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
 use baton_core::transition::table::next_states;
 use serde_json::{Value, json};
 

@@ -1,19 +1,19 @@
 //! The attendant: looks at a pending question and, where the human laid down an answer or set a policy, acts in their
 //! place. Core says which of these it is; the attendant only carries it out, once.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::{Decision, UnattendedPolicy, decide};
-use baton_core::ask_cycle::AskCycle;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{QuestionId, SessionId, TaskId};
-use baton_core::loop_refusal::LoopRefusal;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::queued_answer::QueuedAnswer;
-use baton_core::session::Session;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::answer_source::{Decision, UnattendedPolicy, decide};
+use baton_core::ask::cycle::AskCycle;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::queued_answer::QueuedAnswer;
+use baton_core::base::id::{QuestionId, SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::phase::refusal::LoopRefusal;
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::Session;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::query::QuestionFilter;

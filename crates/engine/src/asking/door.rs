@@ -5,17 +5,17 @@
 
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::ask_refusal::AskRefusal;
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, QuestionId, TaskId};
-use baton_core::question::Draft;
-use baton_core::question_record::QuestionState;
-use baton_core::refusal::Refusal;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::Draft;
+use baton_core::ask::question_record::QuestionState;
+use baton_core::ask::refusal::AskRefusal;
+use baton_core::base::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
 use tokio::time::{Instant, timeout_at};
 

@@ -1,11 +1,11 @@
 //! Leave to run the project's commands: where `[user_tasks] trust = "prompt"`, a person is asked in the same inbox as
 //! ever, and what they say holds for the file exactly as it was when they were asked.
 
-use baton_core::choice::YesNo;
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::question_record::QuestionState;
-use baton_core::text::{Blank, NonBlank};
+use baton_core::ask::choice::YesNo;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{Blank, NonBlank};
 use baton_store::Store;
 use baton_store::query::QuestionFilter;
 

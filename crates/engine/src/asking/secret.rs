@@ -6,8 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use baton_core::id::AttemptId;
-use baton_core::owner_token::OwnerToken;
+use baton_core::base::id::AttemptId;
+use baton_core::people::owner_token::OwnerToken;
 use sha2::{Digest, Sha256};
 
 use crate::ids::Ids;

@@ -1,10 +1,10 @@
 //! What the engine could not do, explained. What another type refused is explained there.
 
-use baton_core::ask_refusal::explained::ALREADY_ANSWERED;
+use baton_core::ask::queued_answer::QueueFull;
+use baton_core::ask::refusal::explained::ALREADY_ANSWERED;
+use baton_core::base::explanation::Explanation;
+use baton_core::base::text::Blank;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
-use baton_core::queued_answer::QueueFull;
-use baton_core::text::Blank;
 use baton_store::query::BadCursor;
 
 use super::EngineError;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::event::EventBody;
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::people::actor::Actor;
 use baton_core::recipe::Recipe;
-use baton_core::run::{Origin, Run};
-use baton_core::session::{Message, Session};
+use baton_core::recipe::run::{Origin, Run};
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::event::EventBody;
+use baton_core::records::session::{Message, Session};
 use baton_core::task::Task;
-use baton_core::text::{NonBlank, RecipeId};
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

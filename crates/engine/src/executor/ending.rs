@@ -1,18 +1,18 @@
 //! The end of an attempt, and what becomes of its run: one transaction.
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Reported};
-use baton_core::change::{Change, Stored};
-use baton_core::command::Command;
-use baton_core::effect::{Effect, Notice};
-use baton_core::event::EventBody;
-use baton_core::exit_reason::ExitReason;
-use baton_core::outcome::Outcome;
-use baton_core::refusal::Refusal;
-use baton_core::run::{Resume, Run};
-use baton_core::session::Session;
-use baton_core::state::TaskState;
-use baton_core::text::NonBlank;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Resume, Run};
+use baton_core::records::change::{Change, Stored};
+use baton_core::records::effect::{Effect, Notice};
+use baton_core::records::event::EventBody;
+use baton_core::records::session::Session;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Reported};
+use baton_core::task::state::TaskState;
+use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use baton_core::attempt::Evidence;
+use baton_core::task::attempt::Evidence;
 use baton_store::Store;
 use tokio::sync::watch;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_agents::asker::{Asker, Asking, Reply};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::text::NonBlank;
 use baton_store::Store;
 use tokio::sync::Mutex;
 

@@ -17,15 +17,15 @@ pub mod shift;
 mod unusable;
 
 use baton_agents::ended::{Ended, How};
-use baton_core::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::AttemptId;
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::NonBlank;
 use baton_core::recipe::Step;
-use baton_core::refusal::Refusal;
-use baton_core::run::{Resume, Run, RunRefusal};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
+use baton_core::transition::refusal::Refusal;
 use baton_store::Store;
 use tokio::sync::watch;
 

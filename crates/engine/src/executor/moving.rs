@@ -1,14 +1,14 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
 use baton_agents::ended::Ended;
-use baton_core::attempt::{AttemptResult, Reported};
-use baton_core::outcome::Outcome;
-use baton_core::outcome_parser;
+use baton_core::base::text::NonBlank;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::outcome::OutcomeMistake;
+use baton_core::recipe::outcome_parser;
+use baton_core::recipe::run::{Advance, Contradiction, Observed, Report, Run, Seen};
 use baton_core::recipe::{Recipe, Step};
-use baton_core::reminder::OutcomeMistake;
-use baton_core::run::{Advance, Contradiction, Observed, Report, Run, Seen};
+use baton_core::task::attempt::{AttemptResult, Reported};
 use baton_core::task::{Purpose, Task};
-use baton_core::text::NonBlank;
 use baton_store::Store;
 
 use super::Executor;

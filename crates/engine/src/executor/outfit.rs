@@ -8,9 +8,9 @@ use std::time::Duration;
 use baton_agents::driver::{Limits, Resume, SessionSetup};
 use baton_agents::environment::Environment;
 use baton_agents::tool_server::ToolServer;
-use baton_core::attempt::AgentSession;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::AgentSession;
 use baton_store::Store;
 
 use super::shift::Shift;

@@ -1,13 +1,13 @@
 //! What the exit of a run means for its task, in the words the guard knows. The guard decides.
 
-use baton_core::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::outcome::Outcome;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::run::Origin;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::task_type::{Deliverable, TaskType};
+use baton_core::base::text::NonBlank;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::Origin;
+use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
 use baton_core::task::{Purpose, Task};
-use baton_core::task_type::{Deliverable, TaskType};
-use baton_core::text::NonBlank;
 
 /// The exit of a run, and what the agent said last.
 pub struct Exit<'a> {
@@ -115,11 +115,11 @@ pub fn wants_code(task: &Task) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
 
-    use baton_core::id::{SessionId, TaskId};
+    use baton_core::base::id::{SessionId, TaskId};
 
     use baton_core::task::TaskSpec;
 
-    use baton_core::time::Timestamp;
+    use baton_core::base::time::Timestamp;
 
     use super::*;
 

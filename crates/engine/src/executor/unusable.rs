@@ -1,9 +1,9 @@
 //! The question about a task whose recipe cannot be used: none can be read under that name, or it is no recipe for a
 //! task. A person can mend that, and is told how.
 
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::text::{Blank, NonBlank};
 use baton_core::task::Task;
-use baton_core::text::{Blank, NonBlank};
 
 use crate::error::EngineError;
 

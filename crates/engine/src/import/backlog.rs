@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use baton_core::arrival::Arrival;
+use baton_core::transition::arrival::Arrival;
 
 use super::item::{Found, Item, Text, priority, time};
 use super::{ImportError, read_text};

@@ -1,7 +1,7 @@
 //! Why nothing was imported, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::error::ImportError;
 

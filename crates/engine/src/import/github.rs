@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
+use baton_core::transition::arrival::Arrival;
 use serde_json::{Map, Value};
 
 use super::item::{Found, Item, Text, objects, priority, text, time};

@@ -3,17 +3,17 @@
 
 use std::collections::HashMap;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, EdgeChange, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{SessionId, TaskId};
-use baton_core::project::Project;
-use baton_core::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
-use baton_core::session::Session;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, EdgeChange, Guard, Record};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::project::Project;
+use baton_core::records::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
+use baton_core::records::session::Session;
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

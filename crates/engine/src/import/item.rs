@@ -1,8 +1,8 @@
 //! One task as another tool had it, and all that was found.
 
-use baton_core::arrival::Arrival;
-use baton_core::priority::Priority;
-use baton_core::time::Timestamp;
+use baton_core::base::priority::Priority;
+use baton_core::base::time::Timestamp;
+use baton_core::transition::arrival::Arrival;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

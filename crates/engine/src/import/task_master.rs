@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
+use baton_core::transition::arrival::Arrival;
 use serde_json::{Map, Value};
 
 use super::item::{Found, Item, Text, as_text, objects, priority, text, time};

@@ -1,10 +1,10 @@
 use std::fs;
 
-use baton_core::actor::Actor;
-use baton_core::arrival::Arrival;
-use baton_core::id::SessionId;
-use baton_core::priority::Priority;
-use baton_core::state::Queue;
+use baton_core::base::id::SessionId;
+use baton_core::base::priority::Priority;
+use baton_core::people::actor::Actor;
+use baton_core::task::state::Queue;
+use baton_core::transition::arrival::Arrival;
 use baton_store::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore, Store};
 use proptest::prelude::*;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use baton_core::arrival::Arrival;
-use baton_core::priority::Priority;
+use baton_core::base::priority::Priority;
+use baton_core::transition::arrival::Arrival;
 use baton_store::foreign::{ForeignFile, Row};
 
 use super::item::{Found, Item, Text, text, time};

@@ -1,21 +1,21 @@
 //! An answer to a question of the loop's: applied once, with everything that follows from it in the same transaction.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::choice::YesNo;
-use baton_core::command::Command;
-use baton_core::exit_reason::ExitReason;
-use baton_core::handoff::Results;
-use baton_core::id::TaskId;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::choice::YesNo;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::phase::Phase;
-use baton_core::phase_loop::{GateAnswered, PhaseLoop};
-use baton_core::phase_work::{PhaseWork, Topic, Wanted};
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::phase::handoff::Results;
+use baton_core::phase::phase_loop::{GateAnswered, PhaseLoop};
+use baton_core::phase::work::{PhaseWork, Topic, Wanted};
 use baton_core::recipe::Recipe;
-use baton_core::run::{GateAnswer, Run, RunState};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::{GateAnswer, Run, RunState};
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::transition::command::Command;
 use baton_store::Store;
 
 use super::commands::{loop_recipe, passed_gate};
@@ -179,5 +179,6 @@ fn end_of(run: &Run, recipe: &Recipe) -> Answer<ExitReason> {
 
 fn said(answer: YesNo) -> NonBlank {
     // One of our own words is never blank; the other arm is not reached.
-    NonBlank::new(answer.as_str()).unwrap_or_else(|_| baton_core::fallback::Fallback::Default.question().text)
+    NonBlank::new(answer.as_str())
+        .unwrap_or_else(|_| baton_core::ask::fallback::Fallback::Default.question().text)
 }

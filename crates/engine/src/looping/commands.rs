@@ -1,21 +1,21 @@
 //! What a person does to a loop that is under way: breaks it off, and speaks to it.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::exit_reason::ExitReason;
-use baton_core::handoff::NamedTask;
-use baton_core::id::{SessionId, TaskId};
-use baton_core::outcome::Outcome;
-use baton_core::phase_loop::{FreshCycle, PhaseLoop};
-use baton_core::phase_work::PhaseWork;
-use baton_core::question_record::QuestionState;
+use baton_core::ask::question_record::QuestionState;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::people::actor::Actor;
+use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
+use baton_core::phase::work::PhaseWork;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{GateAnswer, Observed, Report, Run, RunRefusal};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::run::{GateAnswer, Observed, Report, Run, RunRefusal};
-use baton_core::session::Message;
-use baton_core::state::TaskState;
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::session::Message;
 use baton_core::task::Task;
-use baton_core::text::{NonBlank, RecipeId};
+use baton_core::task::state::TaskState;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 
 use super::rows::{closed, handed_off, over, put};
@@ -168,7 +168,7 @@ pub(super) fn passed_gate(
     run: &Run,
     recipe: &Recipe,
     answer: GateAnswer,
-) -> Answer<(Run, Vec<baton_core::event::EventBody>)> {
+) -> Answer<(Run, Vec<baton_core::records::event::EventBody>)> {
     let gate = recipe.step(run.step()).and_then(|step| step.gate());
     let Some(gate) = gate else { return Ok((run.clone(), Vec::new())) };
     let name = match answer {

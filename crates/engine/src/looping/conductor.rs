@@ -3,21 +3,21 @@
 //! It keeps nothing between two rounds: what a loop is at stands in its row. So it can be killed at any moment, and the
 //! next one goes on from there.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Stored};
-use baton_core::command::Command;
-use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::{SessionId, TaskId};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::phase_work::{ExecuteWork, Next, PhaseWork, Topic};
-use baton_core::priority::Priority;
-use baton_core::question::Draft;
-use baton_core::state::{Queue, TaskState};
-use baton_core::subtask::{SubtaskResult, SubtaskState};
+use baton_core::ask::question::Draft;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::people::actor::Actor;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
+use baton_core::phase::work::{ExecuteWork, Next, PhaseWork, Topic};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::change::{Change, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::state::{Queue, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
+use baton_core::transition::command::Command;
 use baton_store::Store;
 
 use super::commands::named;

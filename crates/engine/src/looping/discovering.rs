@@ -6,18 +6,18 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record};
-use baton_core::discovered::{Approved, DiscoveredTask};
-use baton_core::event::{Event, EventBody};
+use baton_core::base::id::TaskId;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::time::Timestamp;
+use baton_core::base::title::normalised_title;
 use baton_core::graph::Standing;
-use baton_core::id::TaskId;
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::receipt::{Receipt, ReceiptKey, Wanted};
+use baton_core::people::actor::Actor;
+use baton_core::phase::discovered::{Approved, DiscoveredTask};
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::time::Timestamp;
-use baton_core::title::normalised_title;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use sha2::{Digest, Sha256};

@@ -2,12 +2,12 @@
 
 use baton_agents::ended::Ended;
 use baton_agents::report::{Report, Spoken, read};
-use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
-use baton_core::discovered::{DiscoveredTask, Proposal};
-use baton_core::phase_work::PhaseWork;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::phase::discovered::{DiscoveredTask, Proposal};
+use baton_core::phase::vagueness::Rubric;
+use baton_core::phase::work::PhaseWork;
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
 use baton_core::task::Task;
-use baton_core::text::{NonBlank, Role};
-use baton_core::vagueness::Rubric;
 use baton_store::Store;
 
 use super::commands::loop_recipe;

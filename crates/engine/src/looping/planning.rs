@@ -1,19 +1,19 @@
 //! The subtasks of a plan that was approved.
 
-use baton_core::actor::Actor;
-use baton_core::breakdown::Plan;
-use baton_core::change::{Change, EdgeChange, Stored};
-use baton_core::command::Command;
-use baton_core::event::{Event, EventBody};
-use baton_core::handoff::{NamedTask, Results};
-use baton_core::id::{SessionId, TaskId};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::phase_work::{ExecuteWork, PlanWork};
-use baton_core::state::TaskState;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::Role;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::phase::handoff::{NamedTask, Results};
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::work::{ExecuteWork, PlanWork};
+use baton_core::records::change::{Change, EdgeChange, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::recycle::plan::Plan;
+use baton_core::task::state::TaskState;
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::Role;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 
 use crate::desk::{Answer, Desk};

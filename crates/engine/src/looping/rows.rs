@@ -1,17 +1,17 @@
 //! The rows of a loop: where it is read from, and the one change each of its steps is written as.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::effect::{Effect, Notice, Timer};
-use baton_core::event::EventBody;
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::SessionId;
-use baton_core::phase_loop::{HandedOff, PhaseLoop};
-use baton_core::question::Question;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::run::Run;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::Question;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::SessionId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::phase::phase_loop::{HandedOff, PhaseLoop};
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::Run;
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::effect::{Effect, Notice, Timer};
+use baton_core::records::event::EventBody;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

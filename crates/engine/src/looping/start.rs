@@ -1,20 +1,20 @@
 //! The start of a loop, whoever asks for it: the command `baton loop`, or its recipe started by any other way.
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record};
-use baton_core::event::{Event, EventBody};
-use baton_core::handoff::NamedTask;
-use baton_core::id::{ProjectId, SessionId};
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::work::{ExecuteWork, PhaseWork, PlanWork};
 use baton_core::phase::{Phase, PhaseStart};
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::phase_work::{ExecuteWork, PhaseWork, PlanWork};
 use baton_core::recipe::Recipe;
-use baton_core::run::{GateAnswer, Origin, Run};
-use baton_core::state::Queue;
+use baton_core::recipe::run::{GateAnswer, Origin, Run};
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::state::Queue;
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
-use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 

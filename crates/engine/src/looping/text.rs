@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use baton_core::discovered::Proposal;
-use baton_core::id::TaskId;
-use baton_core::phase_loop::PhaseLoop;
-use baton_core::phase_work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::state::{Mark, TaskState};
-use baton_core::subtask::{SubtaskResult, SubtaskState};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{Blank, NonBlank};
+use baton_core::base::words::counted;
+use baton_core::phase::discovered::Proposal;
+use baton_core::phase::phase_loop::PhaseLoop;
+use baton_core::phase::subtask::{SubtaskResult, SubtaskState};
+use baton_core::phase::work::{ExecuteWork, PlanWork, ReviewWork, SKIP};
 use baton_core::task::Task;
-use baton_core::text::{Blank, NonBlank};
-use baton_core::words::counted;
+use baton_core::task::state::{Mark, TaskState};
 
 use crate::prompt::fenced;
 

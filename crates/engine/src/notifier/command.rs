@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_agents::ended::Exit;
 use baton_agents::environment::Environment;
 use baton_agents::errand::{self, Errand, ErrandEnd};
-use baton_core::id::{AttemptId, EffectId};
+use baton_core::base::id::{AttemptId, EffectId};
 use tokio::sync::watch;
 
 use super::NoticeText;

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_core::id::EffectId;
+use baton_core::base::id::EffectId;
 
 pub use notice::NoticeText;
 pub use webhook::{BadWebhook, Webhook};

@@ -1,12 +1,12 @@
 //! What a notice says: enough to act on without looking anything up.
 
-use baton_core::effect::Notice;
-use baton_core::id::EffectId;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::run::RunState;
-use baton_core::state::TaskState;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::EffectId;
+use baton_core::base::text::NonBlank;
+use baton_core::recipe::run::RunState;
+use baton_core::records::effect::Notice;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::task::state::TaskState;
 use baton_store::Store;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -2,12 +2,12 @@
 
 mod secret;
 
-use baton_core::access_token::AccessToken;
-use baton_core::actor::Actor;
-use baton_core::change::Stored;
-use baton_core::person_role::PersonRole;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::people::access_token::AccessToken;
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
+use baton_core::records::change::Stored;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

@@ -6,8 +6,8 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use baton_core::owner_token::OwnerToken;
-use baton_core::text::PersonName;
+use baton_core::base::text::PersonName;
+use baton_core::people::owner_token::OwnerToken;
 use sha2::{Digest, Sha256};
 
 use crate::ids::Ids;

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use baton_core::base::text::{RecipeId, nearest};
 use baton_core::recipe::Recipe;
-use baton_core::text::{RecipeId, nearest};
 
 use crate::error::EngineError;
 

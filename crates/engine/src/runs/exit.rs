@@ -1,17 +1,17 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::command::Command;
-use baton_core::effect::{Effect, Notice};
-use baton_core::event::EventBody;
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::SessionId;
-use baton_core::run::Run;
-use baton_core::state::TaskState;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::SessionId;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::Run;
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::effect::{Effect, Notice};
+use baton_core::records::event::EventBody;
+use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
-use baton_core::text::NonBlank;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

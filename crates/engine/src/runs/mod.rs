@@ -8,18 +8,18 @@ mod telling;
 
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::change::{Change, Guard, Record, Stored};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, RecipeId, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::phase::PhaseStart;
+use baton_core::recipe::run::{Origin, Run, RunRefusal, RunState};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::run::{Origin, Run, RunRefusal, RunState};
-use baton_core::session::{Message, Session};
+use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Message, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, RecipeId, Role};
-use baton_core::time::Timestamp;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 

@@ -1,14 +1,14 @@
 //! What is told of runs: their events, and the messages people send them.
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{SessionId, TaskId};
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::{NonBlank, OutcomeName};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::recipe::Recipe;
-use baton_core::run::{Advance, Origin, Run, RunState};
-use baton_core::session::{Message, Session};
-use baton_core::text::{NonBlank, OutcomeName};
-use baton_core::time::Timestamp;
+use baton_core::recipe::run::{Advance, Origin, Run, RunState};
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::records::session::{Message, Session};
 
 pub(crate) fn message(
     session: &Session,

@@ -1,7 +1,7 @@
 //! Settings that cannot be used, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::SettingsError;
 

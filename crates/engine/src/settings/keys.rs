@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_core::text::nearest;
+use baton_core::base::text::nearest;
 
 use super::{AskingSettings, SettingsError};
 use crate::agent_settings;

@@ -14,7 +14,7 @@ fn take_first(settings: &mut Settings, installed: &[&str]) {
     }
     let known = installed.iter().find_map(|name| Some((name.parse().ok()?, AgentSettings::known(name)?)));
     if let Some((name, agent)) = known {
-        settings.default_agent = baton_core::text::AgentName::clone(&name);
+        settings.default_agent = baton_core::base::text::AgentName::clone(&name);
         settings.agents.insert(name, agent);
     }
 }

@@ -1,7 +1,7 @@
 //! Why a user task was not run, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::error::UserTaskError;
 

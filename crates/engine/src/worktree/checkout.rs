@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_core::git_name::{BranchName, CommitId};
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::AttemptId;
 
 use super::error::GitError;
 use super::git::At;

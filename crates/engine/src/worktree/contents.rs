@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use baton_core::git_name::CommitId;
+use baton_core::base::git_name::CommitId;
 
 use super::error::GitError;
 use super::folder::{self, Entry, Kind, Listing};

@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton_core::git_name::BranchName;
-use baton_core::id::AttemptId;
-use baton_core::words::shell_word;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::AttemptId;
+use baton_core::base::words::shell_word;
 
 use super::version::GitVersion;
 

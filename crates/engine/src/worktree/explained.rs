@@ -1,7 +1,7 @@
 //! What can go wrong with git, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::error::GitError;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use baton_core::git_name::CommitId;
+use baton_core::base::git_name::CommitId;
 
 use super::error::GitError;
 use super::git::At;

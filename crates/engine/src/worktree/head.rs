@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use baton_core::git_name::BranchName;
+use baton_core::base::git_name::BranchName;
 
 use super::call::Call;
 use super::error::GitError;

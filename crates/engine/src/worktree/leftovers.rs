@@ -10,8 +10,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use baton_core::git_name::CommitId;
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::AttemptId;
 use tempfile::TempDir;
 
 use super::call::{Call, TIMEOUT_FILES};

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use baton_core::git_name::CommitId;
+use baton_core::base::git_name::CommitId;
 use tokio::sync::Mutex;
 
 use super::error::GitError;

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use super::call::{Answer, Call};
 use super::checkout::{Checkout, Place};

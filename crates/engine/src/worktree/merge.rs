@@ -7,7 +7,7 @@
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use super::error::GitError;
 use super::room::Worktrees;

@@ -14,9 +14,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use baton_core::git_name::{BranchName, CommitId};
-use baton_core::id::AttemptId;
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::AttemptId;
+use baton_core::base::remote_url::RemoteUrl;
 
 use super::call::{Answer, TIMEOUT_FILES};
 use super::error::GitError;

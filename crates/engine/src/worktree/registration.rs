@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use baton_core::git_name::CommitId;
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::AttemptId;
 
 use super::error::GitError;
 use super::room::Worktrees;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 
 use super::error::GitError;
 use super::folder;

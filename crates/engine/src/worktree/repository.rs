@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use super::call::Call;
 use super::error::GitError;

@@ -9,8 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
-use baton_core::git_name::CommitId;
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::AttemptId;
 use tempfile::TempDir;
 
 use super::error::GitError;

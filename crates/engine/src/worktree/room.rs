@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use baton_core::git_name::CommitId;
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::AttemptId;
 use tempfile::TempDir;
 
 use super::error::GitError;

@@ -8,7 +8,7 @@
 
 use std::fs;
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use super::checkout::{Checkout, Place};
 use super::error::GitError;

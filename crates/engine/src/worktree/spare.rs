@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use baton_core::git_name::{BranchName, CommitId};
+use baton_core::base::git_name::{BranchName, CommitId};
 
 use super::error::GitError;
 use super::git::At;

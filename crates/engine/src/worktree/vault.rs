@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
-use baton_core::git_name::CommitId;
-use baton_core::id::AttemptId;
+use baton_core::base::git_name::CommitId;
+use baton_core::base::id::AttemptId;
 
 use super::contents::Contents;
 use super::error::GitError;

@@ -1,15 +1,15 @@
 //! The desk, against a real store.
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::AttemptResult;
-use baton_core::command::Command;
-use baton_core::priority::Priority;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::people::actor::Actor;
+use baton_core::records::session::Request;
 use baton_core::recycle::RecycleReason;
-use baton_core::session::Request;
-use baton_core::state::{Queue, ReplacedBy, TaskState};
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
+use baton_core::task::attempt::AttemptResult;
+use baton_core::task::state::{Queue, ReplacedBy, TaskState};
+use baton_core::transition::command::Command;
 use baton_engine::error::EngineError;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
@@ -89,7 +89,7 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
     let office = Office::open();
     let task = office.add("unclear", &[]).await;
     let [(_, attempt)] = office.claim().await[..] else { panic!() };
-    let asked = AttemptResult::Blocked { reason: baton_core::attempt::BlockReason::Unstated };
+    let asked = AttemptResult::Blocked { reason: baton_core::task::attempt::BlockReason::Unstated };
     let waiting = office.settle(task, attempt, asked, 0, 5).await;
     let question = waiting.state().pending_question().unwrap().id;
 
@@ -117,7 +117,7 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
 #[tokio::test]
 async fn i3_each_chat_message_adds_one_task_to_its_session() {
     let office = Office::open();
-    let session: baton_core::id::SessionId = "test-session".parse().unwrap();
+    let session: baton_core::base::id::SessionId = "test-session".parse().unwrap();
     for number in 1..=3 {
         let request = |task_id| Request {
             task_id,
@@ -137,7 +137,7 @@ async fn i3_each_chat_message_adds_one_task_to_its_session() {
 #[tokio::test]
 async fn what_does_not_exist_is_named() {
     let office = Office::open();
-    let nobody = baton_core::id::TaskId::from_bits(9);
+    let nobody = baton_core::base::id::TaskId::from_bits(9);
     let error = office.desk.apply(nobody, Command::Retry, mia()).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no task TASK-00000009");
     let task = office.add("calm", &[]).await;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
 use baton_core::schedule::{Capacity, Fit, Limits};
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::command::Command;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
 use baton_store::claim::ClaimRequest;
@@ -48,7 +48,7 @@ impl Office {
 
     /// Claims everything there is to claim; returns the tasks in the order they were given out.
     pub async fn claim(&self) -> Vec<(TaskId, AttemptId)> {
-        let agent: baton_core::text::AgentName = "scripted".parse().unwrap();
+        let agent: baton_core::base::text::AgentName = "scripted".parse().unwrap();
         let request = ClaimRequest {
             agents: BTreeMap::from([(Role::implement(), agent.clone()), (Role::breakdown(), agent)]),
             worker: "here".to_owned(),

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
+use baton_core::base::git_name::BranchName;
+use baton_core::transition::command::Command;
 use baton_engine::pruner::Pruner;
 use baton_store::Store;
 

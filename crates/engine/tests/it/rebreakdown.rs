@@ -1,8 +1,8 @@
 //! What the agent of a breakdown is told about the project it plans for.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::state::{Queue, ReplacedBy, TaskState};
+use baton_core::people::actor::Actor;
+use baton_core::task::state::{Queue, ReplacedBy, TaskState};
+use baton_core::transition::command::Command;
 use baton_engine::acceptor::Acceptor;
 
 use crate::fixture::mia;

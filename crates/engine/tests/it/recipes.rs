@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::id::RunId;
-use baton_core::outcome::Outcome;
+use baton_core::base::id::RunId;
+use baton_core::base::text::RecipeId;
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recipe::run::{Advance, Observed, Report, Run};
 use baton_core::recipe::{Recipe, RecipeDraft, StepDraft, Transition};
-use baton_core::run::{Advance, Observed, Report, Run};
-use baton_core::text::RecipeId;
 use baton_engine::recipes::{BUILT_IN, RecipeLibrary, Source, read, schema};
 use tempfile::TempDir;
 

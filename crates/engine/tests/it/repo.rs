@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use baton_core::git_name::{BranchName, CommitId};
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::git_name::{BranchName, CommitId};
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_engine::worktree::{Checkout, CheckoutSpec, Git, GitError, Place, Repository, Setup, Worktrees};
 use tempfile::TempDir;
 

@@ -1,8 +1,8 @@
 //! Attempts that die, burn out or are lost.
 
-use baton_core::attempt::AttemptResult;
-use baton_core::id::AttemptId;
-use baton_core::state::Queue;
+use baton_core::base::id::AttemptId;
+use baton_core::task::attempt::AttemptResult;
+use baton_core::task::state::Queue;
 use baton_engine::recycler::Recycler;
 use baton_engine::rescuer::Rescuer;
 use baton_engine::running::Running;

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_core::id::{AttemptId, ProjectId, TaskId};
-use baton_core::project::Project;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{AttemptId, ProjectId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::project::Project;
 use baton_core::schedule::Fit;
-use baton_core::state::Queue;
 use baton_core::task::TaskSpec;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::task::state::Queue;
+use baton_core::transition::command::Command;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
@@ -110,7 +110,7 @@ impl Works {
         let settings = &self.engine.shop.settings;
         let attempt = self.desk().ids.attempt();
         let request = ClaimRequest {
-            agents: [(baton_core::text::Role::implement(), "mine".parse().unwrap())].into(),
+            agents: [(baton_core::base::text::Role::implement(), "mine".parse().unwrap())].into(),
             worker: "here".to_owned(),
             attempt_ids: vec![attempt],
             lease_ms: 60_000,

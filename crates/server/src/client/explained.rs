@@ -1,7 +1,7 @@
 //! Why a command got no answer from the server, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::ClientError;
 

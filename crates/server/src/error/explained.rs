@@ -1,7 +1,7 @@
 //! The codes of the API, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::Code;
 

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use baton_core::text::{NonBlank, nearest};
+use baton_core::base::text::{NonBlank, nearest};
 
 pub struct Arguments(Map<String, Value>);
 

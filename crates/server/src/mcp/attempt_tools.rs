@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use baton_core::ask_refusal::AskRefusal;
-use baton_core::breakdown::{Plan, PlanDraft, PlanFaults};
-use baton_core::id::QuestionId;
-use baton_core::outcome::Outcome;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::refusal::Refusal;
-use baton_core::text::{NonBlank, OutcomeName};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::refusal::AskRefusal;
+use baton_core::base::id::QuestionId;
+use baton_core::base::text::{NonBlank, OutcomeName};
+use baton_core::recipe::outcome::Outcome;
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
+use baton_core::transition::refusal::Refusal;
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;

@@ -1,9 +1,9 @@
 //! Who calls a tool. An attempt is known by its secret, never by anything a model could make up.
 
-use baton_core::actor::Actor;
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::person_role::PersonRole;
-use baton_core::toolset::Client;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
+use baton_core::people::toolset::Client;
 use baton_engine::asking::Secret;
 
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What each tool is called, what it says of itself, and what it takes.
 
-use baton_core::person_role::PersonRole;
-use baton_core::task_type::TaskType;
+use baton_core::base::task_type::TaskType;
+use baton_core::people::role::PersonRole;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -213,8 +213,8 @@ impl ToolSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::state::Status;
-    use baton_core::toolset::{Client, tools_for};
+    use baton_core::people::toolset::{Client, tools_for};
+    use baton_core::task::state::Status;
 
     #[test]
     fn every_tool_on_offer_is_described() {

@@ -2,7 +2,7 @@
 //!
 //! One set of tools, three doors: `/mcp` for agents and clients that speak streamable HTTP, `baton mcp` on standard
 //! input and output, and `/api/tools` for the latter when a server runs. Which tools a caller is offered is core's
-//! word ([`baton_core::toolset`]); what is not offered cannot be called.
+//! word ([`baton_core::people::toolset`]); what is not offered cannot be called.
 
 mod answer;
 mod arguments;

@@ -1,15 +1,15 @@
 //! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::event::EventBody;
-use baton_core::id::{SessionId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::revision::Revision;
-use baton_core::state::Status;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::EventBody;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::Status;
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
+use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
@@ -123,7 +123,7 @@ pub async fn update<S: Store>(
 async fn home<S: Store>(
     toolbox: &Toolbox<S>,
     caller: &Caller,
-) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
+) -> Result<(SessionId, Option<baton_core::base::id::ProjectId>), String> {
     match caller {
         Caller::Attempt { task, .. } => {
             let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
@@ -131,7 +131,7 @@ async fn home<S: Store>(
         }
         Caller::Person { .. } => {
             let session =
-                SESSION_OF_CLIENT.parse().map_err(|error: baton_core::id::BadId| error.to_string())?;
+                SESSION_OF_CLIENT.parse().map_err(|error: baton_core::base::id::BadId| error.to_string())?;
             Ok((session, None))
         }
     }

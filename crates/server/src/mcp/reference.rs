@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_core::toolset::{Client, tools_for};
+use baton_core::people::toolset::{Client, tools_for};
 use serde_json::Value;
 
 use super::catalog::{ToolSpec, Touches};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_core::person_role::PersonRole;
-use baton_core::toolset::tools_for;
+use baton_core::people::role::PersonRole;
+use baton_core::people::toolset::tools_for;
 use baton_engine::Store;
 use baton_engine::asking::{Door, Secret};
 use baton_engine::desk::Desk;

@@ -1,10 +1,10 @@
 //! `/board`: tasks in columns by state.
 
 use axum::extract::State;
-use baton_core::change::Stored;
-use baton_core::id::ProjectId;
-use baton_core::state::{Queue, StateName, Status};
+use baton_core::base::id::ProjectId;
+use baton_core::records::change::Stored;
 use baton_core::task::Task;
+use baton_core::task::state::{Queue, StateName, Status};
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};

@@ -1,12 +1,12 @@
 //! `/breakdowns`: tasks that were too large, and the plans for them: read, edited, approved, sent back.
 
 use axum::extract::State;
-use baton_core::breakdown::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
-use baton_core::command::Command;
-use baton_core::id::TaskId;
-use baton_core::state::{Mark, TaskState};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::{NonBlank, Role};
+use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
+use baton_core::task::state::{Mark, TaskState};
 use baton_core::task::{Purpose, Task};
-use baton_core::text::{NonBlank, Role};
+use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
@@ -244,8 +244,9 @@ fn draft(form: &Form) -> PlanDraft {
 pub async fn edit<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
-        let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
-        return Err(EngineError::Refused(baton_core::refusal::Refusal::WrongState {
+        let (state, command) =
+            (task.state().name(), baton_core::transition::command::CommandName::SubmitPlan);
+        return Err(EngineError::Refused(baton_core::transition::refusal::Refusal::WrongState {
             task: id,
             state,
             command,

@@ -1,8 +1,8 @@
 //! A task as a card: what it is, how it fares, and what can be done with it now.
 
-use baton_core::state::{Mark, StateName, TaskState};
+use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
+use baton_core::task::state::{Mark, StateName, TaskState};
 use baton_engine::running::Running;
 use maud::{Markup, html};
 
@@ -49,7 +49,7 @@ fn facts(task: &Task, waits: Option<Waits>, running: &Running, is_named: bool) -
         p.facts {
             @if !is_named { span.id { (task.id()) } }
             @if let Some(agent) = agent { span title="Agent" { (agent) } }
-            @if task.spec().priority != baton_core::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
+            @if task.spec().priority != baton_core::base::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
             @if let Some(Waits { met, all }) = waits {
                 span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
             }

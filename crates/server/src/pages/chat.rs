@@ -3,12 +3,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::question_record::QuestionRecord;
-use baton_core::receipt::Wanted;
-use baton_core::run::Run;
-use baton_core::state::{Status, TaskState};
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::recipe::run::Run;
+use baton_core::records::receipt::Wanted;
 use baton_core::task::Task;
+use baton_core::task::state::{Status, TaskState};
 use baton_engine::Store;
 use baton_engine::posting::Posting;
 use baton_engine::query::{Cursor, QuestionFilter, TaskFilter, TaskGroup};
@@ -68,7 +68,7 @@ async fn own_session<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
     let projects = app.desk().store.projects(None, 1).await?;
     match projects.items.first() {
         Some(project) => Ok(SessionId::of_project(project.id)),
-        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::id::BadId| {
+        None => SESSION_OF_CHAT.parse().map_err(|error: baton_core::base::id::BadId| {
             ApiError::invalid(error.to_string(), "open another conversation").into()
         }),
     }
@@ -173,7 +173,7 @@ fn said(
     index: usize,
     entry: &Entry,
     pending: &[QuestionRecord],
-    tasks: &std::collections::BTreeMap<baton_core::id::TaskId, Task>,
+    tasks: &std::collections::BTreeMap<baton_core::base::id::TaskId, Task>,
     frame: &Frame,
     next: &str,
 ) -> Markup {

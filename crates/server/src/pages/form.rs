@@ -3,7 +3,7 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue};
-use baton_core::text::NonBlank;
+use baton_core::base::text::NonBlank;
 
 use super::answer::PageError;
 use crate::error::{ApiError, Code};

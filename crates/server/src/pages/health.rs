@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use axum::extract::State;
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
 use baton_engine::Store;
 use maud::{Markup, html};
 

@@ -1,8 +1,8 @@
 //! `/`: every pending question, oldest first. What was answered elsewhere while the page was open stays, closed.
 
 use axum::extract::State;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::state::Queue;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::task::state::Queue;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};

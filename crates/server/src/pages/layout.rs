@@ -2,9 +2,9 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use baton_core::state::Queue;
+use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
+use baton_core::task::state::Queue;
 use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use maud::{DOCTYPE, Markup, html};

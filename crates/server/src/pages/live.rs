@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
-use baton_core::event::EventBody;
+use baton_core::records::event::EventBody;
 use baton_engine::running::Running;
 use baton_engine::{Recorded, Store};
 use futures_util::Stream;

@@ -1,7 +1,7 @@
 //! The projects there are, as a list to choose from.
 
-use baton_core::id::{BadId, ProjectId};
-use baton_core::project::Project;
+use baton_core::base::id::{BadId, ProjectId};
+use baton_core::records::project::Project;
 use baton_engine::Store;
 use maud::{Markup, html};
 

@@ -5,11 +5,11 @@ use std::collections::btree_map::Entry;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::id::{QuestionId, TaskId};
-use baton_core::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use maud::{Markup, html};

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use baton_core::id::QuestionId;
+use baton_core::base::id::QuestionId;
 
 /// Set by the page's own script when it wants the changing parts alone.
 const FRAGMENT: &str = "x-baton-fragment";

@@ -2,13 +2,13 @@
 //!
 //! A state is never told by its colour alone: the word and the sign say the same.
 
-use baton_core::attempt::ResultKind;
-use baton_core::exit_reason::ExitCategory;
+use baton_core::ask::question::QuestionKind;
+use baton_core::base::time::Timestamp;
+pub use baton_core::base::words::counted;
 use baton_core::graph::Verdict;
-use baton_core::question::QuestionKind;
-use baton_core::state::{Mark, StateName, Status, TaskState};
-use baton_core::time::Timestamp;
-pub use baton_core::words::counted;
+use baton_core::recipe::exit_reason::ExitCategory;
+use baton_core::task::attempt::ResultKind;
+use baton_core::task::state::{Mark, StateName, Status, TaskState};
 use maud::{Markup, html};
 
 /// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.

@@ -1,7 +1,7 @@
 //! `/workers`: the machines that run agents on this store.
 
 use axum::extract::State;
-use baton_core::worker::{Duty, Health};
+use baton_core::schedule::worker::{Duty, Health};
 use baton_engine::Store;
 use maud::{Markup, html};
 

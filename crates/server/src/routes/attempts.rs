@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::ask_refusal::AskRefusal;
-use baton_core::id::QuestionId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::refusal::Refusal;
-use baton_core::text::NonBlank;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::refusal::AskRefusal;
+use baton_core::base::id::QuestionId;
+use baton_core::base::text::NonBlank;
+use baton_core::transition::refusal::Refusal;
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret};
 use baton_engine::error::EngineError;

@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::receipt::{ReceiptKey, Wanted};
-use baton_core::state::Status;
-use baton_core::task_type::TaskType;
-use baton_core::text::RecipeId;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::RecipeId;
+use baton_core::records::receipt::{ReceiptKey, Wanted};
+use baton_core::task::state::Status;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::posting::Posting;

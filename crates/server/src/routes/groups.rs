@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_core::id::SessionId;
+use baton_core::base::id::SessionId;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;

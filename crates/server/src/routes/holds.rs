@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
+use baton_core::base::text::AgentName;
+use baton_core::limits::hold::Hold;
 use baton_engine::Store;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::git_name::BranchName;
-use baton_core::id::ProjectId;
-use baton_core::project::Project;
-use baton_core::remote_url::RemoteUrl;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::ProjectId;
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::records::project::Project;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::new_project;
@@ -145,7 +145,7 @@ pub async fn project<S: Store>(app: &App<S>, id: ProjectId) -> Answer<Project> {
 }
 
 /// A title: a line that says something.
-pub fn titled(text: &str, name: &'static str) -> Answer<baton_core::text::NonBlank> {
+pub fn titled(text: &str, name: &'static str) -> Answer<baton_core::base::text::NonBlank> {
     if text.chars().count() > TITLE_CHARS_MAX {
         return Err(ApiError::invalid(
             format!("{name} is longer than {TITLE_CHARS_MAX} characters"),

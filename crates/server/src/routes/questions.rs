@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_core::id::{QuestionId, TaskId};
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::state::{Queue, Status};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::text::NonBlank;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::task::state::{Queue, Status};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::QuestionFilter;

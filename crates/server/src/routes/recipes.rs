@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::text::RecipeId;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::text::RecipeId;
 use baton_engine::Store;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use baton_core::id::{SessionId, TaskId};
-use baton_core::queued_answer::QueuedAnswer;
-use baton_core::session::Message;
+use baton_core::ask::queued_answer::QueuedAnswer;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::records::session::Message;
 use baton_engine::Store;
 use baton_engine::asking::Attendant;
 use serde::{Deserialize, Serialize};

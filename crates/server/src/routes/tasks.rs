@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::id::{ProjectId, SessionId, TaskId};
-use baton_core::priority::Priority;
+use baton_core::base::id::{ProjectId, SessionId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{Label, RecipeId};
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
-use baton_core::text::{Label, RecipeId};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
@@ -156,7 +156,7 @@ pub async fn session_for<S: Store>(
     let Some(session) = wanted else {
         return match project {
             Some(project) => Ok(SessionId::of_project(project)),
-            None => SESSION_OF_API.parse().map_err(|error: baton_core::id::BadId| {
+            None => SESSION_OF_API.parse().map_err(|error: baton_core::base::id::BadId| {
                 ApiError::invalid(error.to_string(), "name a session_id")
             }),
         };

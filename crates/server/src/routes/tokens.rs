@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_core::access_token::{AccessToken, Revoked};
-use baton_core::actor::Actor;
-use baton_core::person_role::PersonRole;
-use baton_core::text::PersonName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::PersonName;
+use baton_core::base::time::Timestamp;
+use baton_core::people::access_token::{AccessToken, Revoked};
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
 use baton_engine::Store;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::receipt::Wanted;
-use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
+use baton_core::records::receipt::Wanted;
 use baton_engine::Store;
 use baton_engine::posting::Posting;
 use serde_json::{Value, json};

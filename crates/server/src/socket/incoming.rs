@@ -1,9 +1,9 @@
 //! What clients say.
 
 use axum::extract::ws::Message;
-use baton_core::id::{QuestionId, SessionId};
-use baton_core::person_role::PersonRole;
-use baton_core::text::{AgentName, RecipeId};
+use baton_core::base::id::{QuestionId, SessionId};
+use baton_core::base::text::{AgentName, RecipeId};
+use baton_core::people::role::PersonRole;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use axum::extract::ws::Message;
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::{AttemptId, QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_engine::Recorded;
 use serde_json::{Value, json};
 

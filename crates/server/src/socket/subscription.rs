@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 
-use baton_core::id::{SessionId, TaskId};
+use baton_core::base::id::{SessionId, TaskId};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use serde_json::Value;

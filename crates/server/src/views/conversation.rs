@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::session::Message;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::session::Message;
+use baton_core::task::attempt_record::{AttemptRecord, Closing};
 use baton_engine::Store;
 use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::SessionId;
-use baton_core::state::Status;
-use baton_core::time::Timestamp;
+use baton_core::base::id::SessionId;
+use baton_core::base::time::Timestamp;
+use baton_core::task::state::Status;
 use baton_engine::query::TaskGroup;
 use serde::Serialize;
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_core::change::Change;
-use baton_core::hold::Hold;
-use baton_core::text::AgentName;
-use baton_core::time::Timestamp;
+use baton_core::base::text::AgentName;
+use baton_core::base::time::Timestamp;
+use baton_core::limits::hold::Hold;
+use baton_core::records::change::Change;
 use baton_engine::Store;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::settings::AgentSettings;
@@ -138,7 +138,7 @@ pub async fn counts<S: Store>(shop: &Workshop<S>) -> Result<Counts, baton_engine
     let store = &shop.desk.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
-        TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };
+        TaskFilter { queue: Some(baton_core::task::state::Queue::Provisional), ..TaskFilter::default() };
     let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
     Ok(Counts {
         ready: store.ready_count().await?,

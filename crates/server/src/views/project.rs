@@ -1,11 +1,11 @@
 //! A project as clients see it.
 
-use baton_core::git_name::BranchName;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::project::Project;
-use baton_core::remote_url::RemoteUrl;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::remote_url::RemoteUrl;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::records::project::Project;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]

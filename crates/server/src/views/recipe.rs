@@ -1,8 +1,8 @@
 //! A recipe and a run of one, as clients see them.
 
-use baton_core::id::{RunId, SessionId, TaskId};
-use baton_core::run::{Run, RunState};
-use baton_core::text::{NonBlank, RecipeId, StepName};
+use baton_core::base::id::{RunId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId, StepName};
+use baton_core::recipe::run::{Run, RunState};
 use baton_engine::recipes::{Listed, Source};
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! What a command did to a task: where it stood, where it stands.
 
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
-use baton_core::remote_url::RemoteUrl;
-use baton_core::state::{Queue, Status};
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::base::remote_url::RemoteUrl;
 use baton_core::task::Task;
+use baton_core::task::state::{Queue, Status};
 use baton_engine::acceptor::Landing;
 use serde::Serialize;
 

@@ -3,12 +3,12 @@
 //! A pure mapping: the same event gives the same message however often it is asked for, so a client that
 //! reconnects can be told again what it missed. Names and fields are a promise; a snapshot holds them still.
 
-use baton_core::answer_source::AnsweredBy;
-use baton_core::event::EventBody;
-use baton_core::exit_reason::{ExitCategory, ExitReason};
-use baton_core::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::question::Question;
-use baton_core::text::{NonBlank, RecipeId, StepName};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::Question;
+use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
+use baton_core::base::text::{NonBlank, RecipeId, StepName};
+use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
+use baton_core::records::event::EventBody;
 use baton_engine::Recorded;
 use serde::Serialize;
 

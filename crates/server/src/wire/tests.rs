@@ -1,12 +1,12 @@
 //! The messages, exactly as they go out.
 
-use baton_core::actor::Actor;
-use baton_core::event::{Event, EventBody};
-use baton_core::exit_reason::ExitReason;
-use baton_core::id::{QuestionId, RunId, SessionId, TaskId};
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::records::event::{Event, EventBody};
 use baton_engine::Recorded;
 use serde_json::{Value, json};
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::hold::{Hold, HoldReason};
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::limits::hold::{Hold, HoldReason};
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::transition::command::Command;
 use baton_engine::asking::{Door, Secret};
 use baton_store::Store;
 use serde_json::{Value, json};
@@ -160,8 +160,10 @@ async fn play(stage: &Stage, document: &Value, examples: &mut BTreeMap<&'static 
     let failing = stage.send("post", "/api/tasks", Some(&json!({ "title": "Fix the login" }))).await.1;
     let failing: Value = serde_json::from_str(&failing).unwrap();
     let failing = failing["task_id"].as_str().unwrap().to_owned();
-    let error =
-        AttemptResult::Error { cause: baton_core::attempt::ErrorCause::Own, message: "It broke".to_owned() };
+    let error = AttemptResult::Error {
+        cause: baton_core::task::attempt::ErrorCause::Own,
+        message: "It broke".to_owned(),
+    };
     let secret = admitted(stage, &failing).await;
     let question = json!({ "question": "Which login?", "options": ["web", "app"] });
     let mut ask = call("ask", "post", "/api/attempt/questions", Some(question));

@@ -1,8 +1,8 @@
 //! People with tokens of their own: what they do is done in their name, and only for as long as they may.
 
-use baton_core::actor::Actor;
-use baton_core::person_role::PersonRole;
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole;
 use baton_store::Store;
 use serde_json::{Value, json};
 

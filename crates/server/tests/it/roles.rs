@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::person_role::PersonRole::{self, Operator, Responder, Viewer};
+use baton_core::people::actor::Actor;
+use baton_core::people::role::PersonRole::{self, Operator, Responder, Viewer};
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde_json::{Value, json};

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process;
 use std::sync::{Arc, Mutex};
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::time::Timestamp;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::transition::command::Command;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;

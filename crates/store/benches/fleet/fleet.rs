@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_core::id::{QuestionId, TaskId};
-use baton_core::text::Role;
-use baton_core::time::Timestamp;
-use baton_core::worker::{Duty, Worker};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::text::Role;
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{Duty, Worker};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_core::actor::Actor;
-use baton_core::change::Change;
-use baton_core::command::Command;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::Change;
 use baton_core::task::Task;
+use baton_core::transition::command::Command;
 use baton_store::claim::Claimed;
 use baton_store::query::TaskFilter;
 use baton_store::{PostgresStore, Store};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_store::{PostgresStore, Store};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 

@@ -3,19 +3,19 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::attempt::{AgentSession, AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::Change;
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, CycleId, QuestionId, TaskId};
-use baton_core::owner_token::OwnerToken;
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::people::owner_token::OwnerToken;
+use baton_core::records::change::Change;
+use baton_core::records::event::{Event, EventBody};
+use baton_core::task::attempt::{AgentSession, AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, Context, Fresh};
 
 /// One task in so many asks before it goes on.
 const ASKS_ONE_IN: u32 = 20;

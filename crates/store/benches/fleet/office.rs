@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, EffectId};
+use baton_core::base::id::{AttemptId, EffectId};
+use baton_core::people::actor::Actor;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::outbox::PendingEffect;
 use baton_store::postgres::LogWatch;

@@ -1,7 +1,7 @@
 //! What a store could not do, explained.
 
+use baton_core::base::explanation::Explanation;
 use baton_core::explained;
-use baton_core::explanation::Explanation;
 
 use super::StoreError;
 

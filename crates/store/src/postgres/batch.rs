@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
-use baton_core::effect::Effect;
-use baton_core::event::Event;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::effect::Effect;
+use baton_core::records::event::Event;
 
 use super::circle::{Edge, circle, targets};
 use super::row::{RecordWrite, RowKey, TaskWrite};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::change::Stored;
-use baton_core::id::{ProjectId, TaskId};
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::Stored;
 use baton_core::schedule::{Capacity, Fit, Load};
 use baton_core::task::Task;
-use baton_core::text::{AgentName, Role};
-use baton_core::time::Timestamp;
 use tokio_postgres::Row;
 
 use super::connect::Link;

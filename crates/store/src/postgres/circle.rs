@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::iter;
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 
 use super::batch::TaskFacts;
 

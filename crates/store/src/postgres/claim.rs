@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::id::{QuestionId, TaskId};
+use baton_core::base::id::{QuestionId, TaskId};
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::{Change, Stored};
 use baton_core::schedule::{Candidate, Fit, pick};
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, Context, Fresh};
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{Batch, Known, TaskFacts};

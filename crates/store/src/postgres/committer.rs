@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use baton_core::change::Change;
+use baton_core::records::change::Change;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::batch::{self, Batch};

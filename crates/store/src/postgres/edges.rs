@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::change::EdgeChange;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::EdgeChange;
 
 use super::batch::{Known, TaskFacts};
 use super::circle::{Edge, circle, targets};

@@ -105,8 +105,8 @@ pub(super) fn groups(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::state::Queue;
-    use baton_core::time::Timestamp;
+    use baton_core::base::time::Timestamp;
+    use baton_core::task::state::Queue;
 
     #[test]
     fn only_the_filters_that_are_set_are_in_the_statement() {

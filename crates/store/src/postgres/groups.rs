@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::state::Status;
 use baton_core::task::Task;
+use baton_core::task::state::Status;
 use tokio_postgres::Row;
 
 use super::read::{bad_row, key, moment};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::change::{Change, EdgeChange};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{Change, EdgeChange};
 use tokio_postgres::Row;
 
 use super::batch::{Known, TaskFacts};
@@ -39,7 +39,7 @@ impl Wanted {
         for change in changes {
             for put in &change.puts {
                 match &put.record {
-                    baton_core::change::Record::Task(task) => _ = wanted.tasks.insert(task.id()),
+                    baton_core::records::change::Record::Task(task) => _ = wanted.tasks.insert(task.id()),
                     record => _ = wanted.records.insert(kind_and_key(record)),
                 }
             }

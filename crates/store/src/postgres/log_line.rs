@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use tokio::sync::watch;
 use tokio_postgres::Row;
 

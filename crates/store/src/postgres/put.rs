@@ -1,7 +1,7 @@
 //! Rows as columns: what a batch puts, turned into one array for each column of a table.
 
-use baton_core::change::Record;
-use baton_core::text::Label;
+use baton_core::base::text::Label;
+use baton_core::records::change::Record;
 
 use super::batch::Writes;
 use super::fault::Fault;

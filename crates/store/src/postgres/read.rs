@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use baton_core::change::Stored;
-use baton_core::event::Event;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::Stored;
+use baton_core::records::event::Event;
 use baton_core::schedule::Share;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 

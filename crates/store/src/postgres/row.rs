@@ -1,7 +1,7 @@
 //! The columns of a record that is not a task, and what a write of either kind carries.
 
-use baton_core::change::Record;
-use baton_core::run::RunState;
+use baton_core::recipe::run::RunState;
+use baton_core::records::change::Record;
 use baton_core::task::Task;
 
 use crate::columns;

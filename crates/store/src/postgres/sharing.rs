@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
 use baton_core::schedule::{Capacity, Fit, Load, Share};
-use baton_core::text::{AgentName, Role};
-use baton_core::time::Timestamp;
 use tokio_postgres::Row;
 
 use super::candidates::{NOW, Seen, UNACCEPTED, unaccepted_max, wanted};

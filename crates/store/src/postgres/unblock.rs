@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use tokio::sync::watch;
 use tokio::time::sleep;
 

@@ -1,6 +1,6 @@
 //! Writing what a batch decided, in bulk: one statement per table, however many changes there are.
 
-use baton_core::event::Event;
+use baton_core::records::event::Event;
 use tokio_postgres::Row;
 
 use super::batch::{Known, Writes};

@@ -1,9 +1,9 @@
 //! A change inside the transaction: rows under their guards, then edges, events and effects.
 
-use baton_core::attempt_record::AttemptRecord;
-use baton_core::change::{EdgeChange, Guard, Record};
-use baton_core::question_record::QuestionRecord;
-use baton_core::run::RunState;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::recipe::run::RunState;
+use baton_core::records::change::{EdgeChange, Guard, Record};
+use baton_core::task::attempt_record::AttemptRecord;
 use rusqlite::{OptionalExtension, Params, params};
 
 use super::batch::Batch;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::ProjectId;
-use baton_core::time::Timestamp;
+use baton_core::base::id::ProjectId;
+use baton_core::base::time::Timestamp;
 use rusqlite::{Connection, Params, Statement};
 
 use super::fault::Fault;

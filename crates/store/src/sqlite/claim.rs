@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::text::{AgentName, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::{Change, Stored};
 use baton_core::schedule::{Candidate, Capacity, ClaimRank, Load, Share, Took, pick_each};
-use baton_core::text::{AgentName, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, Context, Fresh};
 
 use super::apply::apply_to;
 use super::batch::Batch;

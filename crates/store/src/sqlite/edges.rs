@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::change::{EdgeChange, Guard};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{EdgeChange, Guard};
 use rusqlite::{OptionalExtension, Row};
 
 use super::batch::{Batch, ReadyKey};

@@ -1,7 +1,7 @@
 //! What is ready, and who waits on whom.
 
-use baton_core::change::Stored;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::Stored;
 use baton_core::task::Task;
 use rusqlite::{Connection, OptionalExtension, Params};
 

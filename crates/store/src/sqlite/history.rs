@@ -1,6 +1,6 @@
 //! The event log and the outbox, and what may be forgotten of the log.
 
-use baton_core::id::EffectId;
+use baton_core::base::id::EffectId;
 use rusqlite::{Connection, Params};
 
 use super::batch::Batch;

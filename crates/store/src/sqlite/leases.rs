@@ -1,8 +1,8 @@
 //! Leases: renewed by their workers, read by whoever looks after lost ones.
 
-use baton_core::id::AttemptId;
-use baton_core::text::{AgentName, NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::base::id::AttemptId;
+use baton_core::base::text::{AgentName, NonBlank, Role};
+use baton_core::base::time::Timestamp;
 use rusqlite::{Connection, Params};
 
 use super::batch::Batch;

@@ -1,10 +1,10 @@
 //! Lists with filters and pages, oldest first unless the filter says otherwise.
 
-use baton_core::change::Stored;
-use baton_core::project::Project;
-use baton_core::question_record::QuestionRecord;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::time::Timestamp;
+use baton_core::records::change::Stored;
+use baton_core::records::project::Project;
 use baton_core::task::Task;
-use baton_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 

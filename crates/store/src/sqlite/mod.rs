@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 use tokio::sync::watch;
 
 pub use self::restore::restore;

@@ -1,6 +1,6 @@
 //! A task's row and what hangs on it: its place among the ready ones, its group, the counters.
 
-use baton_core::change::EdgeChange;
+use baton_core::records::change::EdgeChange;
 use baton_core::task::Task;
 use rusqlite::{OptionalExtension, Statement, params};
 

@@ -1,8 +1,8 @@
 //! A change as text: every body serialised already, by whoever asks for the change, so that the one writer has
 //! nothing left to do but write.
 
-use baton_core::change::{Change, EdgeChange, Guard, Put, Record};
-use baton_core::event::Event;
+use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::event::Event;
 
 use super::rows::of_task;
 use crate::columns::body;

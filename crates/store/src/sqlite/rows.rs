@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use baton_core::change::Stored;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::records::change::Stored;
 use baton_core::task::Task;
 use rusqlite::types::{FromSqlResult, ValueRef};
 use rusqlite::{Connection, Params, Row, Statement};

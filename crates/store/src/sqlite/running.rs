@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use baton_core::base::text::{AgentName, Role};
 use baton_core::schedule::Load;
-use baton_core::text::{AgentName, Role};
 use rusqlite::Connection;
 
 use super::fault::Fault;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
+use baton_core::base::text::{AgentName, NonBlank, Role};
 use baton_core::schedule::{Candidate, Capacity, Load, Share};
-use baton_core::text::{AgentName, NonBlank, Role};
 use rusqlite::{OptionalExtension, Row};
 
 use super::batch::Batch;

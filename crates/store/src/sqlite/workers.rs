@@ -1,7 +1,7 @@
 //! Who works here, and what only one of them may do at a time.
 
-use baton_core::time::Timestamp;
-use baton_core::worker::{Sighting, Worker};
+use baton_core::base::time::Timestamp;
+use baton_core::schedule::worker::{Sighting, Worker};
 use rusqlite::Connection;
 
 use super::batch::Batch;

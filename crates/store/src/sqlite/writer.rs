@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::watch;
 

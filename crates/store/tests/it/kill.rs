@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::state::StateName;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::task::state::StateName;
 use baton_store::claim::ClaimRequest;
 use baton_store::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore, Store};

@@ -5,8 +5,8 @@ use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Child, Command, Stdio};
 
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::state::Queue;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::task::state::Queue;
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::Commit;
 use baton_store::{PostgresOptions, PostgresStore, Store};

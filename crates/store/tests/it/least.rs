@@ -1,6 +1,6 @@
 //! The SQL that Baton prints, run on a real server: the roles it makes can do their work, and nothing beside it.
 
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
 use baton_store::postgres::{SetupNames, setup_sql};
 use baton_store::query::Retention;
 use baton_store::{PostgresOptions, PostgresStore, Store};

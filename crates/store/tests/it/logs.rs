@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_core::id::AttemptId;
+use baton_core::base::id::AttemptId;
 use baton_store::Store;
 use baton_store::postgres::{LogPiece, LogWatch};
 use tokio::time::timeout;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_store::commit::Commit;
 use baton_store::{PostgresOptions, PostgresStore, Store, StoreError};
 use tokio::sync::watch;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::change::{Change, EdgeChange};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{Change, EdgeChange};
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::{Commit, Conflict};
 use baton_store::{PostgresStore, Store, StoreError};

@@ -7,8 +7,8 @@ use baton_agents::driver::Resume;
 use baton_agents::ended::How;
 use baton_agents::failure::FailureKind;
 use baton_agents::permission::Decision;
-use baton_core::attempt::{AttemptResult, ErrorCause};
-use baton_core::question::{Draft, QuestionKind};
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use serde_json::{Value, json};
 
 use super::Real;

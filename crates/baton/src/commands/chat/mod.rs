@@ -9,9 +9,9 @@ mod telling;
 use std::fs::File;
 use std::time::Duration;
 
-use baton_core::id::{SessionId, TaskId};
-use baton_core::question_record::QuestionRecord;
-use baton_core::text::NonBlank;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{SessionId, TaskId};
+use baton_core::base::text::NonBlank;
 use baton_engine::engine::Engine;
 use baton_engine::place::AnyStore;
 use baton_server::client::Events;

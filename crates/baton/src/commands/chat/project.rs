@@ -1,6 +1,6 @@
 //! Which project a message from the command line belongs to: the repository's own.
 
-use baton_core::id::ProjectId;
+use baton_core::base::id::ProjectId;
 use serde::Deserialize;
 use serde_json::json;
 

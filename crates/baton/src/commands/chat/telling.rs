@@ -1,9 +1,9 @@
 //! What a person, or a program, hears of the work a message caused.
 
-use baton_core::event::EventBody;
-use baton_core::id::{QuestionId, SessionId, TaskId};
-use baton_core::question_record::QuestionRecord;
-use baton_core::state::Queue;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::{QuestionId, SessionId, TaskId};
+use baton_core::records::event::EventBody;
+use baton_core::task::state::Queue;
 use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};

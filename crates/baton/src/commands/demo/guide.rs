@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use baton_core::project::is_complete;
-use baton_core::state::{Mark, TaskState};
+use baton_core::records::project::is_complete;
 use baton_core::task::Task;
+use baton_core::task::state::{Mark, TaskState};
 use baton_server::guide::{Guide, Next};
 
 /// More running tasks than this are counted, not named.
@@ -144,10 +144,10 @@ fn end() -> Guide {
 
 #[cfg(test)]
 mod tests {
-    use baton_core::actor::Actor;
-    use baton_core::command::{Command, Context, Fresh};
-    use baton_core::id::{QuestionId, TaskId};
-    use baton_core::time::Timestamp;
+    use baton_core::base::id::{QuestionId, TaskId};
+    use baton_core::base::time::Timestamp;
+    use baton_core::people::actor::Actor;
+    use baton_core::transition::command::{Command, Context, Fresh};
 
     use super::super::story;
     use super::*;

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::command::Command;
-use baton_core::project::is_complete;
-use baton_core::state::{Mark, TaskState};
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::text::NonBlank;
+use baton_core::people::actor::Actor;
+use baton_core::records::project::is_complete;
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::task::state::{Mark, TaskState};
+use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::acceptor::Acceptor;
 use baton_engine::engine::Engine;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::event::EventBody;
-use baton_core::id::TaskId;
-use baton_core::state::{AcceptedBy, Mark};
+use baton_core::base::id::TaskId;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::EventBody;
+use baton_core::task::state::{AcceptedBy, Mark};
 use baton_engine::desk::Desk;
 use baton_engine::place::AnyStore;
 

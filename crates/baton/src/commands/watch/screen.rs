@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use baton_core::id::TaskId;
-use baton_core::question_record::QuestionRecord;
-use baton_core::time::Timestamp;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
 use baton_engine::view::TaskSummary;
 use serde::Serialize;
 
@@ -157,13 +157,13 @@ fn age(now: Timestamp, then: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_core::priority::Priority;
-    use baton_core::state::{Queue, Status};
-    use baton_core::task_type::TaskType;
-    use baton_core::text::NonBlank;
+    use baton_core::base::priority::Priority;
+    use baton_core::base::task_type::TaskType;
+    use baton_core::base::text::NonBlank;
+    use baton_core::task::state::{Queue, Status};
 
     fn task(bits: u32, title: &str) -> TaskSummary {
-        let session: baton_core::id::SessionId = "cli".parse().unwrap();
+        let session: baton_core::base::id::SessionId = "cli".parse().unwrap();
         TaskSummary {
             task_id: TaskId::from_bits(bits),
             task_group_id: session.clone(),

@@ -1,11 +1,11 @@
-use baton_core::choice::YesNoHelp;
-use baton_core::discovered::DiscoveredTask;
-use baton_core::handoff::NamedTask;
-use baton_core::id::{CycleId, QuestionId};
-use baton_core::owner_token::OwnerToken;
+use baton_core::ask::choice::YesNoHelp;
+use baton_core::base::id::{CycleId, QuestionId};
+use baton_core::people::owner_token::OwnerToken;
 use baton_core::phase::PhaseStart;
-use baton_core::phase_loop::FreshCycle;
-use baton_core::subtask::{Subtask, SubtaskEvent};
+use baton_core::phase::discovered::DiscoveredTask;
+use baton_core::phase::handoff::NamedTask;
+use baton_core::phase::phase_loop::FreshCycle;
+use baton_core::phase::subtask::{Subtask, SubtaskEvent};
 use serde_json::json;
 
 use super::*;

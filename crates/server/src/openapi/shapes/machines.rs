@@ -1,6 +1,6 @@
 //! Health, holds and workers.
 
-use baton_core::hold::HoldReason;
+use baton_core::limits::hold::HoldReason;
 
 use super::{Shapes, count, flag, list, object, one_of, or_null, refer, said, text, time};
 

@@ -1,9 +1,9 @@
 //! Ids, names and other single words.
 
-use baton_core::id::SessionId;
-use baton_core::person_role::PersonRole;
-use baton_core::receipt::ReceiptKey;
-use baton_core::task_type::TaskType;
+use baton_core::base::id::SessionId;
+use baton_core::base::task_type::TaskType;
+use baton_core::people::role::PersonRole;
+use baton_core::records::receipt::ReceiptKey;
 use serde_json::json;
 
 use super::{Shapes, cursor, id, one_of};

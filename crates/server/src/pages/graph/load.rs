@@ -3,10 +3,10 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::graph::{Graph, Standing};
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::state::Queue;
 use baton_core::task::Task;
+use baton_core::task::state::Queue;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;

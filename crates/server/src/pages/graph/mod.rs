@@ -4,8 +4,8 @@ mod load;
 mod picture;
 
 use axum::extract::State;
+use baton_core::base::id::ProjectId;
 use baton_core::graph::Verdict;
-use baton_core::id::ProjectId;
 use baton_core::task::Task;
 use baton_engine::Store;
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
 //! The drawing itself: tasks in layers, what leads from one to the next, and how that stands.
 
+use baton_core::base::id::TaskId;
 use baton_core::graph::{Verdict, Wait};
-use baton_core::id::TaskId;
 use baton_core::task::Task;
 use maud::{Markup, html};
 

@@ -1,6 +1,6 @@
 //! How a run can end, in words: those its recipe names, and those every recipe has.
 
-use baton_core::exit_reason::ExitReason;
+use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, Step, Transition};
 use maud::{Markup, html};
 

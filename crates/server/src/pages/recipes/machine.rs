@@ -1,9 +1,9 @@
 //! A recipe as the machine it is: its steps, what leads from one to the next, and its ends.
 
-use baton_core::exit_reason::ExitReason;
+use baton_core::base::text::StepName;
+use baton_core::recipe::exit_reason::ExitReason;
+use baton_core::recipe::run::Run;
 use baton_core::recipe::{Recipe, Step, Transition};
-use baton_core::run::Run;
-use baton_core::text::StepName;
 use maud::{Markup, html};
 
 use crate::pages::drawing::Grid;

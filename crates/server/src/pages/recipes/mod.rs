@@ -5,9 +5,9 @@ mod machine;
 
 use axum::extract::State;
 use axum::response::Response;
-use baton_core::id::{ProjectId, SessionId};
-use baton_core::run::{Origin, Run, RunState};
-use baton_core::text::{NonBlank, RecipeId};
+use baton_core::base::id::{ProjectId, SessionId};
+use baton_core::base::text::{NonBlank, RecipeId};
+use baton_core::recipe::run::{Origin, Run, RunState};
 use baton_engine::Store;
 use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
@@ -110,8 +110,9 @@ pub async fn start<S: Store>(app: Visited<S>, Key(id): Key<RecipeId>, form: Form
 
 fn fresh<S: Store>(app: &App<S>) -> Result<SessionId, PageError> {
     let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
-    name.parse()
-        .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
+    name.parse().map_err(|error: baton_core::base::id::BadId| {
+        ApiError::invalid(error.to_string(), "try again").into()
+    })
 }
 
 pub async fn exit<S: Store>(app: Visited<S>, Key(session): Key<SessionId>, form: Form) -> PageAnswer {

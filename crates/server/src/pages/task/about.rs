@@ -1,12 +1,12 @@
 //! What a task is, beside what became of it: its kind and branch, its recipe, what it waits on, where it comes from.
 
-use baton_core::attempt::Evidence;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::event::EventBody;
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
-use baton_core::run::{Origin, Run, RunState};
-use baton_core::state::{ReplacedBy, TaskState};
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::recipe::run::{Origin, Run, RunState};
+use baton_core::records::event::EventBody;
+use baton_core::task::attempt::Evidence;
+use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::state::{ReplacedBy, TaskState};
 use baton_engine::view::TaskView;
 use baton_engine::{Recorded, Store};
 use maud::{Markup, html};

@@ -1,6 +1,6 @@
 //! What an agent reported, beside what Baton saw.
 
-use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
+use baton_core::task::attempt::{AttemptResult, BlockReason, Evidence, Reported};
 use maud::{Markup, html};
 
 use crate::pages::markdown::markdown;

@@ -2,8 +2,8 @@
 //! attempt is told.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
-use baton_core::redact::redact;
+use baton_core::base::id::TaskId;
+use baton_core::base::redact::redact;
 use baton_engine::Store;
 use maud::{Markup, html};
 

@@ -1,9 +1,9 @@
 //! The tab of evidence: of every attempt, what the agent reported beside what Baton verified.
 
 use axum::extract::State;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::id::TaskId;
-use baton_core::time::Timestamp;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt_record::{AttemptRecord, Closing};
 use baton_engine::Store;
 use maud::{Markup, html};
 

@@ -1,7 +1,7 @@
 //! The tab of lineage: what the task was broken out of and what was planned in its place, as one tree.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::{Purpose, Task};
 use baton_engine::Store;

@@ -1,8 +1,8 @@
 //! The states of a task as a drawing: the way it went is lit, with the time it spent in each.
 
-use baton_core::command::CommandName;
-use baton_core::state::StateName;
-use baton_core::time::Timestamp;
+use baton_core::base::time::Timestamp;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::CommandName;
 use baton_core::transition::table::next_states;
 use maud::{Markup, html};
 

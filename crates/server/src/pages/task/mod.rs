@@ -16,7 +16,7 @@ pub mod verb;
 pub mod walk;
 
 use axum::response::Response;
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
 use baton_core::task::Task;
 use baton_engine::{Recorded, Store};
 use maud::{Markup, html};

@@ -1,9 +1,9 @@
 //! `/tasks/new`: a task, written by hand.
 
 use axum::extract::State;
-use baton_core::priority::Priority;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
 use baton_core::task::TaskSpec;
-use baton_core::task_type::TaskType;
 use baton_engine::Store;
 use maud::html;
 

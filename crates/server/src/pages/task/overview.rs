@@ -2,10 +2,10 @@
 //! task comes from.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
-use baton_core::question_record::{QuestionRecord, QuestionState};
-use baton_core::state::{Mark, TaskState};
+use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::base::id::TaskId;
 use baton_core::task::Note;
+use baton_core::task::state::{Mark, TaskState};
 use baton_engine::Store;
 use maud::{Markup, html};
 
@@ -120,8 +120,8 @@ fn notes(seen: &Seen) -> Markup {
     }
 }
 
-pub fn requeued(reason: &baton_core::guard::RequeueReason) -> String {
-    use baton_core::guard::RequeueReason as Why;
+pub fn requeued(reason: &baton_core::task::guard::RequeueReason) -> String {
+    use baton_core::task::guard::RequeueReason as Why;
     match reason {
         Why::NoCommits => "it committed nothing".to_owned(),
         Why::NoPlan => "it handed in no plan".to_owned(),

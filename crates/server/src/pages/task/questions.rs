@@ -1,8 +1,8 @@
 //! The tab of questions: all that was asked about the task, with what became of each.
 
 use axum::extract::State;
-use baton_core::id::TaskId;
-use baton_core::question_record::QuestionRecord;
+use baton_core::ask::question_record::QuestionRecord;
+use baton_core::base::id::TaskId;
 use baton_engine::Store;
 use baton_engine::query::QuestionFilter;
 use maud::html;

@@ -1,11 +1,11 @@
 //! The timeline: each stay and each attempt as a bar on one scale, waiting for a person as its own.
 
 use axum::extract::State;
-use baton_core::attempt_record::{AttemptRecord, Closing};
-use baton_core::event::EventBody;
-use baton_core::id::TaskId;
-use baton_core::state::StateName;
-use baton_core::time::Timestamp;
+use baton_core::base::id::TaskId;
+use baton_core::base::time::Timestamp;
+use baton_core::records::event::EventBody;
+use baton_core::task::attempt_record::{AttemptRecord, Closing};
+use baton_core::task::state::StateName;
 use baton_engine::{Recorded, Store};
 use maud::{Markup, html};
 

@@ -2,13 +2,13 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use baton_core::command::Command;
-use baton_core::git_name::BranchName;
-use baton_core::id::TaskId;
+use baton_core::base::git_name::BranchName;
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
 use baton_core::recycle::RecycleReason;
-use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
-use baton_core::text::NonBlank;
+use baton_core::task::state::{Mark, TaskState};
+use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
@@ -87,7 +87,7 @@ pub async fn ask<S: Store>(
 }
 
 fn read(text: &str) -> Result<TaskId, PageError> {
-    text.parse().map_err(|error: baton_core::id::BadId| {
+    text.parse().map_err(|error: baton_core::base::id::BadId| {
         ApiError::not_found(error.to_string(), "the board shows the tasks there are").into()
     })
 }

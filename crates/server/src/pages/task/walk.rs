@@ -1,10 +1,10 @@
 //! The way a task has gone so far: which states it was in, from when to when. Read from its own history.
 
-use baton_core::event::EventBody;
-use baton_core::question::QuestionKind;
-use baton_core::state::StateName;
+use baton_core::ask::question::QuestionKind;
+use baton_core::base::time::Timestamp;
+use baton_core::records::event::EventBody;
+use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task};
-use baton_core::time::Timestamp;
 use baton_engine::Recorded;
 
 /// One stay in one state.

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use baton_core::id::{AttemptId, TaskId};
-use baton_core::redact::redact;
+use baton_core::base::id::{AttemptId, TaskId};
+use baton_core::base::redact::redact;
 use baton_engine::Store;
 use baton_engine::attempt_log::{AttemptLog, Piece};
 use baton_engine::log_relay::{PATIENCE, look_elsewhere};

@@ -1,11 +1,11 @@
 //! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, revise.
 
 use axum::Json;
-use baton_core::command::Command;
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
 use baton_core::recycle::RecycleReason;
-use baton_core::revision::Revision;
+use baton_core::task::revision::Revision;
+use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use baton_engine::error::EngineError;

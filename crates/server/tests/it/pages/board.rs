@@ -1,7 +1,7 @@
 //! The board: what a card says, what can be done with it, and what that would start or move.
 
-use baton_core::attempt::{AttemptResult, ErrorCause, Evidence};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::task::attempt::{AttemptResult, ErrorCause, Evidence};
 
 use super::{Scene, burned_out, part, reads};
 

@@ -1,6 +1,6 @@
 //! Health: agents, capacity, what is held up, the store; and the project's own commands.
 
-use baton_core::hold::{Hold, HoldReason};
+use baton_core::limits::hold::{Hold, HoldReason};
 use baton_store::Store;
 
 use super::{Scene, part, reads};

@@ -12,11 +12,11 @@ mod task;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use baton_core::attempt::{AttemptResult, Evidence};
-use baton_core::id::TaskId;
-use baton_core::question::{Draft, QuestionKind};
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::base::id::TaskId;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::task::attempt::{AttemptResult, Evidence};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;

@@ -46,7 +46,10 @@ async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
     let scene = Scene::set().await;
     let large = scene.add("Translate everything").await;
     scene.add_after("Write the guide", &[large]).await;
-    scene.stage.attempt(large, baton_core::attempt::AttemptResult::TurnLimit, "", super::burned_out()).await;
+    scene
+        .stage
+        .attempt(large, baton_core::task::attempt::AttemptResult::TurnLimit, "", super::burned_out())
+        .await;
     scene.post(&format!("/api/tasks/{large}/recycle"), &json!({ "reason": "too_large" })).await;
     let page = scene.page("/graph").await;
     reads(

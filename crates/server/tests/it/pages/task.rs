@@ -1,6 +1,6 @@
 //! One task: the way it went, what it was said to be and what it is, where it comes from.
 
-use baton_core::attempt::{AttemptResult, Check, Evidence, Reported};
+use baton_core::task::attempt::{AttemptResult, Check, Evidence, Reported};
 use serde_json::json;
 
 use super::{Scene, burned_out, part, reads, said, worked};

@@ -1,14 +1,14 @@
 //! Judging without a server.
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::EventBody;
-use baton_core::id::QuestionId;
+use baton_core::base::id::QuestionId;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::NonBlank;
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::event::EventBody;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::NonBlank;
-use baton_core::time::Timestamp;
+use baton_core::transition::command::{Command, Context, Fresh};
 
 use super::*;
 

@@ -1,10 +1,10 @@
 //! What every fixture holds: one row of each kind, and a little work in all stages. The same ids in every fixture, so
 //! that one look tells whether all of it is there.
 
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
-use baton_core::state::StateName;
+use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::claim::ClaimRequest;
 use baton_store::query::TaskFilter;

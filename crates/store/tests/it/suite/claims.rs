@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use baton_core::change::Change;
-use baton_core::command::Command;
-use baton_core::effect::Effect;
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::text::Role;
+use baton_core::records::change::Change;
+use baton_core::records::effect::Effect;
 use baton_core::schedule::{Capacity, Intake, Limits};
-use baton_core::state::StateName;
 use baton_core::task::TaskSpec;
-use baton_core::text::Role;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 

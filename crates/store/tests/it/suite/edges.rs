@@ -1,7 +1,7 @@
 //! Readiness: a task is ready exactly when nothing blocks it, whatever order things are written in.
 
-use baton_core::change::{Change, EdgeChange};
-use baton_core::id::TaskId;
+use baton_core::base::id::TaskId;
+use baton_core::records::change::{Change, EdgeChange};
 use baton_store::Store;
 use baton_store::commit::Conflict;
 use baton_store::query::TaskDependency;
@@ -97,7 +97,7 @@ pub async fn a_replaced_task_passes_its_dependents_on<F: Fixture>() {
         assert_eq!(claimed.task.value.id(), part);
         write(&store, settled(&claimed, super::make::with_commits(), 3_000)).await;
         let work = super::make::load(&store, part).await;
-        let accept = baton_core::command::Command::Accept { force: false };
+        let accept = baton_core::transition::command::Command::Accept { force: false };
         write(&store, super::make::transition(&work, accept, &super::make::human(3_001))).await;
     }
     assert_eq!(ready_ids(&store).await, [task_id(2), task_id(3), task_id(4)]);

@@ -1,6 +1,6 @@
 //! The history: numbered without gaps, the same for everyone, and forgotten only where nobody needs it.
 
-use baton_core::command::Command;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::query::Retention;
 use baton_store::recorded::Recorded;

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::actor::Actor;
-use baton_core::answer_source::AnsweredBy;
-use baton_core::approval::Approval;
-use baton_core::attempt::{AttemptEnd, AttemptResult, ErrorCause, Reported};
-use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context};
-use baton_core::id::TaskId;
-use baton_core::priority::Priority;
+use baton_core::ask::answer_source::AnsweredBy;
+use baton_core::base::id::TaskId;
+use baton_core::base::priority::Priority;
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::Role;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Stored};
 use baton_core::recycle::RecycleReason;
+use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Reported};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::Role;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, Context};
 use baton_store::Store;
 use baton_store::claim::ClaimRequest;
 use baton_store::commit::Commit;

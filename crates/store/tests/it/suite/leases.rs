@@ -1,8 +1,8 @@
 //! Leases: the store's clock judges them, and a lost attempt's word counts for nothing.
 
-use baton_core::actor::Actor;
-use baton_core::command::Command;
-use baton_core::state::StateName;
+use baton_core::people::actor::Actor;
+use baton_core::task::state::StateName;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::commit::Conflict;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::command::Command;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::priority::Priority;
-use baton_core::revision::Revision;
-use baton_core::state::{Queue, Status};
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::priority::Priority;
+use baton_core::base::text::NonBlank;
 use baton_core::task::TaskSpec;
-use baton_core::text::NonBlank;
+use baton_core::task::revision::Revision;
+use baton_core::task::state::{Queue, Status};
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::query::{Cursor, QuestionFilter, TaskFilter};
 
@@ -186,7 +186,7 @@ pub async fn questions_wait_oldest_first<F: Fixture>() {
 
     let waiting = load(&store, task_id(3)).await;
     let question = waiting.value.state().pending_question().unwrap().id;
-    let answered_by = baton_core::answer_source::AnsweredBy::human("mia");
+    let answered_by = baton_core::ask::answer_source::AnsweredBy::human("mia");
     let reply = Command::Reply { question, answer: NonBlank::new("This one").unwrap(), answered_by };
     write(&store, transition(&waiting, reply, &human(2_000))).await;
     assert_eq!(store.questions(&QuestionFilter::pending(), None, 9).await.unwrap().items.len(), 2);

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use baton_core::actor::Actor;
-use baton_core::approval::Approval;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::breakdown::{ItemDraft, Plan, PlanDraft};
-use baton_core::change::{Change, Stored};
-use baton_core::command::{Command, Context, Fresh};
-use baton_core::event::{Event, EventBody};
-use baton_core::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::id::{AttemptId, QuestionId, TaskId};
+use baton_core::base::task_type::TaskType;
+use baton_core::base::text::{AgentName, NonBlank, Role};
+use baton_core::base::time::Timestamp;
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Stored};
+use baton_core::records::event::{Event, EventBody};
+use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
 use baton_core::schedule::{Capacity, Fit, Limits};
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::task_type::TaskType;
-use baton_core::text::{AgentName, NonBlank, Role};
-use baton_core::time::Timestamp;
+use baton_core::transition::approval::Approval;
+use baton_core::transition::command::{Command, Context, Fresh};
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 use baton_store::commit::{Commit, Conflict};
@@ -229,7 +229,7 @@ pub async fn approval<S: Store>(
     subtasks: &[TaskId],
 ) -> Change {
     let mut planned = load(store, breakdown).await;
-    if planned.value.state().name() == baton_core::state::StateName::Breakdown {
+    if planned.value.state().name() == baton_core::task::state::StateName::Breakdown {
         write(store, transition(&planned, Command::SubmitPlan, &human(2_000))).await;
         planned = load(store, breakdown).await;
     }

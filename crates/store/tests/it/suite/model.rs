@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::change::{Change, EdgeChange, Record, Stored};
-use baton_core::event::Event;
+use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::graph::Standing;
-use baton_core::id::{AttemptId, TaskId};
+use baton_core::records::change::{Change, EdgeChange, Record, Stored};
+use baton_core::records::event::Event;
 use baton_core::schedule::ClaimOrder;
 use baton_core::task::Task;
 
@@ -17,7 +17,7 @@ pub struct Model {
     pub events: Vec<Event>,
     pub effects: usize,
     pub leases: BTreeSet<AttemptId>,
-    pub pending_questions: BTreeSet<baton_core::id::QuestionId>,
+    pub pending_questions: BTreeSet<baton_core::base::id::QuestionId>,
 }
 
 impl Model {
@@ -58,7 +58,7 @@ impl Model {
                 }
             }
             Record::Question(record) => {
-                use baton_core::question_record::QuestionState;
+                use baton_core::ask::question_record::QuestionState;
                 match record.state {
                     QuestionState::Pending => self.pending_questions.insert(record.question.id),
                     QuestionState::Answered { .. } | QuestionState::Withdrawn { .. } => {

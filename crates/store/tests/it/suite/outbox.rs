@@ -1,6 +1,6 @@
 //! Effects wait until they are carried out, in the order they were caused.
 
-use baton_core::id::EffectId;
+use baton_core::base::id::EffectId;
 use baton_store::Store;
 
 use super::Fixture;

@@ -1,7 +1,7 @@
 //! The races that strand tasks elsewhere, run over and over.
 
-use baton_core::change::Change;
-use baton_core::command::Command;
+use baton_core::records::change::Change;
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::commit::Commit;
 use tokio::task::JoinSet;

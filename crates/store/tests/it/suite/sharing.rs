@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::actor::Actor;
-use baton_core::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
-use baton_core::change::{Change, Guard, Record};
-use baton_core::command::Command;
-use baton_core::id::{ProjectId, TaskId};
-use baton_core::project::Project;
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::people::actor::Actor;
+use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::project::Project;
 use baton_core::schedule::{Capacity, Limits};
-use baton_core::state::StateName;
+use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::task::state::StateName;
 use baton_core::task::{Task, TaskSpec};
+use baton_core::transition::command::Command;
 use baton_store::Store;
 use baton_store::claim::{ClaimRequest, Claimed};
 use tokio::task::JoinSet;

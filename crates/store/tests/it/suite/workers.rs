@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::id::{ProjectId, TaskId};
+use baton_core::base::id::{ProjectId, TaskId};
+use baton_core::base::text::{Label, Role};
 use baton_core::schedule::Fit;
+use baton_core::schedule::worker::{Duty, Worker};
 use baton_core::task::TaskSpec;
-use baton_core::text::{Label, Role};
-use baton_core::worker::{Duty, Worker};
 use baton_store::Store;
 use baton_store::claim::ClaimRequest;
 
