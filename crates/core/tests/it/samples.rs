@@ -1,7 +1,7 @@
 //! Tasks in every state, reached the way a real one would get there, and commands of every kind.
 
 use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::{AttemptId, CycleId, QuestionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
@@ -10,12 +10,13 @@ use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
 use baton_core::recycle::{Depth, RecycleReason};
 use baton_core::task::attempt::{
-    AgentSession, AttemptEnd, AttemptResult, BlockReason, Check, ErrorCause, Evidence, Reported, ResultKind,
+    AgentSession, AttemptEnd, AttemptReport, AttemptResult, BlockReason, CheckResult, ErrorCause, Evidence,
+    ResultKind,
 };
 use baton_core::task::revision::Revision;
 use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_core::transition::command::{Command, CommandName, Context, Fresh};
+use baton_core::transition::command::{Command, CommandContext, CommandName, FreshIds};
 
 pub fn text(text: &str) -> NonBlank {
     NonBlank::new(text).unwrap()
@@ -30,11 +31,11 @@ pub fn actors() -> [Actor; 4] {
     ]
 }
 
-pub fn context(actor: Actor) -> Context {
-    Context {
+pub fn context(actor: Actor) -> CommandContext {
+    CommandContext {
         now: Timestamp::from_ms(1_000),
         actor,
-        fresh: Fresh { question: QuestionId::from_bits(0xF1), breakdown: TaskId::from_bits(0xF2) },
+        fresh: FreshIds { question: QuestionId::from_bits(0xF1), breakdown: TaskId::from_bits(0xF2) },
     }
 }
 
@@ -68,7 +69,7 @@ pub fn result(kind: ResultKind) -> AttemptResult {
         ResultKind::NoEvidence => AttemptResult::NoEvidence,
         ResultKind::NoChanges => AttemptResult::NoChanges { reason: "it was there already".to_owned() },
         ResultKind::Asked => AttemptResult::Asked {
-            question: Draft::new(QuestionKind::Clarification, text("Which port should it use?")),
+            question: QuestionDraft::new(QuestionKind::Clarification, text("Which port should it use?")),
         },
         ResultKind::Blocked => AttemptResult::Blocked { reason: BlockReason::Unstated },
         ResultKind::SystemicError => {
@@ -89,12 +90,12 @@ pub fn evidence(commits: u32, turns: u32) -> Evidence {
 }
 
 pub fn ended(kind: ResultKind, output: &str, verified: Evidence) -> AttemptEnd {
-    AttemptEnd { reported: Reported::new(result(kind), output), verified }
+    AttemptEnd { reported: AttemptReport::new(result(kind), output), verified }
 }
 
-/// Every kind of end worth telling apart.
+/// Every kind of end that is judged differently.
 pub fn ends() -> Vec<AttemptEnd> {
-    let failed_check = Check { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
+    let failed_check = CheckResult { name: text("test"), exit_code: 1, output_tail: "1 failed".to_owned() };
     let kinds_of_evidence = [
         evidence(0, 5),
         evidence(0, 45),
@@ -117,7 +118,7 @@ pub fn ends() -> Vec<AttemptEnd> {
     ends
 }
 
-/// Applies commands one after the other, as a human would give them.
+/// Applies commands in turn, as a human.
 pub fn drive(mut task: Task, commands: impl IntoIterator<Item = Command>) -> Task {
     for command in commands {
         task = task.apply(command, &context(Actor::human("mia"))).unwrap().task;
@@ -156,7 +157,7 @@ pub fn note_session(number: u32) -> Command {
 }
 
 pub fn ask(number: u8) -> Command {
-    let question = Draft::new(QuestionKind::Clarification, text("Which port should it use?"));
+    let question = QuestionDraft::new(QuestionKind::Clarification, text("Which port should it use?"));
     Command::Ask { owner: owner(number), question }
 }
 
@@ -187,7 +188,7 @@ fn reject() -> Command {
     Command::Reject { reason: text("the tests are missing") }
 }
 
-/// At work: just claimed, started, asking, and answered.
+/// Running: just claimed, started, asking, and answered.
 fn claimed_tasks() -> Vec<Task> {
     let claimed = work_tasks().into_iter().chain([breakdown_task()]).map(|task| drive(task, [claim(1)]));
     let mut tasks: Vec<Task> = claimed.collect();
@@ -202,7 +203,7 @@ fn claimed_tasks() -> Vec<Task> {
     tasks
 }
 
-/// Tasks in `state`, in as many varieties as lead to different answers.
+/// Tasks in `state`, one for each variety that behaves differently.
 pub fn in_state(state: StateName) -> Vec<Task> {
     let ready = || ended(ResultKind::Complete, SAYS, evidence(2, 20));
     let asked = || ended(ResultKind::Asked, "", evidence(0, 5));

@@ -3,7 +3,7 @@
 use baton_core::base::id::{RunId, SessionId};
 use baton_core::base::text::{NonBlank, OutcomeName, StepName};
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{Advance, Observed, Report, Run};
+use baton_core::recipe::run::{Advance, Run, RunObservation, StepReport};
 use baton_core::recipe::{Recipe, RecipeDraft};
 use serde_json::{Value, json};
 
@@ -120,15 +120,15 @@ pub fn names(names: &[&str]) -> Vec<OutcomeName> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-pub fn said(name: &str) -> Report {
-    Report::Outcome(Outcome {
+pub fn said(name: &str) -> StepReport {
+    StepReport::Outcome(Outcome {
         name: name.parse().unwrap(),
         description: (name == "other").then(|| NonBlank::new("something else").unwrap()),
     })
 }
 
-/// Reports one outcome after the other; the last thing to do and the run after it.
-pub fn after(recipe: &Recipe, run: Run, outcomes: &[&str], observed: &Observed) -> (Run, Advance) {
+/// Reports the outcomes in turn; returns the last action and the run.
+pub fn after(recipe: &Recipe, run: Run, outcomes: &[&str], observed: &RunObservation) -> (Run, Advance) {
     let mut run = run;
     let mut last = Advance::StayInPhase;
     for outcome in outcomes {

@@ -1,5 +1,4 @@
-//! Ids and times as text, in both directions, without a detour over the heap: every row that is read or written has a
-//! dozen of them.
+//! Formats and parses ids and timestamps without allocating: every row has a dozen of them.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -8,27 +7,27 @@ use std::str::FromStr;
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
-/// The longest there is: a time.
+/// The longest value: a timestamp.
 const BYTES_MAX: usize = 24;
 
-/// A short text in the making; what does not fit is left out.
+/// A short text on the stack. Bytes that do not fit are dropped.
 #[derive(Clone, Copy, Default)]
-pub struct Spelling {
+pub struct InlineText {
     bytes: [u8; BYTES_MAX],
     len: usize,
 }
 
-impl Spelling {
+impl InlineText {
     pub fn text(self, text: &str) -> Self {
         text.bytes().fold(self, Self::byte)
     }
 
-    /// In lower case, with zeros in front.
+    /// Lower-case, zero-padded.
     pub fn hex(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number >> (4 * place) & 0xf))
     }
 
-    /// With zeros in front.
+    /// Zero-padded.
     pub fn decimal(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number / 10_u64.pow(place) % 10))
     }
@@ -53,7 +52,7 @@ impl Spelling {
     }
 }
 
-/// Reads what is written as a text.
+/// Deserializes a value from its text form.
 pub fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
