@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub type Asking = Pin<Box<dyn Future<Output = Reply> + Send>>;
 pub trait Asker: Send + Sync {
     /// Asks, and returns when there is an answer or none is to be waited for. A question that was answered
     /// before returns that answer at once.
-    fn ask(&self, question: Draft) -> Asking;
+    fn ask(&self, question: QuestionDraft) -> Asking;
 }
 
 /// Nobody is there now: every question ends the attempt.
 pub struct Nobody;
 
 impl Asker for Nobody {
-    fn ask(&self, _: Draft) -> Asking {
+    fn ask(&self, _: QuestionDraft) -> Asking {
         Box::pin(async { Reply::Released })
     }
 }

@@ -3,7 +3,7 @@
 //! Every tongue speaks into the same conversation, so counting turns, deciding about permissions, asking the
 //! human and keeping the record are done once, here.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 
 use crate::asker::Reply;
 use crate::driver::{Event, Limits};
@@ -200,7 +200,7 @@ impl Conversation {
     }
 
     /// Asks the human; None when it is too late for that, or too much.
-    pub fn ask(&mut self, question: Draft) -> Option<AskId> {
+    pub fn ask(&mut self, question: QuestionDraft) -> Option<AskId> {
         if self.is_ending() {
             return None;
         }
@@ -296,7 +296,7 @@ impl Conversation {
         self.record.how.get_or_insert(how);
     }
 
-    fn end_with_question(&mut self, question: Draft) {
+    fn end_with_question(&mut self, question: QuestionDraft) {
         if self.is_ending() {
             return;
         }

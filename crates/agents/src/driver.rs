@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::time::Timestamp;
 use baton_core::recycle::plan::PlanDraft;
@@ -135,10 +135,10 @@ pub enum Event {
     /// A permission was asked for, and what the policy said.
     PermissionAsked(PermissionRequest, Decision),
     /// A human is being asked while the agent waits.
-    Question(Draft),
+    Question(QuestionDraft),
     Usage(UsageKind, Usage),
     /// The agent asked and is being ended.
-    Asked(Draft),
+    Asked(QuestionDraft),
     /// The agent's turn ended, and what it gave as the reason. It is read, and never believed.
     Stopped(StopReason),
     Outcome(OutcomeReport),

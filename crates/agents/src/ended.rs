@@ -4,12 +4,12 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::time::Timestamp;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
-use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause, Reported};
+use baton_core::task::attempt::{AttemptReport, AttemptResult, BlockReason, ErrorCause};
 
 use crate::failure::{Failure, FailureKind};
 use crate::heard::{Heard, Unreadable};
@@ -24,7 +24,7 @@ pub struct Ended {
     pub how: How,
     /// What the agent said, or what its end says for it. When the attempt was cancelled, the caller knows
     /// better than this what it means.
-    pub reported: Reported,
+    pub reported: AttemptReport,
     pub outcome: Option<OutcomeReport>,
     pub plan: Option<PlanDraft>,
     /// How vague it found its task; the last word counts.
@@ -95,7 +95,7 @@ impl Ended {
         let result = AttemptResult::Error { cause: ErrorCause::Systemic, message: message.clone() };
         Self {
             how: How::FailedToStart,
-            reported: Reported::new(result, ""),
+            reported: AttemptReport::new(result, ""),
             outcome: None,
             plan: None,
             rubric: None,
@@ -132,7 +132,7 @@ impl Ended {
         let stderr = heard.stderr.into_text();
         let stdout = heard.output.into_text();
         let said = Said { asked, result, unreadable };
-        let reported = Reported {
+        let reported = AttemptReport {
             output: said.output().unwrap_or(stdout.trim_end()).to_owned(),
             plan_submitted: plan.is_some(),
             result: said.result(how, exit, stderr.trim()),
@@ -174,7 +174,7 @@ impl Ended {
         let tally = record.tally;
         Self {
             how,
-            reported: Reported::new(result, heard.output.into_text().trim_end()),
+            reported: AttemptReport::new(result, heard.output.into_text().trim_end()),
             outcome: None,
             plan: None,
             rubric: None,
@@ -197,7 +197,7 @@ impl Ended {
 
 /// The reports that can settle a result.
 struct Said {
-    asked: Option<Draft>,
+    asked: Option<QuestionDraft>,
     result: Option<ResultReport>,
     unreadable: Option<Unreadable>,
 }

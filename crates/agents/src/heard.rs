@@ -1,6 +1,6 @@
 //! What was heard from an agent so far: counted, kept within bounds, and closed when it has said its last.
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
@@ -37,7 +37,7 @@ pub struct Heard {
     pub usage: Usage,
     pub output: Excerpt,
     pub stderr: Excerpt,
-    pub asked: Option<Draft>,
+    pub asked: Option<QuestionDraft>,
     /// The last one said.
     pub result: Option<ResultReport>,
     pub outcome: Option<OutcomeReport>,

@@ -4,7 +4,7 @@
 //! fixed here, so that every surface offers the same buttons and every driver reads them the same way.
 
 use baton_core::ask::fallback::Fallback;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 
 use crate::excerpt::excerpt;
@@ -34,7 +34,7 @@ pub enum Decision {
     AskHuman,
 }
 
-/// Who decides about requests. Never waits: whoever needs a person says [`Decision::AskHuman`].
+/// Who decides about requests. Never waits: whoever needs a person says [`AnswerDecision::AskHuman`].
 pub trait Permissions: Send + Sync {
     fn decide(&self, request: &PermissionRequest) -> Decision;
 }
@@ -85,7 +85,7 @@ impl Rule {
 
 impl PermissionRequest {
     /// The question for a person. The same request gives the same text, so an answer is found again.
-    pub fn question(&self) -> Draft {
+    pub fn question(&self) -> QuestionDraft {
         let title = excerpt(self.call.title.trim(), INPUT_BYTES_MAX);
         let kind = self.call.kind.as_str();
         let mut text = format!("May the agent do this? It wants to use a tool ({kind}): {title}");
@@ -102,7 +102,7 @@ impl PermissionRequest {
             " Deny: it is told no, and goes on without; anything else you write is told to it as the reason.",
         );
         let fallback = Fallback::Interactive.question().text;
-        let mut draft = Draft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
+        let mut draft = QuestionDraft::new(QuestionKind::Permission, NonBlank::or(&text, fallback));
         let offered: &[&str] = if self.can_be_remembered { &[ALLOW, ALWAYS, DENY] } else { &[ALLOW, DENY] };
         draft.options = offered.iter().filter_map(|&option| NonBlank::new(option).ok()).collect();
         draft
@@ -185,7 +185,7 @@ mod tests {
         let once = request("git push");
         let remembered = PermissionRequest { can_be_remembered: true, ..request("") };
         for draft in [once.question(), remembered.question()] {
-            assert_eq!(draft.lacks(), [], "{}", draft.text);
+            assert_eq!(draft.missing_context(), [], "{}", draft.text);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -18,7 +18,7 @@ pub struct AskId(u64);
 pub struct Questions {
     wait: Duration,
     asking: JoinSet<(AskId, Reply)>,
-    waiting: BTreeMap<AskId, Draft>,
+    waiting: BTreeMap<AskId, QuestionDraft>,
     asked: u64,
 }
 
@@ -29,7 +29,7 @@ impl Questions {
     }
 
     /// None when too many wait already.
-    pub fn ask(&mut self, asker: &dyn Asker, question: Draft) -> Option<AskId> {
+    pub fn ask(&mut self, asker: &dyn Asker, question: QuestionDraft) -> Option<AskId> {
         if self.waiting.len() >= ASKING_MAX {
             return None;
         }
@@ -47,7 +47,7 @@ impl Questions {
     }
 
     /// The next answer; never returns while nobody is asked. Safe to drop half-way.
-    pub async fn next(&mut self) -> (AskId, Draft, Reply) {
+    pub async fn next(&mut self) -> (AskId, QuestionDraft, Reply) {
         loop {
             let (id, reply) = match self.asking.join_next().await {
                 Some(Ok(answered)) => answered,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::{AttemptResult, BlockReason, ErrorCause};
 
@@ -31,7 +31,7 @@ pub struct Record {
     /// What the agent's protocol said of an error.
     pub error: Option<String>,
     /// The question the attempt ends with.
-    pub asked: Option<Draft>,
+    pub asked: Option<QuestionDraft>,
     /// What ends the attempt, when it is not the agent.
     pub how: Option<How>,
 }

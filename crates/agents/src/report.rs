@@ -2,11 +2,11 @@
 //!
 //! It is a JSON object with the key `baton`. Everything an agent says of itself comes through here and leaves
 //! as one of few values. A line that wants to be a report and cannot be read is never taken for one: it stays
-//! text, and its [`Fault`] says what is wrong with it.
+//! text, and its [`RecipeError`] says what is wrong with it.
 
 mod fields;
 
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::phase::discovered::DiscoveredTask;
 use baton_core::phase::vagueness::Rubric;
 use baton_core::recycle::plan::PlanDraft;
@@ -36,7 +36,7 @@ pub enum Report {
     Turn,
     /// Used since the last report of this kind; they are added up.
     Usage(Usage),
-    Ask(Draft),
+    Ask(QuestionDraft),
     Result(ResultReport),
     Outcome(OutcomeReport),
     Plan(PlanDraft),
@@ -56,7 +56,7 @@ pub struct Usage {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultReport {
-    /// Never `Asked` or `TurnLimit`: those are not a status an agent gives itself.
+    /// Never `AskOutcome` or `TurnLimit`: those are not a status an agent gives itself.
     pub result: AttemptResult,
     /// None when the text on standard output is the output.
     pub output: Option<String>,

@@ -14,7 +14,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::task::TaskSpec;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::desk::Desk;
 use baton_engine::engine::Engine;
 use baton_engine::ids::Ids;
@@ -114,7 +114,7 @@ async fn dispatch(desk: &Desk<AnyStore>, state: &Path, stamp: &Path, round: usiz
     let id = task.await.unwrap().id();
     loop {
         changes.mark_unchanged();
-        if desk.task(id).await.unwrap().value.state().queue() == Queue::Done {
+        if desk.task(id).await.unwrap().value.state().queue() == QueueName::Done {
             break;
         }
         let _ = tokio::time::timeout(Duration::from_millis(200), changes.changed()).await;

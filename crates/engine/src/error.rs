@@ -4,19 +4,19 @@ mod explained;
 
 use std::path::PathBuf;
 
-use baton_core::ask::choice::Unreadable;
+use baton_core::ask::choice::UnreadableAnswer;
 use baton_core::ask::queued_answer::QueueFull;
 use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
 use baton_core::base::id::{ProjectId, RunId, SessionId, TaskId};
-use baton_core::base::text::{Blank, PersonName, RecipeId, Role};
+use baton_core::base::text::{BlankText, PersonName, RecipeId, Role};
 use baton_core::graph::GraphError;
 use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::phase::work::WorkRefusal;
 use baton_core::recipe::run::RunRefusal;
-use baton_core::recycle::plan::PlanFaults;
+use baton_core::recycle::plan::PlanErrors;
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::StoreError;
 use baton_store::commit::Conflict;
 use baton_store::query::BadCursor;
@@ -32,7 +32,7 @@ pub enum EngineError {
     #[error("there is no {kind} {key}")]
     NotFound { kind: &'static str, key: String },
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CommandRefusal),
     #[error(transparent)]
     Approval(#[from] ApprovalRefusal),
     #[error(transparent)]
@@ -46,9 +46,9 @@ pub enum EngineError {
     #[error("the recipe {recipe} is the loop, which runs on a session and takes its tasks from the queue")]
     LoopOfTask { recipe: RecipeId },
     #[error(transparent)]
-    GateAnswer(#[from] Unreadable),
+    GateAnswer(#[from] UnreadableAnswer),
     #[error("the plan cannot be used:\n{0}")]
-    Plan(PlanFaults),
+    Plan(PlanErrors),
     #[error("{0}")]
     Dependency(Conflict),
     #[error(transparent)]
@@ -106,7 +106,7 @@ pub enum EngineError {
     #[error(transparent)]
     QueueFull(#[from] QueueFull),
     #[error(transparent)]
-    Blank(#[from] Blank),
+    Blank(#[from] BlankText),
     #[error(transparent)]
     UserTask(#[from] UserTaskError),
     #[error("the worktree could not be set up. {told}")]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use baton_core::base::id::TaskId;
-use baton_core::graph::{Graph, Standing, Verdict};
-use baton_core::task::state::Queue;
+use baton_core::graph::{DependencyStatus, Standing, TaskGraph};
+use baton_core::task::state::QueueName;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,8 @@ pub struct DeadEdge {
 pub async fn dead_edges<S: Store>(desk: &Desk<S>, task: TaskId) -> Result<Vec<DeadEdge>, EngineError> {
     let graph = below(desk, [task]).await?;
     let dead = graph.waiting_on(task).into_iter().filter_map(|blocker| match blocker.verdict {
-        Verdict::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
-        Verdict::Met | Verdict::Pending { .. } => None,
+        DependencyStatus::Dead { reason } => Some(DeadEdge { on: blocker.task, reason: reason.to_string() }),
+        DependencyStatus::Met | DependencyStatus::Pending { .. } => None,
     });
     Ok(dead.collect())
 }
@@ -52,7 +52,7 @@ pub async fn would_start<S: Store>(
 /// Everything that could be claimed if nothing held it up.
 async fn waiting<S: Store>(desk: &Desk<S>) -> Result<BTreeSet<TaskId>, EngineError> {
     let mut waiting = BTreeSet::new();
-    for queue in [Queue::Incoming, Queue::NeedsContinuation, Queue::Breakdown] {
+    for queue in [QueueName::Incoming, QueueName::NeedsContinuation, QueueName::Breakdown] {
         let filter = TaskFilter { queue: Some(queue), ..TaskFilter::default() };
         let mut cursor = None;
         loop {
@@ -73,7 +73,7 @@ async fn waiting<S: Store>(desk: &Desk<S>) -> Result<BTreeSet<TaskId>, EngineErr
 async fn below<S: Store>(
     desk: &Desk<S>,
     tasks: impl IntoIterator<Item = TaskId>,
-) -> Result<Graph, EngineError> {
+) -> Result<TaskGraph, EngineError> {
     let mut queue: VecDeque<TaskId> = tasks.into_iter().collect();
     let mut standings: BTreeMap<TaskId, Standing> = BTreeMap::new();
     let mut edges = Vec::new();
@@ -100,5 +100,5 @@ async fn below<S: Store>(
         }
         standings.insert(task, standing);
     }
-    Ok(Graph::load(standings, edges)?)
+    Ok(TaskGraph::load(standings, edges)?)
 }

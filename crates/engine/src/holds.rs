@@ -7,8 +7,8 @@ use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::Stored;
-use baton_core::schedule::Intake;
+use baton_core::records::change::Versioned;
+use baton_core::schedule::AgentIntake;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
@@ -21,10 +21,10 @@ impl<S: Store> Desk<S> {
     pub async fn holds(&self) -> Answer<Vec<Hold>> {
         let now = self.store.now().await?;
         let all = self.store.holds().await?.into_iter().map(|stored| stored.value);
-        Ok(all.filter(|hold| hold.is_on(now)).collect())
+        Ok(all.filter(|hold| hold.is_active(now)).collect())
     }
 
-    pub(crate) async fn hold_of(&self, agent: &AgentName) -> Answer<Option<Stored<Hold>>> {
+    pub(crate) async fn hold_of(&self, agent: &AgentName) -> Answer<Option<Versioned<Hold>>> {
         Ok(self.store.holds().await?.into_iter().find(|stored| stored.value.agent == *agent))
     }
 
@@ -32,7 +32,7 @@ impl<S: Store> Desk<S> {
     pub(crate) async fn place_hold(&self, hold: &Hold) -> Answer<bool> {
         for _ in 0..DECISIONS_MAX {
             let known = self.hold_of(&hold.agent).await?;
-            let Some(change) = hold.placed(known.as_ref()) else { return Ok(false) };
+            let Some(change) = hold.place(known.as_ref()) else { return Ok(false) };
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok(true),
                 Commit::Conflict(Conflict::Moved { .. }) => {}
@@ -47,9 +47,9 @@ impl<S: Store> Desk<S> {
         for _ in 0..DECISIONS_MAX {
             let now = self.store.now().await?;
             let not_held = || EngineError::NotFound { kind: "hold", key: format!("on {agent}") };
-            let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_on(now));
+            let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_active(now));
             let stored = stored.ok_or_else(not_held)?;
-            match self.store.commit(Hold::lifted(&stored, now, actor.clone())).await? {
+            match self.store.commit(Hold::release(&stored, now, actor.clone())).await? {
                 Commit::Written { .. } => return Ok(stored.value),
                 Commit::Conflict(Conflict::Moved { .. }) => {}
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
@@ -62,10 +62,10 @@ impl<S: Store> Desk<S> {
     pub(crate) async fn end_hold(&self, agent: &AgentName) -> Answer<()> {
         let now = self.store.now().await?;
         let Some(stored) = self.hold_of(agent).await? else { return Ok(()) };
-        if stored.value.released.is_some() || stored.value.is_on(now) {
+        if stored.value.released.is_some() || stored.value.is_active(now) {
             return Ok(());
         }
-        match self.store.commit(Hold::lifted(&stored, now, Actor::Baton)).await? {
+        match self.store.commit(Hold::release(&stored, now, Actor::Baton)).await? {
             // Whoever moved it has said all there is to say.
             Commit::Written { .. } | Commit::Conflict(Conflict::Moved { .. }) => Ok(()),
             Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
@@ -73,14 +73,14 @@ impl<S: Store> Desk<S> {
     }
 
     /// What the claim has to know of them. A person who released one wants the next failure to count as the first.
-    pub(crate) async fn held_intakes(&self, intakes: &Intakes) -> Answer<BTreeMap<AgentName, Intake>> {
+    pub(crate) async fn held_intakes(&self, intakes: &Intakes) -> Answer<BTreeMap<AgentName, AgentIntake>> {
         let mut held = BTreeMap::new();
         for Hold { agent, until, released, .. } in self.store.holds().await?.into_iter().map(|one| one.value)
         {
             match released {
                 None => {
                     let until = until.unwrap_or(Timestamp::from_ms(i64::MAX));
-                    held.insert(agent, Intake::held_until(until));
+                    held.insert(agent, AgentIntake::held_until(until));
                 }
                 Some(released) if matches!(released.by, Actor::Human { .. }) => {
                     intakes.forgive(&agent, released.at);

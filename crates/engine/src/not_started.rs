@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::{Candidate, Capacity, Held, Intake, Limits, Load, may_start};
+use baton_core::schedule::{AgentIntake, Candidate, Capacity, LimitsByKey, Load, StartRefusal, may_start};
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_store::Store;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Queueing {
     agents: BTreeMap<Role, AgentName>,
     capacity: Capacity,
     load: Load,
-    intakes: BTreeMap<AgentName, Intake>,
+    intakes: BTreeMap<AgentName, AgentIntake>,
     now: Timestamp,
 }
 
@@ -41,7 +41,7 @@ impl<S: Store> Workshop<S> {
         if self.place.store.is_shared() {
             capacity.total_max = u32::MAX;
             capacity.per_role.default_max = u32::MAX;
-            capacity.per_agent = Limits::none();
+            capacity.per_agent = LimitsByKey::none();
         }
         capacity
     }
@@ -50,10 +50,10 @@ impl<S: Store> Workshop<S> {
     pub async fn queueing(&self, tasks: impl IntoIterator<Item = &Task>) -> Result<Queueing, EngineError> {
         let store = &self.desk.store;
         let mut capacity = self.capacity();
-        let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        let provisional = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let counted_max = capacity.unaccepted_max.saturating_add(1).min(COUNTED_MAX);
         let unaccepted = store.tasks(&provisional, None, counted_max).await?.items.len();
-        let mut load = Load::of([], u32::try_from(unaccepted).unwrap_or(u32::MAX));
+        let mut load = Load::new([], u32::try_from(unaccepted).unwrap_or(u32::MAX));
         for lease in store.leases().await? {
             load.start(&lease.role, &lease.agent);
             load.occupy(&lease.share, 1);
@@ -94,11 +94,11 @@ impl Queueing {
     }
 }
 
-impl From<&Held> for NotStarted {
-    fn from(held: &Held) -> Self {
+impl From<&StartRefusal> for NotStarted {
+    fn from(held: &StartRefusal) -> Self {
         let message = match held {
             // Held until a person has seen to it.
-            Held::IntakePaused { agent, until } if until.ms() == i64::MAX => {
+            StartRefusal::IntakePaused { agent, until } if until.ms() == i64::MAX => {
                 format!("agent {agent} is held; see to it, then: baton hold release {agent}")
             }
             other => other.to_string(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use baton_agents::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
 use baton_agents::tool_call::ToolKind;
 use baton_core::base::text::nearest;
-use baton_core::people::toolset::{Client, tools_for};
+use baton_core::people::toolset::{ToolClient, tools_for};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -159,7 +159,7 @@ fn is_own_tool(title: &str) -> bool {
     let Some(name) = name.strip_prefix(SERVER_NAME).and_then(|rest| rest.strip_prefix('_')) else {
         return false;
     };
-    let client = Client::Attempt { is_breakdown: true };
+    let client = ToolClient::Attempt { is_breakdown: true };
     tools_for(client, true).contains(&name)
 }
 

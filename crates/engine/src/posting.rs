@@ -5,10 +5,10 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
-use baton_core::records::session::{Message, Posted, Request};
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::{Message, PostedMessage, TaskRequest};
 use baton_store::Store;
 use baton_store::commit::Conflict;
 
@@ -21,7 +21,7 @@ pub struct Posting {
     pub session: SessionId,
     pub text: NonBlank,
     /// What the sender asked for. A type that was left out is guessed from the words.
-    pub wanted: Wanted,
+    pub wanted: RequestedWork,
     pub key: Option<ReceiptKey>,
 }
 
@@ -50,15 +50,15 @@ impl<S: Store> Desk<S> {
             return Ok(taken);
         }
         let Posting { session, text, wanted, key } = posting;
-        let request = |task_id| Request {
+        let request = |task_id| TaskRequest {
             task_id,
             task_type: posting.task_type(),
             priority: Priority::default(),
             recipe: wanted.recipe.clone(),
         };
-        let receipt = |posted: &Posted| match key {
+        let receipt = |posted: &PostedMessage| match key {
             Some(key) => {
-                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), Guard::New)
+                Change::new().put(Record::Receipt(receipt_of(key, posted, wanted.clone())), WriteGuard::New)
             }
             None => Change::new(),
         };
@@ -92,7 +92,7 @@ impl<S: Store> Desk<S> {
     }
 }
 
-fn receipt_of(key: &ReceiptKey, posted: &Posted, wanted: Wanted) -> Receipt {
+fn receipt_of(key: &ReceiptKey, posted: &PostedMessage, wanted: RequestedWork) -> Receipt {
     Receipt {
         key: key.clone(),
         session_id: posted.session.id.clone(),

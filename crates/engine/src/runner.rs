@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use baton_agents::ended::{Ended, How};
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
 use baton_core::people::actor::Actor;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause, Evidence};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::Store;
 use baton_store::claim::Claimed;
 use tokio::sync::watch;
@@ -63,7 +63,7 @@ impl<S: Store> Runner<S> {
                 self.shop.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.shop.desk.apply(task.id(), expire, Actor::Baton).await {
-                    Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
+                    Ok(_) | Err(EngineError::Refused(CommandRefusal::Stale { .. })) => Ok(()),
                     Err(error) => Err(error),
                 }
             }
@@ -80,7 +80,7 @@ impl<S: Store> Runner<S> {
         match self.shop.settle_charged(task, attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
-            Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
+            Err(EngineError::Refused(CommandRefusal::Stale { .. })) => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
     }
@@ -234,7 +234,12 @@ impl<S: Store> Runner<S> {
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
     }
 
-    async fn planned(&self, task: &Task, attempt: AttemptId, ended: Ended) -> Result<Reported, EngineError> {
+    async fn planned(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        ended: Ended,
+    ) -> Result<AttemptReport, EngineError> {
         let Ended { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
@@ -256,7 +261,7 @@ enum Prepared {
     Ready,
     Stopped,
     /// A person has to allow the project's commands first.
-    Ask(Draft),
+    Ask(QuestionDraft),
     /// They said no.
     Refused,
 }
@@ -268,5 +273,5 @@ fn systemic(error: &EngineError) -> AttemptEnd {
 }
 
 fn without_work(result: AttemptResult, output: &str) -> AttemptEnd {
-    AttemptEnd { reported: Reported::new(result, output), verified: Evidence::default() }
+    AttemptEnd { reported: AttemptReport::new(result, output), verified: Evidence::default() }
 }

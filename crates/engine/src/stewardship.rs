@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_core::schedule::worker::Duty;
+use baton_core::schedule::worker::WorkerDuty;
 use baton_store::Store;
 
 use crate::error::EngineError;
@@ -35,7 +35,7 @@ impl<S: Store> Stewardship<S> {
         if !self.shop.place.store.is_shared() {
             return Ok(true);
         }
-        if self.shop.post.duty == Duty::Worker {
+        if self.shop.post.duty == WorkerDuty::Worker {
             return Ok(false);
         }
         if self.asked_at.is_none_or(|at| at.elapsed() >= RENEW_EVERY) {

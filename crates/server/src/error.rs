@@ -11,7 +11,7 @@ use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::phase::work::WorkRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::error::EngineError;
 use baton_engine::store_error::{Conflict, StoreError};
 use baton_engine::user_tasks::UserTaskError;
@@ -206,27 +206,27 @@ const fn code_of_answer(refusal: &AnswerRefusal) -> Code {
     }
 }
 
-const fn code_of_refusal(refusal: &Refusal) -> Code {
+const fn code_of_refusal(refusal: &CommandRefusal) -> Code {
     match refusal {
-        Refusal::UnreadableChoice { .. } | Refusal::NotBreakdown { .. } | Refusal::BadReplacement { .. } => {
-            Code::InvalidInput
-        }
-        Refusal::WrongState { .. }
-        | Refusal::NotReleased { .. }
-        | Refusal::SplitByHand { .. }
-        | Refusal::WaitingOn { .. }
-        | Refusal::HasBegun { .. }
-        | Refusal::IsPlan { .. } => Code::InvalidStatus,
-        Refusal::Stale { .. }
-        | Refusal::OtherQuestion { .. }
-        | Refusal::HumanOnly { .. }
-        | Refusal::AutomationStopped { .. }
-        | Refusal::NotPending { .. }
-        | Refusal::MayNotAsk { .. }
-        | Refusal::TooLarge { .. }
-        | Refusal::NeedsHuman { .. }
-        | Refusal::NotYours { .. }
-        | Refusal::NotTooLarge { .. } => Code::Conflict,
+        CommandRefusal::UnreadableChoice { .. }
+        | CommandRefusal::NotBreakdown { .. }
+        | CommandRefusal::BadReplacement { .. } => Code::InvalidInput,
+        CommandRefusal::WrongState { .. }
+        | CommandRefusal::NotReleased { .. }
+        | CommandRefusal::SplitByHand { .. }
+        | CommandRefusal::WaitingOn { .. }
+        | CommandRefusal::HasBegun { .. }
+        | CommandRefusal::IsPlan { .. } => Code::InvalidStatus,
+        CommandRefusal::Stale { .. }
+        | CommandRefusal::OtherQuestion { .. }
+        | CommandRefusal::HumanOnly { .. }
+        | CommandRefusal::AutomationStopped { .. }
+        | CommandRefusal::NotPending { .. }
+        | CommandRefusal::MayNotAsk { .. }
+        | CommandRefusal::TooLarge { .. }
+        | CommandRefusal::NeedsHuman { .. }
+        | CommandRefusal::NotYours { .. }
+        | CommandRefusal::NotTooLarge { .. } => Code::Conflict,
     }
 }
 

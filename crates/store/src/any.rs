@@ -12,16 +12,16 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Guard, Stored};
+use baton_core::records::change::{Change, Versioned, WriteGuard};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
 use tokio::sync::watch;
@@ -98,7 +98,7 @@ fn again<T: Clone>(argument: &T) -> T {
 
 /// The conflict an unknown fate is told as, where the change replaces a row: if it was written, the row has moved.
 fn overtaken(change: &Change) -> Option<Conflict> {
-    let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
+    let put = change.puts.iter().find(|put| matches!(put.guard, WriteGuard::Version(_)))?;
     let (kind, key) = kind_and_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
@@ -174,17 +174,17 @@ handed_on! {
     fn leases() -> Vec<Lease>;
     fn expired_leases(limit: u32) -> Vec<Lease>;
     fn beat(worker: &Worker) -> ();
-    fn workers() -> Vec<Sighting>;
+    fn workers() -> Vec<WorkerSighting>;
     fn forget_worker(name: &str) -> ();
     fn lock(name: &str, holder: &str, lock_ms: i64) -> bool;
     fn unlock(name: &str, holder: &str) -> ();
-    fn project(id: ProjectId) -> Option<Stored<Project>>;
+    fn project(id: ProjectId) -> Option<Versioned<Project>>;
     fn projects(cursor: Option<Cursor>, limit: u32) -> Page<Project>;
-    fn session(id: &SessionId) -> Option<Stored<Session>>;
+    fn session(id: &SessionId) -> Option<Versioned<Session>>;
     fn messages(session: &SessionId, after: u32, limit: u32) -> Vec<Message>;
-    fn task(id: TaskId) -> Option<Stored<Task>>;
-    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<Task>>;
-    fn ready(limit: u32) -> Vec<Stored<Task>>;
+    fn task(id: TaskId) -> Option<Versioned<Task>>;
+    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<Task>>;
+    fn ready(limit: u32) -> Vec<Versioned<Task>>;
     fn ready_count() -> u64;
     fn tasks_by_prefix(prefix: &str, limit: u32) -> Vec<TaskId>;
     fn dependencies(task: TaskId) -> Vec<TaskDependency>;
@@ -193,16 +193,16 @@ handed_on! {
     fn attempts(task: TaskId) -> Vec<AttemptRecord>;
     fn attempt(id: AttemptId) -> Option<AttemptRecord>;
     fn workers_of(attempts: &[AttemptId]) -> BTreeMap<AttemptId, String>;
-    fn question(id: QuestionId) -> Option<Stored<QuestionRecord>>;
-    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<QuestionRecord>>;
-    fn plan(breakdown: TaskId) -> Option<Stored<PlanRecord>>;
-    fn run(id: RunId) -> Option<Stored<Run>>;
-    fn open_runs() -> Vec<Stored<Run>>;
-    fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
-    fn holds() -> Vec<Stored<Hold>>;
-    fn spending(account: Account) -> Option<Stored<Spending>>;
-    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
-    fn access_tokens() -> Vec<Stored<AccessToken>>;
+    fn question(id: QuestionId) -> Option<Versioned<QuestionRecord>>;
+    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<QuestionRecord>>;
+    fn plan(breakdown: TaskId) -> Option<Versioned<PlanRecord>>;
+    fn run(id: RunId) -> Option<Versioned<Run>>;
+    fn open_runs() -> Vec<Versioned<Run>>;
+    fn phase_loop(session: &SessionId) -> Option<Versioned<PhaseLoop>>;
+    fn holds() -> Vec<Versioned<Hold>>;
+    fn spending(account: SpendingAccount) -> Option<Versioned<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Versioned<AccessToken>>;
+    fn access_tokens() -> Vec<Versioned<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<Recorded>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<Recorded>;

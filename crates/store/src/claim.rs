@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::Stored;
-use baton_core::schedule::{Capacity, Fit, Intake};
+use baton_core::records::change::Versioned;
+use baton_core::schedule::{AgentIntake, Capacity, WorkerFit};
 use baton_core::task::Task;
 
 use crate::lease::Lease;
@@ -22,15 +22,15 @@ pub struct ClaimRequest {
     pub lease_ms: i64,
     /// Limits over everything that runs in this store.
     pub capacity: Capacity,
-    pub intakes: BTreeMap<AgentName, Intake>,
+    pub intakes: BTreeMap<AgentName, AgentIntake>,
     /// What this worker can take at all.
-    pub fit: Fit,
+    pub fit: WorkerFit,
     pub actor: Actor,
 }
 
 /// A task this worker now works on, and for how long before it must renew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    pub task: Stored<Task>,
+    pub task: Versioned<Task>,
     pub lease: Lease,
 }

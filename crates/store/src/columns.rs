@@ -11,7 +11,7 @@ use baton_core::base::text::{Label, NonBlank};
 use baton_core::graph::Standing;
 use baton_core::records::change::Record;
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use serde::Serialize;
 
 /// The columns of a task.
@@ -80,7 +80,7 @@ impl<'t> TaskColumns<'t> {
             updated_ms: task.updated_at().ms(),
             is_done,
             is_finished,
-            is_provisional: queue == Queue::Provisional,
+            is_provisional: queue == QueueName::Provisional,
             needs: &spec.needs,
             replaced_by,
         }

@@ -4,7 +4,7 @@ use baton_core::base::explanation::Explanation;
 use baton_core::base::id::TaskId;
 use baton_core::explained;
 use baton_core::graph::explained::CIRCLE;
-use baton_core::records::change::Guard;
+use baton_core::records::change::WriteGuard;
 
 /// A change is written whole, or it is not written and this says why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Commit {
 pub enum Conflict {
     /// Somebody else changed the row since it was read, made it first, or it is not there.
     #[error("{kind} {key} is not as it was read (wanted {expected:?}, found {found:?})")]
-    Moved { kind: &'static str, key: String, expected: Guard, found: Option<u64> },
+    Moved { kind: &'static str, key: String, expected: WriteGuard, found: Option<u64> },
     #[error("{task} cannot wait on {on}: there is no such task")]
     UnknownDependency { task: TaskId, on: TaskId },
     /// The path runs from a task back to itself.

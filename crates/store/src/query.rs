@@ -8,13 +8,13 @@ use baton_core::base::explanation::Explanation;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::Role;
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 
 /// Every filter that is set must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    pub queue: Option<Queue>,
-    pub status: Option<Status>,
+    pub queue: Option<QueueName>,
+    pub status: Option<TaskStatus>,
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
     pub role: Option<Role>,
@@ -106,8 +106,8 @@ pub struct TaskDependency {
 pub struct TaskGroup {
     pub session: SessionId,
     pub task_count: u64,
-    pub status_counts: BTreeMap<Status, u64>,
-    pub latest_status: Status,
+    pub status_counts: BTreeMap<TaskStatus, u64>,
+    pub latest_status: TaskStatus,
     /// The description of the group's first task, or its title where that is blank.
     pub first_prompt: String,
     pub created_at: Timestamp,

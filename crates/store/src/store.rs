@@ -9,16 +9,16 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
 use tokio::sync::watch;
@@ -60,7 +60,7 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// Notes that a worker lives, and how it describes itself.
     fn beat(&self, worker: &Worker) -> impl Future<Output = Answer<()>> + Send;
     /// Everyone who was ever heard of and has not taken leave, by name.
-    fn workers(&self) -> impl Future<Output = Answer<Vec<Sighting>>> + Send;
+    fn workers(&self) -> impl Future<Output = Answer<Vec<WorkerSighting>>> + Send;
     /// A worker goes, or is known to come back no more.
     fn forget_worker(&self, name: &str) -> impl Future<Output = Answer<()>> + Send;
     /// Takes what only one may have at a time, or has it for longer; false while somebody else does. A holder that is
@@ -68,13 +68,13 @@ pub trait Store: Clone + Send + Sync + 'static {
     fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> impl Future<Output = Answer<bool>> + Send;
     fn unlock(&self, name: &str, holder: &str) -> impl Future<Output = Answer<()>> + Send;
 
-    fn project(&self, id: ProjectId) -> impl Future<Output = Answer<Option<Stored<Project>>>> + Send;
+    fn project(&self, id: ProjectId) -> impl Future<Output = Answer<Option<Versioned<Project>>>> + Send;
     fn projects(
         &self,
         cursor: Option<Cursor>,
         limit: u32,
     ) -> impl Future<Output = Answer<Page<Project>>> + Send;
-    fn session(&self, id: &SessionId) -> impl Future<Output = Answer<Option<Stored<Session>>>> + Send;
+    fn session(&self, id: &SessionId) -> impl Future<Output = Answer<Option<Versioned<Session>>>> + Send;
     /// In the order they were said, after the message of number `after`.
     fn messages(
         &self,
@@ -83,16 +83,16 @@ pub trait Store: Clone + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Answer<Vec<Message>>> + Send;
 
-    fn task(&self, id: TaskId) -> impl Future<Output = Answer<Option<Stored<Task>>>> + Send;
+    fn task(&self, id: TaskId) -> impl Future<Output = Answer<Option<Versioned<Task>>>> + Send;
     /// Oldest first.
     fn tasks(
         &self,
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> impl Future<Output = Answer<Page<Stored<Task>>>> + Send;
+    ) -> impl Future<Output = Answer<Page<Versioned<Task>>>> + Send;
     /// What could be claimed now, in claim order.
-    fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Stored<Task>>>> + Send;
+    fn ready(&self, limit: u32) -> impl Future<Output = Answer<Vec<Versioned<Task>>>> + Send;
     fn ready_count(&self) -> impl Future<Output = Answer<u64>> + Send;
     /// Every task whose id begins with `prefix`, up to `limit`: two are enough to know it is not unique.
     fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Answer<Vec<TaskId>>> + Send;
@@ -120,36 +120,41 @@ pub trait Store: Clone + Send + Sync + 'static {
         &self,
         attempts: &[AttemptId],
     ) -> impl Future<Output = Answer<BTreeMap<AttemptId, String>>> + Send;
-    fn question(&self, id: QuestionId)
-    -> impl Future<Output = Answer<Option<Stored<QuestionRecord>>>> + Send;
+    fn question(
+        &self,
+        id: QuestionId,
+    ) -> impl Future<Output = Answer<Option<Versioned<QuestionRecord>>>> + Send;
     /// Oldest first.
     fn questions(
         &self,
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> impl Future<Output = Answer<Page<Stored<QuestionRecord>>>> + Send;
-    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Answer<Option<Stored<PlanRecord>>>> + Send;
-    fn run(&self, id: RunId) -> impl Future<Output = Answer<Option<Stored<Run>>>> + Send;
+    ) -> impl Future<Output = Answer<Page<Versioned<QuestionRecord>>>> + Send;
+    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Answer<Option<Versioned<PlanRecord>>>> + Send;
+    fn run(&self, id: RunId) -> impl Future<Output = Answer<Option<Versioned<Run>>>> + Send;
     /// Runs that have not exited.
-    fn open_runs(&self) -> impl Future<Output = Answer<Vec<Stored<Run>>>> + Send;
+    fn open_runs(&self) -> impl Future<Output = Answer<Vec<Versioned<Run>>>> + Send;
     fn phase_loop(
         &self,
         session: &SessionId,
-    ) -> impl Future<Output = Answer<Option<Stored<PhaseLoop>>>> + Send;
+    ) -> impl Future<Output = Answer<Option<Versioned<PhaseLoop>>>> + Send;
 
     /// The last hold of every agent that ever had one, released or not, by the agent's name.
-    fn holds(&self) -> impl Future<Output = Answer<Vec<Stored<Hold>>>> + Send;
+    fn holds(&self) -> impl Future<Output = Answer<Vec<Versioned<Hold>>>> + Send;
     /// What an account has used so far; none before its first.
-    fn spending(&self, account: Account) -> impl Future<Output = Answer<Option<Stored<Spending>>>> + Send;
+    fn spending(
+        &self,
+        account: SpendingAccount,
+    ) -> impl Future<Output = Answer<Option<Versioned<Spending>>>> + Send;
 
     /// The last token of a name, good or not.
     fn access_token(
         &self,
         name: &PersonName,
-    ) -> impl Future<Output = Answer<Option<Stored<AccessToken>>>> + Send;
+    ) -> impl Future<Output = Answer<Option<Versioned<AccessToken>>>> + Send;
     /// All of them, by name.
-    fn access_tokens(&self) -> impl Future<Output = Answer<Vec<Stored<AccessToken>>>> + Send;
+    fn access_tokens(&self) -> impl Future<Output = Answer<Vec<Versioned<AccessToken>>>> + Send;
 
     /// What came of the message that carried this key, if one did.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Answer<Option<Receipt>>> + Send;

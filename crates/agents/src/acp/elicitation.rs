@@ -4,7 +4,7 @@
 //! with a JSON object, which the question says.
 
 use baton_core::ask::fallback::Fallback;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ impl Form {
         Some(Self { message, fields: fields.into_iter().collect() })
     }
 
-    pub fn question(&self) -> Draft {
+    pub fn question(&self) -> QuestionDraft {
         let mut text = self.message.clone();
         let mut options = Vec::new();
         match self.fields.as_slice() {
@@ -61,7 +61,7 @@ impl Form {
             }
         }
         let text = NonBlank::or(&excerpt(&text, QUESTION_BYTES_MAX), Fallback::Default.question().text);
-        let mut draft = Draft::new(QuestionKind::Clarification, text);
+        let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
         draft.options =
             options.into_iter().filter_map(|text| NonBlank::new(text).ok()).take(OPTIONS_MAX).collect();
         draft
@@ -136,7 +136,7 @@ mod tests {
     fn where_baton_offers_the_words_it_says_what_they_lead_to() {
         for properties in [json!({}), json!({"sure": {"type": "boolean"}})] {
             let draft = form(&properties).question();
-            assert_eq!(draft.lacks(), [], "{}", draft.text);
+            assert_eq!(draft.missing_context(), [], "{}", draft.text);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The fields of each kind of report. A mistake is named in a sentence that its author can act on.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use baton_core::phase::discovered::{DISCOVERED_MAX, DiscoveredTask};
 use baton_core::phase::vagueness::Rubric;
@@ -84,7 +84,7 @@ pub fn micro_usd(usd: f64) -> Result<u64, String> {
     Ok(micro_usd)
 }
 
-pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
+pub fn question(object: Map<String, Value>) -> Result<QuestionDraft, String> {
     #[derive(Deserialize)]
     struct Fields {
         question: String,
@@ -94,7 +94,7 @@ pub fn question(object: Map<String, Value>) -> Result<Draft, String> {
     let Fields { question, options } = read(object)?;
     let text = NonBlank::new(excerpt(question.trim(), QUESTION_BYTES_MAX))
         .map_err(|_| "the question is blank".to_owned())?;
-    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     let options = options.unwrap_or_default().into_iter();
     draft.options =
         options.filter_map(|option| NonBlank::new(option.trim()).ok()).take(OPTIONS_MAX).collect();

@@ -11,7 +11,7 @@ use baton_agents::kind::AgentKind;
 use baton_agents::permission::{Decision, PermissionRequest, Permissions};
 use baton_agents::preset::Preset;
 use baton_agents::setup::Setup;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::task::attempt::{AttemptResult, BlockReason};
 
 use crate::bench::{Bench, Ran, clock, drive};
@@ -20,7 +20,7 @@ use crate::bench::{Bench, Ran, clock, drive};
 struct Human(Option<&'static str>);
 
 impl Asker for Human {
-    fn ask(&self, _: Draft) -> Asking {
+    fn ask(&self, _: QuestionDraft) -> Asking {
         match self.0 {
             Some(answer) => Box::pin(async move { Reply::Answer(answer.to_owned()) }),
             None => Box::pin(std::future::pending()),

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 
-use baton_core::ask::question::{Draft, Question, QuestionKind};
+use baton_core::ask::question::{Question, QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
-use baton_core::base::words::{counted, shell_word};
+use baton_core::base::words::{pluralize, shell_word};
 use baton_core::records::event::EventBody;
-use baton_core::task::state::Queue;
-use baton_core::transition::refusal::Refusal;
+use baton_core::task::state::QueueName;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
@@ -131,7 +131,7 @@ pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
 #[derive(Deserialize)]
 pub struct Given {
     task_id: Option<TaskId>,
-    queue: Option<Queue>,
+    queue: Option<QueueName>,
 }
 
 pub async fn give(api: &Api, question: QuestionId, answer: &NonBlank) -> Result<Given, Fault> {
@@ -150,8 +150,8 @@ async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
         };
     };
     let goes_on = match (queue, api.is_served()) {
-        (Queue::Incoming, true) => "goes on with it".to_owned(),
-        (Queue::Incoming, false) => "goes on with it once agents work: baton up".to_owned(),
+        (QueueName::Incoming, true) => "goes on with it".to_owned(),
+        (QueueName::Incoming, false) => "goes on with it once agents work: baton up".to_owned(),
         (queue, _) => format!("is now in {}", queue.as_str()),
     };
     api.tell(task, &format!("{question} is answered; {task} {goes_on}.\n")).await
@@ -176,7 +176,7 @@ async fn many(api: &Api) -> Result<String, Fault> {
     if api.is_json {
         return output::json(&json!({ "answered": count }));
     }
-    Ok(format!("Answered {}.\n", counted(u64::from(count), "question")))
+    Ok(format!("Answered {}.\n", pluralize(u64::from(count), "question")))
 }
 
 /// Lays an answer down for a question still to come.
@@ -232,14 +232,14 @@ async fn ask_alone(
 ) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let door = Door::new(office.desk.clone(), settings.asking.expires_after());
-    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     match door.ask(secret, draft).await {
         Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),
         Ok(Asked::Known { answer, answered_by }) => {
             output::json_line(&json!({ "answer": answer, "answered_by": answered_by }))
         }
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(EngineError::Refused(CommandRefusal::MayNotAsk { refusal, .. })) => {
             Err(may_not(&json!(refusal), refusal.to_string(), refusal.next())?)
         }
         Err(error) => Err(error.into()),

@@ -1,17 +1,17 @@
 //! Every code there is, gathered from the types that have them. Nothing is explained here: each type does that itself.
 
-use baton_core::ask::choice::Unreadable;
+use baton_core::ask::choice::UnreadableAnswer;
 use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
 use baton_core::base::explanation::Explanation;
 use baton_core::graph::GraphError;
 use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::phase::work::WorkRefusal;
-use baton_core::recipe::FaultKind;
+use baton_core::recipe::RecipeErrorKind;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::RunRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::error::EngineError;
 use baton_engine::import::ImportError;
 use baton_engine::settings::SettingsError;
@@ -43,15 +43,18 @@ pub fn families() -> Vec<Family> {
     [
         family("Exit codes of commands", &[&exit_codes::EXPLAINED]),
         family("Codes of the API", &[Code::EXPLAINED]),
-        family("Tasks and plans", &[Refusal::EXPLAINED, ApprovalRefusal::EXPLAINED, EngineError::EXPLAINED]),
+        family(
+            "Tasks and plans",
+            &[CommandRefusal::EXPLAINED, ApprovalRefusal::EXPLAINED, EngineError::EXPLAINED],
+        ),
         family("What waits on what", &[GraphError::EXPLAINED, Conflict::EXPLAINED]),
         family(
             "Asking and answering",
-            &[AskRefusal::EXPLAINED, AnswerRefusal::EXPLAINED, Unreadable::EXPLAINED],
+            &[AskRefusal::EXPLAINED, AnswerRefusal::EXPLAINED, UnreadableAnswer::EXPLAINED],
         ),
         family("Runs and the loop", &[RunRefusal::EXPLAINED, LoopRefusal::EXPLAINED, WorkRefusal::EXPLAINED]),
         family("Ends of a run", &[&ExitReason::EXPLAINED]),
-        family("Faults of recipe files", &[FaultKind::EXPLAINED]),
+        family("Faults of recipe files", &[RecipeErrorKind::EXPLAINED]),
         family("Tokens of people", &[TokenRefusal::EXPLAINED]),
         family("The store", &[StoreError::EXPLAINED]),
         family("The server", &[ClientError::EXPLAINED]),

@@ -3,7 +3,7 @@
 use baton_core::ask::queued_answer::QueueFull;
 use baton_core::ask::refusal::explained::ALREADY_ANSWERED;
 use baton_core::base::explanation::Explanation;
-use baton_core::base::text::Blank;
+use baton_core::base::text::BlankText;
 use baton_core::explained;
 use baton_store::query::BadCursor;
 
@@ -149,7 +149,7 @@ explained! { EngineError {
         next: "The task goes back to the queue by itself. Please report it with the message.",
     },
     Self::QueueFull(_) => QueueFull::EXPLAINED,
-    Self::Blank(_) => Blank::EXPLAINED,
+    Self::Blank(_) => BlankText::EXPLAINED,
     Self::SetUp { .. } => Explanation {
         code: "set_up",
         means: "The command that prepares a fresh worktree failed, so no agent was started in it.",

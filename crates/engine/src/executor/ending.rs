@@ -4,15 +4,15 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{Resume, Run};
-use baton_core::records::change::{Change, Stored};
-use baton_core::records::effect::{Effect, Notice};
+use baton_core::recipe::run::{Run, RunResume};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::records::effect::{Effect, Notification};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::Session;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult};
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
@@ -28,7 +28,7 @@ use crate::runs::{exited, goes_on, hold, stamp};
 pub(super) enum Ending {
     /// It waits, at the step it is at.
     Pauses {
-        reported: Reported,
+        reported: AttemptReport,
         run: Run,
     },
     Exits {
@@ -60,7 +60,7 @@ impl<S: Store> Executor<'_, S> {
         book: &mut Book<S>,
         spent: &Spent,
         ending: Ending,
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<Then, EngineError> {
         let measured = measure(self.shop, self.worktrees, self.checkout, spent, &self.stop).await?;
         let Some(verified) = measured else { return Ok(Then::End(Executed::Stopped)) };
@@ -70,7 +70,7 @@ impl<S: Store> Executor<'_, S> {
                 let exit = Exit { reason, outcome: outcome.as_ref(), text, origin: book.run.origin() };
                 exit.reported(self.task, verified.shows_work())
             }
-            Ending::MovesOn { text, .. } => Reported::new(AttemptResult::Complete, text.clone()),
+            Ending::MovesOn { text, .. } => AttemptReport::new(AttemptResult::Complete, text.clone()),
         };
         self.shop.note_intake(self.task, &reported.result).await?;
         let end = AttemptEnd { reported, verified };
@@ -80,7 +80,7 @@ impl<S: Store> Executor<'_, S> {
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
             let transition = match stored.value.apply(settle, &context) {
                 Ok(transition) => transition,
-                Err(Refusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
+                Err(CommandRefusal::Stale { .. }) => return Ok(Then::End(Executed::Stale)),
                 Err(refusal) => return Err(refusal.into()),
             };
             let state = transition.task.state().clone();
@@ -111,7 +111,7 @@ impl<S: Store> Executor<'_, S> {
         book: &Book<S>,
         ending: &Ending,
         state: &TaskState,
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let (run, error) = match ending {
             Ending::Pauses { run, .. } if goes_on(state) => {
@@ -131,7 +131,7 @@ impl<S: Store> Executor<'_, S> {
         let mut change = book.writing(&run, session);
         let events = exited(&run, error);
         if !events.is_empty() {
-            change.effects.push(Effect::Notify { about: Notice::RunExited(run.id()) });
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
         }
         Ok((change, events))
     }
@@ -143,7 +143,7 @@ impl<S: Store> Executor<'_, S> {
         book: &Book<S>,
         run: &Run,
         events: &[EventBody],
-        session: Option<Stored<Session>>,
+        session: Option<Versioned<Session>>,
     ) -> Result<(Change, Vec<EventBody>), EngineError> {
         let desk = &self.shop.desk;
         let project = self.task.spec().project_id;
@@ -153,7 +153,7 @@ impl<S: Store> Executor<'_, S> {
             let (asker, now) = (self.task.asker().cloned(), desk.store.now().await?);
             desk.carrier(&book.recipe, run.session(), project, None, asker, now)
         };
-        let run = run.clone().bound_to(next);
+        let run = run.clone().bind_to(next);
         let mut events = events.to_vec();
         events.push(EventBody::RunBound { run: run.id(), session: run.session().clone(), task: next });
         Ok((book.writing(&run, session).and(change), events))
@@ -167,7 +167,9 @@ pub(super) async fn overtaken<S: Store>(book: &mut Book<S>) -> Result<Option<The
         return Ok(None);
     }
     Ok(Some(match book.run.resume() {
-        Resume::Settle { .. } => Then::GoOn,
-        Resume::Dispatch { .. } | Resume::AwaitGate { .. } | Resume::Nothing => Then::End(Executed::Stale),
+        RunResume::Settle { .. } => Then::GoOn,
+        RunResume::Dispatch { .. } | RunResume::AwaitGate { .. } | RunResume::Nothing => {
+            Then::End(Executed::Stale)
+        }
     }))
 }

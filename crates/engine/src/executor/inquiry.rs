@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_agents::asker::{Asker, Asking, Reply};
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use baton_store::Store;
 use tokio::sync::Mutex;
@@ -40,7 +40,7 @@ impl<S: Store> Inquiry<S> {
 }
 
 impl<S: Store> Asker for Inquiry<S> {
-    fn ask(&self, question: Draft) -> Asking {
+    fn ask(&self, question: QuestionDraft) -> Asking {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
         Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(Reply::Released) })
@@ -48,7 +48,7 @@ impl<S: Store> Asker for Inquiry<S> {
 }
 
 impl<S: Store> Inner<S> {
-    async fn ask(&self, draft: Draft) -> Result<Reply, EngineError> {
+    async fn ask(&self, draft: QuestionDraft) -> Result<Reply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {
             Asked::Pending { question: self.door.ask_anew(&self.secret, draft.clone()).await? }

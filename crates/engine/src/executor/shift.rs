@@ -13,16 +13,16 @@ use baton_agents::failure::FailureKind;
 use baton_agents::identity::ProcessIdentity;
 use baton_agents::setup::Setup;
 use baton_core::ask::cycle::AskCycle;
-use baton_core::ask::question::Draft;
+use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::{AgentName, OutcomeName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::limits::budget::{Measure, Reached, Scope};
+use baton_core::limits::budget::{BudgetMeasure, BudgetReached, BudgetScope};
 use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::Store;
 use tokio::sync::{mpsc, watch};
 
@@ -187,9 +187,9 @@ impl<S: Store> Shift<'_, S> {
         let (mut ended, heard) = tokio::join!(running, listening);
         if let Some(turn) = idle_since.filter(|_| !*stop.borrow()) {
             // Nobody stopped it but its own standstill, and that is for a person to judge.
-            let (scope, measure) = (Scope::Task, Measure::Progress);
+            let (scope, measure) = (BudgetScope::Task, BudgetMeasure::Progress);
             let allowed = room.idle_turns.unwrap_or(turn).into();
-            let question = Reached { scope, measure, used: turn.into(), allowed }.question();
+            let question = BudgetReached { scope, measure, used: turn.into(), allowed }.question();
             ended.how = How::Finished;
             ended.reported.result = AttemptResult::Asked { question };
         }
@@ -209,7 +209,7 @@ impl<S: Store> Shift<'_, S> {
         let note = Command::NoteSession { attempt: self.attempt, session };
         match self.shop.desk.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
-            Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
+            Ok(_) | Err(EngineError::Refused(CommandRefusal::Stale { .. })) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -220,7 +220,7 @@ impl<S: Store> Shift<'_, S> {
         &self,
         door: &Door<S>,
         secret: &Secret,
-        left_at: Option<Draft>,
+        left_at: Option<QuestionDraft>,
         ended: &mut Ended,
     ) -> Result<(), EngineError> {
         let unfinished = match self.pending(secret).await? {
@@ -245,7 +245,7 @@ impl<S: Store> Shift<'_, S> {
     }
 
     /// What it asked by some other way than its last words, and is not answered yet.
-    async fn pending(&self, secret: &Secret) -> Result<Option<Draft>, EngineError> {
+    async fn pending(&self, secret: &Secret) -> Result<Option<QuestionDraft>, EngineError> {
         let task = self.shop.desk.task(self.task.id()).await?.value;
         let cycle = task.ledger().asking.as_ref().filter(|cycle| *cycle.owner() == secret.owner());
         Ok(cycle.and_then(AskCycle::pending).map(|question| question.draft.clone()))
@@ -293,7 +293,7 @@ fn without_tools(ended: &mut Ended) {
 }
 
 /// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
-fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
+fn take_letters(letters: Letters, ended: &mut Ended) -> Option<QuestionDraft> {
     let Letters { outcome, plan, left_at, .. } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {
@@ -319,7 +319,7 @@ async fn put_question<S: Store>(
     match door.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),
         // It may not ask any more, but it has stopped: a human sees what it got to.
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(EngineError::Refused(CommandRefusal::MayNotAsk { refusal, .. })) => {
             ended.reported.result = AttemptResult::Incomplete;
             ended.reported.output =
                 format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);

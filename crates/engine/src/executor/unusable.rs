@@ -1,13 +1,13 @@
 //! The question about a task whose recipe cannot be used: none can be read under that name, or it is no recipe for a
 //! task. A person can mend that, and is told how.
 
-use baton_core::ask::question::{Draft, QuestionKind};
-use baton_core::base::text::{Blank, NonBlank};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
+use baton_core::base::text::{BlankText, NonBlank};
 use baton_core::task::Task;
 
 use crate::error::EngineError;
 
-pub fn question(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
+pub fn question(task: &Task, error: &EngineError) -> Result<QuestionDraft, BlankText> {
     let way_out = if let EngineError::LoopOfTask { recipe } = error {
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {
@@ -21,7 +21,7 @@ pub fn question(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
         task.spec().title,
         task.id()
     );
-    Ok(Draft::new(QuestionKind::Clarification, NonBlank::new(text)?))
+    Ok(QuestionDraft::new(QuestionKind::Clarification, NonBlank::new(text)?))
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
             [(gone, "baton recipe check"), (looping, "baton recipe start plan-execute-review")]
         {
             let question = question(&task(), &error).unwrap();
-            assert_eq!(question.lacks(), [], "{}", question.text);
+            assert_eq!(question.missing_context(), [], "{}", question.text);
             for said in ["Parse the dates", way_out, "baton task cancel TASK-00000001"] {
                 assert!(question.text.as_str().contains(said), "{said}: {}", question.text);
             }

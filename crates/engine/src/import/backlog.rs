@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use baton_core::transition::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 
 use super::item::{Found, Item, Text, priority, time};
 use super::{ImportError, read_text};
@@ -24,9 +24,11 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
                 parts.entry(parent).or_default().push(item.name.clone());
             }
             match folder {
-                "archive/tasks" if item.arrival != Arrival::Done => item.arrival = Arrival::Cancelled,
-                _ if is_finished => item.arrival = Arrival::Done,
-                "drafts" if item.arrival == Arrival::Open => item.arrival = Arrival::Held,
+                "archive/tasks" if item.arrival != ImportedState::Done => {
+                    item.arrival = ImportedState::Cancelled
+                }
+                _ if is_finished => item.arrival = ImportedState::Done,
+                "drafts" if item.arrival == ImportedState::Open => item.arrival = ImportedState::Held,
                 _ => {}
             }
             found.items.push(item);
@@ -103,10 +105,10 @@ fn read_file(file: &Path) -> Result<Read, ImportError> {
     let title = one("title").filter(|title| !title.trim().is_empty()).ok_or_else(|| missing("title"))?;
     let status = one("status").unwrap_or_default();
     let arrival = match status.to_lowercase().as_str() {
-        "done" | "completed" | "closed" => Arrival::Done,
-        "cancelled" | "canceled" | "won't do" => Arrival::Cancelled,
-        "draft" | "deferred" | "on hold" => Arrival::Held,
-        _ => Arrival::Open,
+        "done" | "completed" | "closed" => ImportedState::Done,
+        "cancelled" | "canceled" | "won't do" => ImportedState::Cancelled,
+        "draft" | "deferred" | "on hold" => ImportedState::Held,
+        _ => ImportedState::Open,
     };
     let text = Text::new(&without_marks(body.trim_start_matches('-')))
         .facts([

@@ -9,9 +9,9 @@ use baton_core::phase::phase_loop::{FreshCycle, PhaseLoop};
 use baton_core::phase::work::PhaseWork;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recipe::run::{GateAnswer, Observed, Report, Run, RunRefusal};
+use baton_core::recipe::run::{GateAnswer, Run, RunObservation, RunRefusal, StepReport};
 use baton_core::recipe::{LOOP_RECIPE, Recipe};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::state::TaskState;
@@ -112,7 +112,7 @@ impl<S: Store> Desk<S> {
             let message = message(&of, text, actor, listener, now);
             events.push(posted(session, text, listener));
             let mut change =
-                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), Guard::New);
+                heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), WriteGuard::New);
             stamp(&mut change, events, now, actor);
             if self.try_write(change).await? {
                 return Ok(message);
@@ -124,7 +124,7 @@ impl<S: Store> Desk<S> {
     /// The task whose agent is told, or the change that keeps it for the phase's next agent.
     async fn listener(
         &self,
-        stored: &Stored<PhaseLoop>,
+        stored: &Versioned<PhaseLoop>,
         text: &NonBlank,
     ) -> Answer<(Option<TaskId>, Change)> {
         if let Some(task) = stored.value.work().at_work()
@@ -133,7 +133,7 @@ impl<S: Store> Desk<S> {
             return Ok((Some(task), Change::new()));
         }
         let mut work = stored.value.work().clone();
-        if !work.heard(text) {
+        if !work.add_remark(text) {
             return Err(EngineError::NobodyListens { session: stored.value.session().clone() });
         }
         let next = stored.value.at_work(work, stored.value.topic());
@@ -176,7 +176,7 @@ pub(super) fn passed_gate(
         GateAnswer::No => gate.no().unwrap_or(gate.yes()),
     };
     let outcome = Outcome { name: name.clone(), description: None };
-    let (at_gate, _) = run.advance(recipe, &Report::Outcome(outcome), &Observed::default())?;
+    let (at_gate, _) = run.advance(recipe, &StepReport::Outcome(outcome), &RunObservation::default())?;
     let (beyond, advance) = at_gate.answer_gate(recipe, answer)?;
     let events = moved(&beyond, &advance, Some(name));
     Ok((beyond, events))

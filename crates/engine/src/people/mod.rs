@@ -7,7 +7,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_store::Store;
 use baton_store::commit::{Commit, Conflict};
 
@@ -43,7 +43,7 @@ impl<S: Store> Desk<S> {
                 revoked: None,
             };
             let last = known.iter().find(|stored| stored.value.name == *name);
-            let change = token.handed_out(last, known.len())?;
+            let change = token.issue(last, known.len())?;
             match self.store.commit(change).await? {
                 Commit::Written { .. } => return Ok((token, secret)),
                 Commit::Conflict(Conflict::Moved { .. }) => {}
@@ -60,7 +60,7 @@ impl<S: Store> Desk<S> {
             let stored = self.good(name, now).await?;
             let stored =
                 stored.ok_or_else(|| EngineError::NotFound { kind: "token", key: format!("of {name}") })?;
-            match self.store.commit(AccessToken::taken_back(&stored, now, actor.clone())).await? {
+            match self.store.commit(AccessToken::revoke(&stored, now, actor.clone())).await? {
                 Commit::Written { .. } => return Ok(stored.value),
                 Commit::Conflict(Conflict::Moved { .. }) => {}
                 Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
@@ -87,7 +87,7 @@ impl<S: Store> Desk<S> {
         Ok(found.is_some_and(|stored| stored.value.digest == token.digest))
     }
 
-    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Stored<AccessToken>>> {
-        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_good(now)))
+    async fn good(&self, name: &PersonName, now: Timestamp) -> Answer<Option<Versioned<AccessToken>>> {
+        Ok(self.store.access_token(name).await?.filter(|stored| stored.value.is_valid(now)))
     }
 }

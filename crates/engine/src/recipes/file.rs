@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use baton_core::recipe::{Fault, FaultKind, Recipe, RecipeDraft};
+use baton_core::recipe::{Recipe, RecipeDraft, RecipeError, RecipeErrorKind};
 use serde::{Deserialize, Serialize};
 
 use super::decode::Decoded;
@@ -22,7 +22,7 @@ pub struct FileFault {
     pub message: String,
     /// None when the file could not be read as YAML at all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<FaultKind>,
+    pub kind: Option<RecipeErrorKind>,
 }
 
 impl fmt::Display for FileFault {
@@ -47,7 +47,7 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
     let tree = yaml::parse(text).map_err(|wrong| vec![fault(wrong.at, wrong.message, None)])?;
     if !matches!(tree, Node::Map(_)) {
         let message = "a recipe is a mapping with id, label, description, initial_step and steps".to_owned();
-        return Err(vec![fault(At::START, message, Some(FaultKind::WrongShape))]);
+        return Err(vec![fault(At::START, message, Some(RecipeErrorKind::WrongShape))]);
     }
     let draft = RecipeDraft::deserialize(Decoded(&tree))
         .map_err(|error| vec![fault(At::START, error.to_string(), None)])?;
@@ -62,13 +62,13 @@ pub fn read(text: &str, file: &Path) -> Result<Recipe, Vec<FileFault>> {
 }
 
 /// Where a fault's path leads, as far as it can be followed.
-fn place_of(tree: &Node, fault: &Fault) -> At {
+fn place_of(tree: &Node, fault: &RecipeError) -> At {
     let step = fault.step.iter().flat_map(|step| ["steps", step.as_str()]);
     let mut path = step.chain(fault.field.iter().map(String::as_str)).peekable();
     let (mut at, mut node) = (At::START, tree);
     while let Some(key) = path.next() {
         // What is written twice is wrong the second time.
-        let is_second = fault.kind == FaultKind::Duplicate && path.peek().is_none();
+        let is_second = fault.kind == RecipeErrorKind::Duplicate && path.peek().is_none();
         let found = match node {
             Node::Map(entries) => {
                 let mut same = entries.iter().filter(|entry| entry.key == key);

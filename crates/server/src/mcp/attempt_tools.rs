@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::{NonBlank, OutcomeName};
 use baton_core::recipe::outcome::Outcome;
-use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
-use baton_core::transition::refusal::Refusal;
+use baton_core::recycle::plan::{Plan, PlanDraft, PlanErrors};
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
@@ -35,7 +35,7 @@ pub async fn ask<S: Store>(
 pub async fn ask_for<S: Store>(
     toolbox: &Toolbox<S>,
     secret: &Secret,
-    draft: Draft,
+    draft: QuestionDraft,
 ) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
@@ -43,7 +43,7 @@ pub async fn ask_for<S: Store>(
             toolbox.mailbox.put_left_at(secret.attempt(), None);
             return Ok(ToolAnswer::good(answer.as_str()));
         }
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(told(&refusal)),
+        Err(EngineError::Refused(CommandRefusal::MayNotAsk { refusal, .. })) => return Err(told(&refusal)),
         Err(error) => return Err(refused(error)),
     };
     // Should the agent be gone before the answer comes, this is where it left off.
@@ -74,7 +74,7 @@ fn told(refusal: &AskRefusal) -> String {
     }
 }
 
-fn draft(arguments: &Arguments) -> Result<Draft, String> {
+fn draft(arguments: &Arguments) -> Result<QuestionDraft, String> {
     let kind = match arguments.text("kind")?.unwrap_or("clarification") {
         "clarification" => QuestionKind::Clarification,
         // A task's own work has no phase to end; a gate there is a plain confirmation.
@@ -83,7 +83,7 @@ fn draft(arguments: &Arguments) -> Result<Draft, String> {
             return Err(format!("`kind` cannot be {other:?}; it is clarification, confirmation or gate"));
         }
     };
-    let mut draft = Draft::new(kind, arguments.said("question")?);
+    let mut draft = QuestionDraft::new(kind, arguments.said("question")?);
     let options = arguments.list("options")?;
     if options.len() > OPTIONS_MAX {
         return Err(format!("`options` has more than {OPTIONS_MAX} entries"));
@@ -121,7 +121,7 @@ pub fn submit<S: Store>(
     let attempt = secret(caller)?.attempt();
     let draft: PlanDraft = arguments.whole()?;
     let plan = Plan::check(draft.clone()).map_err(|faults| {
-        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults))
+        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanErrors(faults))
     })?;
     if toolbox.mailbox.put_plan(attempt, draft) {
         let count = plan.items().len();

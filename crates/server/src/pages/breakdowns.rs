@@ -4,7 +4,7 @@ use axum::extract::State;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
 use baton_engine::Store;
@@ -19,7 +19,7 @@ use super::key::Key;
 use super::layout::{Frame, Tab, empty, heading};
 use super::markdown::markdown;
 use super::visit::Visit;
-use super::words::{ago, counted, of_state};
+use super::words::{ago, of_state, pluralize};
 use crate::state::App;
 use crate::visitor::Visited;
 
@@ -82,7 +82,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
+                h2 { "The plan: " (pluralize(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id)) }
@@ -97,7 +97,7 @@ pub async fn show<S: Store>(State(app): State<App<S>>, Key(id): Key<TaskId>, vis
 }
 
 fn is_provisional(task: &Task) -> bool {
-    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == Mark::Plan)
+    matches!(task.state(), TaskState::Provisional(provisional) if provisional.mark == ReviewMark::Plan)
 }
 
 fn may_edit(task: &Task) -> bool {
@@ -246,7 +246,7 @@ pub async fn edit<S: Store>(app: Visited<S>, Key(id): Key<TaskId>, form: Form) -
     if !may_edit(&task) {
         let (state, command) =
             (task.state().name(), baton_core::transition::command::CommandName::SubmitPlan);
-        return Err(EngineError::Refused(baton_core::transition::refusal::Refusal::WrongState {
+        return Err(EngineError::Refused(baton_core::transition::refusal::CommandRefusal::WrongState {
             task: id,
             state,
             command,

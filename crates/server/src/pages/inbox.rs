@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::Store;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
@@ -88,7 +88,7 @@ async fn nothing<S: Store>(app: &App<S>) -> Result<Markup, PageError> {
 
 /// Below the questions: work that waits for a yes.
 async fn unaccepted<S: Store>(app: &App<S>, frame: &Frame) -> Result<Markup, PageError> {
-    let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+    let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
     let waiting = app.desk().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
     Ok(html! {
         @if !waiting.items.is_empty() {

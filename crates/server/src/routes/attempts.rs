@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_core::ask::answer_source::AnsweredBy;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::NonBlank;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::Store;
 use baton_engine::asking::{Asked, Secret};
 use baton_engine::error::EngineError;
@@ -62,12 +62,12 @@ async fn ask<S: Store>(
             "an agent passes BATON_TOKEN on as it is",
         )
     })?;
-    let mut draft = Draft::new(QuestionKind::Clarification, said(&new.question, "question")?);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, said(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     Ok(Json(match app.shop.door().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },
         Ok(Asked::Known { answer, answered_by }) => AskedQuestion::Known { answer, answered_by },
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(EngineError::Refused(CommandRefusal::MayNotAsk { refusal, .. })) => {
             let (message, hint) = (refusal.to_string(), refusal.next());
             AskedQuestion::Refused { refused: refusal, message, hint }
         }

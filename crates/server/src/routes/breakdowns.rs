@@ -11,7 +11,7 @@ use baton_core::recycle::plan_record::PlanRecord;
 use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::transition::command::{Command, CommandName};
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
@@ -157,7 +157,7 @@ async fn edit<S: Store>(
     let state = app.desk().task(id).await?.value.state().name();
     if matches!(state, StateName::Done | StateName::Cancelled) {
         let command = CommandName::SubmitPlan;
-        return Err(EngineError::Refused(Refusal::WrongState { task: id, state, command }).into());
+        return Err(EngineError::Refused(CommandRefusal::WrongState { task: id, state, command }).into());
     }
     app.desk().submit_plan(id, draft, app.actor()).await?;
     load(&app, id).await

@@ -6,7 +6,7 @@ use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::task::Task;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 use baton_engine::Store;
 use baton_engine::error::EngineError;
 use baton_engine::query::QuestionFilter;
@@ -57,9 +57,9 @@ struct AnswerGiven {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_status: Option<Status>,
+    new_status: Option<TaskStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<Queue>,
+    queue: Option<QueueName>,
 }
 
 async fn list<S: Store>(State(app): State<App<S>>, mut query: Query) -> Answer<Json<Map<String, Value>>> {

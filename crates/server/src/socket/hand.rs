@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::text::{AgentName, NonBlank, RecipeId, Role};
-use baton_core::records::receipt::Wanted;
+use baton_core::records::receipt::RequestedWork;
 use baton_engine::Store;
 use baton_engine::posting::Posting;
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ async fn prompt<S: Store>(app: &Visited<S>, session: SessionId, text: NonBlank) 
         Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
         None => None,
     };
-    let posting = Posting { session, text, wanted: Wanted::default(), key: None };
+    let posting = Posting { session, text, wanted: RequestedWork::default(), key: None };
     let taken = app.desk().take_in(project.as_ref(), &posting, app.actor()).await?;
     ack["task_id"] = json!(taken.task);
     Ok(ack)

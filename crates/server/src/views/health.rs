@@ -138,7 +138,7 @@ pub async fn counts<S: Store>(shop: &Workshop<S>) -> Result<Counts, baton_engine
     let store = &shop.desk.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
-        TaskFilter { queue: Some(baton_core::task::state::Queue::Provisional), ..TaskFilter::default() };
+        TaskFilter { queue: Some(baton_core::task::state::QueueName::Provisional), ..TaskFilter::default() };
     let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
     Ok(Counts {
         ready: store.ready_count().await?,

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::change::{Change, EdgeChange, Record, RecordPut, WriteGuard};
 use baton_core::records::effect::Effect;
 use baton_core::records::event::Event;
 
@@ -75,9 +75,9 @@ pub(super) fn is_self_contained(change: &Change) -> bool {
     })
 }
 
-fn made_task(put: &Put) -> Option<TaskId> {
+fn made_task(put: &RecordPut) -> Option<TaskId> {
     match (&put.record, put.guard) {
-        (Record::Task(task), Guard::New) => Some(task.id()),
+        (Record::Task(task), WriteGuard::New) => Some(task.id()),
         _ => None,
     }
 }
@@ -115,16 +115,16 @@ impl Batch {
     }
 
     /// The version each put will have, or the first that may not be written.
-    fn judge_guards(&self, puts: &[Put]) -> Result<Vec<u64>, Conflict> {
+    fn judge_guards(&self, puts: &[RecordPut]) -> Result<Vec<u64>, Conflict> {
         let mut own: HashMap<RowKey, u64> = HashMap::new();
         let mut versions = Vec::with_capacity(puts.len());
-        for Put { record, guard } in puts {
+        for RecordPut { record, guard } in puts {
             let row = kind_and_key(record);
             let found = own.get(&row).or_else(|| self.known.versions.get(&row)).copied();
             let holds = match guard {
-                Guard::New => found.is_none(),
-                Guard::Version(version) => found == Some(*version),
-                Guard::Owned => true,
+                WriteGuard::New => found.is_none(),
+                WriteGuard::Version(version) => found == Some(*version),
+                WriteGuard::Owned => true,
             };
             if !holds {
                 return Err(Conflict::Moved { kind: row.0, key: row.1, expected: *guard, found });
@@ -231,7 +231,7 @@ impl Batch {
     }
 }
 
-fn facts(put: &Put) -> Option<(TaskId, TaskFacts)> {
+fn facts(put: &RecordPut) -> Option<(TaskId, TaskFacts)> {
     match &put.record {
         Record::Task(task) => Some((task.id(), TaskFacts::of(TaskColumns::of(task)))),
         _ => None,

@@ -106,7 +106,7 @@ pub(super) fn groups(cursor: Option<Cursor>, limit: u32) -> (String, Vec<Param>)
 mod tests {
     use super::*;
     use baton_core::base::time::Timestamp;
-    use baton_core::task::state::Queue;
+    use baton_core::task::state::QueueName;
 
     #[test]
     fn only_the_filters_that_are_set_are_in_the_statement() {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(params.len(), 1);
 
         let filter = TaskFilter {
-            queue: Some(Queue::Incoming),
+            queue: Some(QueueName::Incoming),
             title: Some("Fix' OR 1".to_owned()),
             ..TaskFilter::default()
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use baton_core::task::Task;
-use baton_core::task::state::Status;
+use baton_core::task::state::TaskStatus;
 use tokio_postgres::Row;
 
 use super::read::{bad_row, key, moment};
@@ -18,18 +18,18 @@ pub(super) const ENDS: &str = "SELECT s.id, f.body, f.created_ms, l.status FROM 
     CROSS JOIN LATERAL (SELECT body, created_ms FROM tasks WHERE session = s.id ORDER BY created_ms, id LIMIT 1) f
     CROSS JOIN LATERAL (SELECT status FROM tasks WHERE session = s.id ORDER BY updated_ms DESC, id DESC LIMIT 1) l";
 
-const STATUSES: [Status; 8] = [
-    Status::Queued,
-    Status::Running,
-    Status::AwaitingResponse,
-    Status::Blocked,
-    Status::WaitingChildren,
-    Status::Complete,
-    Status::Error,
-    Status::Cancelled,
+const STATUSES: [TaskStatus; 8] = [
+    TaskStatus::Queued,
+    TaskStatus::Running,
+    TaskStatus::AwaitingResponse,
+    TaskStatus::Blocked,
+    TaskStatus::WaitingChildren,
+    TaskStatus::Complete,
+    TaskStatus::Error,
+    TaskStatus::Cancelled,
 ];
 
-fn status(text: &str) -> Result<Status, StoreError> {
+fn status(text: &str) -> Result<TaskStatus, StoreError> {
     STATUSES
         .into_iter()
         .find(|status| status.as_str() == text)

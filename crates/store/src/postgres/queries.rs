@@ -8,16 +8,16 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
 use serde::de::DeserializeOwned;
@@ -71,7 +71,11 @@ impl PostgresStore {
         self.query(doing, &sql, &params).await
     }
 
-    async fn record<T: DeserializeOwned>(&self, kind: &'static str, key: &str) -> Answer<Option<Stored<T>>> {
+    async fn record<T: DeserializeOwned>(
+        &self,
+        kind: &'static str,
+        key: &str,
+    ) -> Answer<Option<Versioned<T>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = $1 AND key = $2";
         let rows = self.query("reading a row", sql, &[&kind, &key]).await?;
         rows.first().map(|row| stored(kind, row)).transpose()
@@ -128,12 +132,12 @@ impl Store for PostgresStore {
         self.query("noting a worker", BEAT, &[&worker.name, &body]).await.map(drop)
     }
 
-    async fn workers(&self) -> Answer<Vec<Sighting>> {
+    async fn workers(&self) -> Answer<Vec<WorkerSighting>> {
         let sql = "SELECT name, seen_ms, body FROM workers ORDER BY name";
         let sighting = |row: &Row| {
             let worker: Worker =
                 serde_json::from_str(row.get(2)).map_err(|error| bad_row("worker", row.get(0), &error))?;
-            Ok(Sighting { worker, seen_at: moment(row, 1) })
+            Ok(WorkerSighting { worker, seen_at: moment(row, 1) })
         };
         self.query("reading workers", sql, &[]).await?.iter().map(sighting).collect()
     }
@@ -151,7 +155,7 @@ impl Store for PostgresStore {
         self.query("letting a lock go", sql, &[&name, &holder]).await.map(drop)
     }
 
-    async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {
+    async fn project(&self, id: ProjectId) -> Answer<Option<Versioned<Project>>> {
         self.record("project", &id.to_string()).await
     }
 
@@ -161,7 +165,7 @@ impl Store for PostgresStore {
         Ok(Page { items: items.into_iter().map(|stored| stored.value).collect(), next })
     }
 
-    async fn session(&self, id: &SessionId) -> Answer<Option<Stored<Session>>> {
+    async fn session(&self, id: &SessionId) -> Answer<Option<Versioned<Session>>> {
         self.record("session", id.as_str()).await
     }
 
@@ -173,7 +177,7 @@ impl Store for PostgresStore {
         Ok(all_stored("message", &rows)?.into_iter().map(|stored| stored.value).collect())
     }
 
-    async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
+    async fn task(&self, id: TaskId) -> Answer<Option<Versioned<Task>>> {
         let sql = "SELECT id, version, body FROM tasks WHERE id = $1";
         let rows = self.query("reading a task", sql, &[&id.to_string()]).await?;
         rows.first().map(|row| stored("task", row)).transpose()
@@ -184,12 +188,12 @@ impl Store for PostgresStore {
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Answer<Page<Stored<Task>>> {
+    ) -> Answer<Page<Versioned<Task>>> {
         let rows = self.select("listing tasks", filter::tasks(filter, cursor, limit)).await?;
         page("task", &rows, limit)
     }
 
-    async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
+    async fn ready(&self, limit: u32) -> Answer<Vec<Versioned<Task>>> {
         let sql = "SELECT t.id, t.version, t.body FROM
             (SELECT id, rank, created_ms FROM ready ORDER BY rank + 0, created_ms, id LIMIT $1) r
             JOIN tasks t ON t.id = r.id ORDER BY r.rank, r.created_ms, r.id";
@@ -254,12 +258,12 @@ impl Store for PostgresStore {
         let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
         let sql = "SELECT key, version, body FROM records WHERE kind = 'attempt' AND key = ANY($1)";
         let rows = self.query("reading attempts", sql, &[&ids]).await?;
-        let records: Vec<Stored<AttemptRecord>> = all_stored("attempt", &rows)?;
+        let records: Vec<Versioned<AttemptRecord>> = all_stored("attempt", &rows)?;
         let named = records.into_iter().map(|stored| stored.value.attempt);
         Ok(named.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
-    async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
+    async fn question(&self, id: QuestionId) -> Answer<Option<Versioned<QuestionRecord>>> {
         self.record("question", &id.to_string()).await
     }
 
@@ -268,42 +272,42 @@ impl Store for PostgresStore {
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Answer<Page<Stored<QuestionRecord>>> {
+    ) -> Answer<Page<Versioned<QuestionRecord>>> {
         let rows = self.select("listing questions", filter::questions(filter, cursor, limit)).await?;
         page("question", &rows, limit)
     }
 
-    async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {
+    async fn plan(&self, breakdown: TaskId) -> Answer<Option<Versioned<PlanRecord>>> {
         self.record("plan", &breakdown.to_string()).await
     }
 
-    async fn run(&self, id: RunId) -> Answer<Option<Stored<Run>>> {
+    async fn run(&self, id: RunId) -> Answer<Option<Versioned<Run>>> {
         self.record("run", &id.to_string()).await
     }
 
-    async fn open_runs(&self) -> Answer<Vec<Stored<Run>>> {
+    async fn open_runs(&self) -> Answer<Vec<Versioned<Run>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'run' AND is_open ORDER BY key";
         all_stored("run", &self.query("listing runs", sql, &[]).await?)
     }
 
-    async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
+    async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Versioned<PhaseLoop>>> {
         self.record("loop", session.as_str()).await
     }
 
-    async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
+    async fn holds(&self) -> Answer<Vec<Versioned<Hold>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'hold' ORDER BY key";
         all_stored("hold", &self.query("listing holds", sql, &[]).await?)
     }
 
-    async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
+    async fn spending(&self, account: SpendingAccount) -> Answer<Option<Versioned<Spending>>> {
         self.record("spending", &account.key()).await
     }
 
-    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Versioned<AccessToken>>> {
         self.record("access_token", name.as_str()).await
     }
 
-    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+    async fn access_tokens(&self) -> Answer<Vec<Versioned<AccessToken>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
         all_stored("access_token", &self.query("listing tokens", sql, &[]).await?)
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::{Capacity, Fit, Load, Share};
+use baton_core::schedule::{Capacity, Load, Share, WorkerFit};
 use tokio_postgres::Row;
 
 use super::candidates::{NOW, Seen, UNACCEPTED, unaccepted_max, wanted};
@@ -59,7 +59,7 @@ pub(super) async fn read(
     link: &Link,
     turn: Option<String>,
     requests: &[ClaimRequest],
-    fit: &Fit,
+    fit: &WorkerFit,
 ) -> Result<Seen, Fault> {
     let wanted = wanted(requests);
     let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
@@ -112,7 +112,7 @@ fn open(
     wanted: &BTreeMap<Role, usize>,
     capacities: &[Capacity],
     load: &Load,
-    fit: &Fit,
+    fit: &WorkerFit,
 ) -> Result<Vec<Open>, StoreError> {
     let mut open = Vec::new();
     for row in shares {
@@ -136,7 +136,7 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, StoreError> {
         counts.push((key("lease", row.get(0))?, key("lease", row.get(1))?, count(row)));
     }
     let unaccepted = unaccepted.first().map_or(0, |row| row.get::<_, i64>(0));
-    let mut load = Load::of_counts(counts, u32::try_from(unaccepted).unwrap_or(u32::MAX));
+    let mut load = Load::from_counts(counts, u32::try_from(unaccepted).unwrap_or(u32::MAX));
     for row in running {
         load.occupy(&share(row, 3)?, count(row));
     }

@@ -2,7 +2,7 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::recipe::run::RunState;
-use baton_core::records::change::{EdgeChange, Guard, Record};
+use baton_core::records::change::{EdgeChange, Record, WriteGuard};
 use baton_core::task::attempt_record::AttemptRecord;
 use rusqlite::{OptionalExtension, Params, params};
 
@@ -205,16 +205,16 @@ fn guarded_unless_owned(
     key: impl Params,
 ) -> Result<Option<i64>, Fault> {
     match put.guard {
-        Guard::Owned => Ok(None),
-        Guard::New | Guard::Version(_) => guarded(batch, put, find, key).map(Some),
+        WriteGuard::Owned => Ok(None),
+        WriteGuard::New | WriteGuard::Version(_) => guarded(batch, put, find, key).map(Some),
     }
 }
 
 pub fn next_version(put: &RenderedPut, found: Option<u64>) -> Result<i64, Fault> {
     let is_as_expected = match put.guard {
-        Guard::New => found.is_none(),
-        Guard::Version(expected) => found == Some(expected),
-        Guard::Owned => true,
+        WriteGuard::New => found.is_none(),
+        WriteGuard::Version(expected) => found == Some(expected),
+        WriteGuard::Owned => true,
     };
     if is_as_expected {
         return Ok(found.map_or(1, |version| version.cast_signed() + 1));

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use baton_core::base::id::{AttemptId, QuestionId, TaskId};
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::{Change, Stored};
-use baton_core::schedule::{Candidate, Capacity, ClaimRank, Load, Share, Took, pick_each};
-use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::schedule::{Candidate, Capacity, ClaimRank, Load, PickOutcome, Share, pick_each};
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
 use super::apply::apply_to;
 use super::batch::Batch;
@@ -90,16 +90,16 @@ fn hand_out(
 ) -> Result<(), Fault> {
     let now = batch.now;
     pick_each(candidates, capacity, load, &request.intakes, now, |candidate| {
-        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(Took::Last) };
+        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(PickOutcome::Last) };
         if unfit.contains(&candidate.task) {
-            return Ok(Took::Nothing);
+            return Ok(PickOutcome::Nothing);
         }
         let Some(taken) = take(batch, request, candidate, *attempt)? else {
             unfit.insert(candidate.task);
-            return Ok(Took::Nothing);
+            return Ok(PickOutcome::Nothing);
         };
         claimed.push(taken);
-        Ok(Took::Place)
+        Ok(PickOutcome::Place)
     })
 }
 
@@ -149,10 +149,10 @@ fn take(
     // Ready tasks are exactly those that nothing blocks.
     let worker = Some(request.worker.clone());
     let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0, worker };
-    let context = Context { now: batch.now, actor: request.actor.clone(), fresh: UNUSED };
+    let context = CommandContext { now: batch.now, actor: request.actor.clone(), fresh: UNUSED };
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row("ready task", task, refusal))?;
-    let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
+    let claimed = Versioned { version: stored.version + 1, value: transition.task.clone() };
     let before = Before::ready(stored.version, candidate.rank.number());
     apply_to(batch, before, &Rendered::of(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
@@ -169,4 +169,4 @@ fn take(
 }
 
 /// A claim asks nothing and breaks nothing down, so it takes no fresh ids.
-const UNUSED: Fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
+const UNUSED: FreshIds = FreshIds { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };

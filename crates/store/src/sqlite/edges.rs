@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
-use baton_core::records::change::{EdgeChange, Guard};
+use baton_core::records::change::{EdgeChange, WriteGuard};
 use rusqlite::{OptionalExtension, Row};
 
 use super::batch::{Batch, ReadyKey};
@@ -80,7 +80,7 @@ fn one_more_blocker(batch: &mut Batch<'_>, task: TaskId) -> Result<(), Fault> {
         // Whoever adds an edge names a task it has read or made.
         None => {
             let (kind, key) = ("task", task.to_string());
-            Err(Conflict::Moved { kind, key, expected: Guard::Owned, found: None }.into())
+            Err(Conflict::Moved { kind, key, expected: WriteGuard::Owned, found: None }.into())
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is ready, and who waits on whom.
 
 use baton_core::base::id::TaskId;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -10,7 +10,7 @@ use super::rows::{self, bad_row, of_task, task_id};
 use crate::query::TaskDependency;
 
 /// The first of each role, put into one order. There are few roles; each is one look into the table.
-pub fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, Fault> {
+pub fn ready(conn: &Connection, limit: u32) -> Result<Vec<Versioned<Task>>, Fault> {
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
     let mut first_of_role = conn.prepare_cached(sql)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::SessionId;
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::Status;
+use baton_core::task::state::TaskStatus;
 use rusqlite::Connection;
 
 use super::fault::Fault;
@@ -66,6 +66,6 @@ fn group(
     })
 }
 
-fn status_of(text: &str) -> Option<Status> {
+fn status_of(text: &str) -> Option<TaskStatus> {
     serde_json::from_value(serde_json::Value::from(text)).ok()
 }

@@ -2,7 +2,7 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 use rusqlite::types::Value;
@@ -70,7 +70,7 @@ pub fn tasks(
     filter: &TaskFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<Task>>, Fault> {
+) -> Result<Page<Versioned<Task>>, Fault> {
     let mut wanted = Where { newest_first: filter.newest_first, ..Where::default() };
     if let Some(queue) = filter.queue {
         wanted.and("queue =", queue.as_str().to_owned());
@@ -100,7 +100,7 @@ pub fn tasks(
             // SQLite knows only ASCII's upper and lower case.
             return Ok(None);
         }
-        let task: Stored<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
+        let task: Versioned<Task> = stored(row, "task", row.get::<_, i64>(2)?)?;
         let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
         Ok(Some((task, place)))
     })
@@ -111,7 +111,7 @@ pub fn questions(
     filter: &QuestionFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<QuestionRecord>>, Fault> {
+) -> Result<Page<Versioned<QuestionRecord>>, Fault> {
     let mut wanted = Where::default();
     if let Some(is_pending) = filter.is_pending {
         // Written out, so that the index over the pending ones fits.
@@ -126,7 +126,7 @@ pub fn questions(
     wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
     let select = "SELECT version, body, id FROM questions";
     wanted.page(conn, (select, "asked_ms"), limit, |row| {
-        let question: Stored<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
+        let question: Versioned<QuestionRecord> = stored(row, "question", row.get::<_, i64>(2)?)?;
         let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
         Ok(Some((question, place)))
     })

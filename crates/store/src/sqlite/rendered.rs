@@ -1,7 +1,7 @@
 //! A change as text: every body serialised already, by whoever asks for the change, so that the one writer has
 //! nothing left to do but write.
 
-use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::change::{Change, EdgeChange, Record, RecordPut, WriteGuard};
 use baton_core::records::event::Event;
 
 use super::rows::of_task;
@@ -17,7 +17,7 @@ pub struct Rendered {
 
 pub struct RenderedPut {
     pub record: Record,
-    pub guard: Guard,
+    pub guard: WriteGuard,
     pub body: String,
 }
 
@@ -39,8 +39,8 @@ impl Rendered {
     }
 }
 
-fn render(put: Put) -> Result<RenderedPut, StoreError> {
-    let Put { record, guard } = put;
+fn render(put: RecordPut) -> Result<RenderedPut, StoreError> {
+    let RecordPut { record, guard } = put;
     let body = match &record {
         Record::Project(project) => body("project", project),
         Record::Session(session) => body("session", session),

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
 use rusqlite::types::{FromSqlResult, ValueRef};
 use rusqlite::{Connection, Params, Row, Statement};
@@ -57,9 +57,9 @@ pub fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
     kind: &'static str,
     key: impl ToString,
-) -> Result<Stored<T>, Fault> {
+) -> Result<Versioned<T>, Fault> {
     let version = row.get::<_, i64>(0)?.cast_unsigned();
-    Ok(Stored { version, value: body(row.get_ref(1)?, kind, key)? })
+    Ok(Versioned { version, value: body(row.get_ref(1)?, kind, key)? })
 }
 
 /// One row of (version, body), where there is one.
@@ -69,7 +69,7 @@ pub fn find<T: DeserializeOwned>(
     params: impl Params,
     kind: &'static str,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Versioned<T>>, Fault> {
     one(&mut *conn.prepare_cached(sql)?, params, kind, key)
 }
 
@@ -79,18 +79,18 @@ fn one<T: DeserializeOwned>(
     params: impl Params,
     kind: &'static str,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, Fault> {
+) -> Result<Option<Versioned<T>>, Fault> {
     let mut rows = statement.query(params)?;
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
 const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
 
-pub fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+pub fn task(conn: &Connection, id: i64) -> Result<Option<Versioned<Task>>, Fault> {
     find(conn, TASK, [id], "task", id)
 }
 
 /// As `task`, inside the writer's transaction.
-pub fn task_in(batch: &mut Batch<'_>, id: i64) -> Result<Option<Stored<Task>>, Fault> {
+pub fn task_in(batch: &mut Batch<'_>, id: i64) -> Result<Option<Versioned<Task>>, Fault> {
     one(batch.statement(TASK)?, [id], "task", id)
 }

@@ -8,16 +8,16 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
 use tokio::sync::watch;
@@ -83,7 +83,7 @@ impl Store for SqliteStore {
         self.0.writer.write("noting a worker", work).await
     }
 
-    async fn workers(&self) -> Answer<Vec<Sighting>> {
+    async fn workers(&self) -> Answer<Vec<WorkerSighting>> {
         self.0.readers.read("reading workers", workers::all).await
     }
 
@@ -108,7 +108,7 @@ impl Store for SqliteStore {
         self.0.writer.write("letting a lock go", work).await
     }
 
-    async fn project(&self, id: ProjectId) -> Answer<Option<Stored<Project>>> {
+    async fn project(&self, id: ProjectId) -> Answer<Option<Versioned<Project>>> {
         let sql = "SELECT version, body FROM projects WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "project", id);
         self.0.readers.read("reading a project", read).await
@@ -119,7 +119,7 @@ impl Store for SqliteStore {
         self.0.readers.read("reading projects", read).await
     }
 
-    async fn session(&self, id: &SessionId) -> Answer<Option<Stored<Session>>> {
+    async fn session(&self, id: &SessionId) -> Answer<Option<Versioned<Session>>> {
         let id = id.to_string();
         let sql = "SELECT version, body FROM sessions WHERE id = ?1";
         self.0.readers.read("reading a session", move |conn| find(conn, sql, [&id], "session", &id)).await
@@ -140,7 +140,7 @@ impl Store for SqliteStore {
         self.0.readers.read("reading messages", read).await
     }
 
-    async fn task(&self, id: TaskId) -> Answer<Option<Stored<Task>>> {
+    async fn task(&self, id: TaskId) -> Answer<Option<Versioned<Task>>> {
         self.0.readers.read("reading a task", move |conn| rows::task(conn, of_task(id))).await
     }
 
@@ -149,13 +149,13 @@ impl Store for SqliteStore {
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Answer<Page<Stored<Task>>> {
+    ) -> Answer<Page<Versioned<Task>>> {
         let filter = filter.clone();
         let read = move |conn: &_| lists::tasks(conn, &filter, cursor.as_ref(), limit);
         self.0.readers.read("reading tasks", read).await
     }
 
-    async fn ready(&self, limit: u32) -> Answer<Vec<Stored<Task>>> {
+    async fn ready(&self, limit: u32) -> Answer<Vec<Versioned<Task>>> {
         self.0.readers.read("reading what is ready", move |conn| graph::ready(conn, limit)).await
     }
 
@@ -206,7 +206,7 @@ impl Store for SqliteStore {
     async fn attempt(&self, id: AttemptId) -> Answer<Option<AttemptRecord>> {
         let sql = "SELECT version, body FROM attempts WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [of_attempt(id)], "attempt", id);
-        let found: Option<Stored<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
+        let found: Option<Versioned<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
 
@@ -219,7 +219,7 @@ impl Store for SqliteStore {
         Ok(workers)
     }
 
-    async fn question(&self, id: QuestionId) -> Answer<Option<Stored<QuestionRecord>>> {
+    async fn question(&self, id: QuestionId) -> Answer<Option<Versioned<QuestionRecord>>> {
         let sql = "SELECT version, body FROM questions WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "question", id);
         self.0.readers.read("reading a question", read).await
@@ -230,25 +230,25 @@ impl Store for SqliteStore {
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Answer<Page<Stored<QuestionRecord>>> {
+    ) -> Answer<Page<Versioned<QuestionRecord>>> {
         let filter = filter.clone();
         let read = move |conn: &_| lists::questions(conn, &filter, cursor.as_ref(), limit);
         self.0.readers.read("reading questions", read).await
     }
 
-    async fn plan(&self, breakdown: TaskId) -> Answer<Option<Stored<PlanRecord>>> {
+    async fn plan(&self, breakdown: TaskId) -> Answer<Option<Versioned<PlanRecord>>> {
         let sql = "SELECT version, body FROM plans WHERE task = ?1";
         let read = move |conn: &_| find(conn, sql, [of_task(breakdown)], "plan", breakdown);
         self.0.readers.read("reading a plan", read).await
     }
 
-    async fn run(&self, id: RunId) -> Answer<Option<Stored<Run>>> {
+    async fn run(&self, id: RunId) -> Answer<Option<Versioned<Run>>> {
         let sql = "SELECT version, body FROM runs WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], "run", id);
         self.0.readers.read("reading a run", read).await
     }
 
-    async fn open_runs(&self) -> Answer<Vec<Stored<Run>>> {
+    async fn open_runs(&self) -> Answer<Vec<Versioned<Run>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement =
                 conn.prepare_cached("SELECT version, body FROM runs WHERE is_open = 1 ORDER BY id")?;
@@ -262,13 +262,13 @@ impl Store for SqliteStore {
         self.0.readers.read("reading runs", read).await
     }
 
-    async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Stored<PhaseLoop>>> {
+    async fn phase_loop(&self, session: &SessionId) -> Answer<Option<Versioned<PhaseLoop>>> {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
         self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], "loop", &id)).await
     }
 
-    async fn holds(&self) -> Answer<Vec<Stored<Hold>>> {
+    async fn holds(&self) -> Answer<Vec<Versioned<Hold>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement = conn.prepare_cached("SELECT version, body FROM holds ORDER BY agent")?;
             let mut rows = statement.query([])?;
@@ -281,21 +281,21 @@ impl Store for SqliteStore {
         self.0.readers.read("reading holds", read).await
     }
 
-    async fn spending(&self, account: Account) -> Answer<Option<Stored<Spending>>> {
+    async fn spending(&self, account: SpendingAccount) -> Answer<Option<Versioned<Spending>>> {
         let key = account.key();
         let sql = "SELECT version, body FROM spendings WHERE account = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], "spending", &key);
         self.0.readers.read("reading what was used", read).await
     }
 
-    async fn access_token(&self, name: &PersonName) -> Answer<Option<Stored<AccessToken>>> {
+    async fn access_token(&self, name: &PersonName) -> Answer<Option<Versioned<AccessToken>>> {
         let name = name.to_string();
         let sql = "SELECT version, body FROM access_tokens WHERE name = ?1";
         let read = move |conn: &_| find(conn, sql, [&name], "access_token", &name);
         self.0.readers.read("reading a token", read).await
     }
 
-    async fn access_tokens(&self) -> Answer<Vec<Stored<AccessToken>>> {
+    async fn access_tokens(&self) -> Answer<Vec<Versioned<AccessToken>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement =
                 conn.prepare_cached("SELECT version, body FROM access_tokens ORDER BY name")?;
@@ -313,7 +313,7 @@ impl Store for SqliteStore {
         let key = key.to_string();
         let sql = "SELECT version, body FROM receipts WHERE key = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], "receipt", &key);
-        let found: Option<Stored<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
+        let found: Option<Versioned<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
 

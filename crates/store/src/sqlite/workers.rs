@@ -1,7 +1,7 @@
 //! Who works here, and what only one of them may do at a time.
 
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use rusqlite::Connection;
 
 use super::batch::Batch;
@@ -21,14 +21,14 @@ pub fn leave(batch: &mut Batch<'_>, name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-pub fn all(conn: &Connection) -> Result<Vec<Sighting>, Fault> {
+pub fn all(conn: &Connection) -> Result<Vec<WorkerSighting>, Fault> {
     let mut statement = conn.prepare_cached("SELECT name, seen_ms, body FROM workers ORDER BY name")?;
     let mut rows = statement.query([])?;
     let mut workers = Vec::new();
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
         let worker = body(row.get_ref(2)?, "worker", name)?;
-        workers.push(Sighting { worker, seen_at: Timestamp::from_ms(row.get(1)?) });
+        workers.push(WorkerSighting { worker, seen_at: Timestamp::from_ms(row.get(1)?) });
     }
     Ok(workers)
 }

@@ -7,7 +7,7 @@ use baton_agents::driver::Resume;
 use baton_agents::ended::How;
 use baton_agents::failure::FailureKind;
 use baton_agents::permission::Decision;
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::task::attempt::{AttemptResult, ErrorCause};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::bench::Ran;
 struct Yes;
 
 impl Asker for Yes {
-    fn ask(&self, _: Draft) -> Asking {
+    fn ask(&self, _: QuestionDraft) -> Asking {
         Box::pin(async { Reply::Answer("Allow".to_owned()) })
     }
 }

@@ -8,7 +8,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::is_complete;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::transition::command::Command;
 use baton_engine::Store;
 use baton_engine::acceptor::Acceptor;
@@ -103,7 +103,7 @@ impl<'a> Human<'a> {
             TaskState::Breakdown { released: false } => {
                 desk.apply(task.id(), Command::Release, you()).await.map(drop)
             }
-            TaskState::Provisional(work) if work.mark == Mark::Plan => {
+            TaskState::Provisional(work) if work.mark == ReviewMark::Plan => {
                 desk.approve(task.id(), you()).await.map(drop)
             }
             // The recycler sees to these.

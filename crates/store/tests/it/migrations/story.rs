@@ -2,7 +2,7 @@
 //! that one look tells whether all of it is there.
 
 use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::task::state::StateName;
 use baton_core::transition::command::Command;
 use baton_store::Store;
@@ -26,9 +26,9 @@ const NEW_ATTEMPT: u64 = 0x7000_0000;
 /// waiting for the latter.
 pub async fn fill<S: Store>(store: &S) {
     // With one project that has a limit of its own, all that is claimed is counted by whose it is.
-    write(store, Change::new().put(Record::Project(limited_project()), Guard::New)).await;
+    write(store, Change::new().put(Record::Project(limited_project()), WriteGuard::New)).await;
     let receipt = Record::Receipt(first_receipt());
-    write(store, one_of_each().put(receipt, Guard::New)).await;
+    write(store, one_of_each().put(receipt, WriteGuard::New)).await;
     finish_one(store).await;
     write(store, created(20, &[])).await;
     write(store, created(21, &[20])).await;
