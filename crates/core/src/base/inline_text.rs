@@ -12,27 +12,27 @@ const BYTES_MAX: usize = 24;
 
 /// A short text on the stack. Bytes that do not fit are dropped.
 #[derive(Clone, Copy, Default)]
-pub struct InlineText {
+pub(crate) struct InlineText {
     bytes: [u8; BYTES_MAX],
     len: usize,
 }
 
 impl InlineText {
-    pub fn text(self, text: &str) -> Self {
+    pub(crate) fn text(self, text: &str) -> Self {
         text.bytes().fold(self, Self::byte)
     }
 
     /// Lower-case, zero-padded.
-    pub fn hex(self, number: u64, digits: u32) -> Self {
+    pub(crate) fn hex(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number >> (4 * place) & 0xf))
     }
 
     /// Zero-padded.
-    pub fn decimal(self, number: u64, digits: u32) -> Self {
+    pub(crate) fn decimal(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number / 10_u64.pow(place) % 10))
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.bytes.get(..self.len).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
@@ -53,20 +53,20 @@ impl InlineText {
 }
 
 /// Deserializes a value from its text form.
-pub fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
+pub(crate) fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: Display>,
 {
-    deserializer.deserialize_str(Parsed { what, made: PhantomData })
+    deserializer.deserialize_str(TextVisitor { what, made: PhantomData })
 }
 
-struct Parsed<T> {
+struct TextVisitor<T> {
     what: &'static str,
     made: PhantomData<T>,
 }
 
-impl<T: FromStr<Err: Display>> Visitor<'_> for Parsed<T> {
+impl<T: FromStr<Err: Display>> Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -241,7 +241,7 @@ impl PhaseWork {
         match (self, topic) {
             (Self::Plan(work), QuestionTopic::Gate) => work.is_declined = true,
             (Self::Plan(work), QuestionTopic::Vagueness) if answer.as_str() == SKIP => {
-                work.may_be_vague = true
+                work.may_be_vague = true;
             }
             (Self::Plan(work), QuestionTopic::Vagueness | QuestionTopic::Revision) => work.hear(answer),
             (Self::Execute(work), QuestionTopic::Gate) => work.again(),

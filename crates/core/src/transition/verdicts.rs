@@ -27,7 +27,7 @@ impl TransitionBuilder<'_> {
                 return Err(CommandRefusal::TooLarge { task });
             }
             ReviewMark::BurnedOut | ReviewMark::NotConverging | ReviewMark::NoChanges { .. } => {
-                self.require_human()?
+                self.require_human()?;
             }
             // A policy does not answer what the agent still asked.
             ReviewMark::Ready if work.question.is_some() => self.require_human()?,

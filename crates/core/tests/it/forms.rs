@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::samples::{SAYS, attempt, commands, context, drive, ended, evidence, in_state, text};
 
 /// The first example of each kind of event and effect that transitions produce.
-pub fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+pub(crate) fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
     let (mut events, mut effects) = (BTreeMap::new(), BTreeMap::new());
     for state in StateName::ALL {
         for task in in_state(state) {
@@ -48,7 +48,7 @@ pub fn examples() -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
 }
 
 /// The events no transition of a task produces.
-pub fn other_events() -> Vec<EventBody> {
+pub(crate) fn other_events() -> Vec<EventBody> {
     let session: SessionId = "session".parse().unwrap();
     let (task, part) = (TaskId::from_bits(0xA), TaskId::from_bits(0xB));
     let (run, project) = (RunId::from_bits(0xC), ProjectId::from_bits(0xD));

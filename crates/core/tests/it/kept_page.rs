@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// Compares what the code says with the page at this path below `docs`; where `BATON_BLESS` is set, writes it there first.
-pub fn holds(path: &str, page: &str) {
+pub(crate) fn holds(path: &str, page: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(path);
     if std::env::var_os("BATON_BLESS").is_some() {
         std::fs::write(&file, page).unwrap();

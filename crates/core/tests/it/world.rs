@@ -22,7 +22,7 @@ use baton_core::transition::refusal::CommandRefusal;
 use crate::samples::text;
 
 #[derive(Default)]
-pub struct World {
+pub(crate) struct World {
     pub tasks: BTreeMap<TaskId, Versioned<Task>>,
     pub questions: BTreeMap<QuestionId, QuestionRecord>,
     pub attempts: BTreeMap<AttemptId, AttemptRecord>,
@@ -44,7 +44,7 @@ impl World {
         self.ids
     }
 
-    pub fn context(&mut self, actor: Actor) -> CommandContext {
+    pub(crate) fn context(&mut self, actor: Actor) -> CommandContext {
         let fresh = FreshIds {
             question: QuestionId::from_bits(self.fresh()),
             breakdown: TaskId::from_bits(self.fresh()),
@@ -53,12 +53,12 @@ impl World {
     }
 
     /// The task at a random place, if there is any.
-    pub fn nth(&self, place: u32) -> Option<TaskId> {
+    pub(crate) fn nth(&self, place: u32) -> Option<TaskId> {
         let count = u32::try_from(self.tasks.len()).unwrap();
         (count > 0).then(|| *self.tasks.keys().nth((place % count) as usize).unwrap())
     }
 
-    pub fn create(&mut self, task_type: TaskType, depends_on: &BTreeSet<TaskId>) -> TaskId {
+    pub(crate) fn create(&mut self, task_type: TaskType, depends_on: &BTreeSet<TaskId>) -> TaskId {
         let id = TaskId::from_bits(self.fresh());
         let now = Timestamp::from_ms(i64::from(self.ids));
         let spec = TaskSpec::new(id, "session".parse().unwrap(), task_type, text("work"), now);
@@ -71,7 +71,7 @@ impl World {
     }
 
     /// I3: posts a message; returns the task it created.
-    pub fn chat(&mut self, session: &SessionId) -> TaskId {
+    pub(crate) fn chat(&mut self, session: &SessionId) -> TaskId {
         let task_id = TaskId::from_bits(self.fresh());
         let now = Timestamp::from_ms(i64::from(self.ids));
         let known = self.sessions.get(session).cloned();
@@ -85,11 +85,16 @@ impl World {
         task_id
     }
 
-    pub fn open_blockers(&self, task: TaskId) -> u32 {
+    pub(crate) fn open_blockers(&self, task: TaskId) -> u32 {
         u32::try_from(self.graph.open_blockers(task).unwrap()).unwrap()
     }
 
-    pub fn command(&mut self, task: TaskId, command: Command, actor: Actor) -> Result<(), CommandRefusal> {
+    pub(crate) fn command(
+        &mut self,
+        task: TaskId,
+        command: Command,
+        actor: Actor,
+    ) -> Result<(), CommandRefusal> {
         let context = self.context(actor);
         let stored = self.tasks[&task].clone();
         let transition = stored.value.apply(command, &context)?;
@@ -100,7 +105,7 @@ impl World {
         Ok(())
     }
 
-    pub fn claim(&mut self, task: TaskId, actor: Actor) -> Result<AttemptId, CommandRefusal> {
+    pub(crate) fn claim(&mut self, task: TaskId, actor: Actor) -> Result<AttemptId, CommandRefusal> {
         let attempt = AttemptId::from_bits(u64::from(self.fresh()));
         let open_blockers = self.open_blockers(task);
         let agent = "scripted".parse().unwrap();
@@ -109,7 +114,7 @@ impl World {
     }
 
     /// Approves a plan in which item n waits on the earlier items that `edges` picks out, bit by bit.
-    pub fn approve(&mut self, breakdown: TaskId, items: u32, edges: u32) -> bool {
+    pub(crate) fn approve(&mut self, breakdown: TaskId, items: u32, edges: u32) -> bool {
         let items: Vec<serde_json::Value> = (1..=items)
             .map(|number| {
                 let depends_on: Vec<u32> =
@@ -150,7 +155,7 @@ impl World {
     }
 
     /// What the store does: all of it, guarded by versions.
-    pub fn commit(&mut self, change: Change) {
+    pub(crate) fn commit(&mut self, change: Change) {
         // Rows of one change may refer to each other, so all are inserted before any is checked.
         for put in change.puts.iter().filter(|put| put.guard == WriteGuard::New) {
             if let Record::Task(task) = &put.record {
@@ -223,7 +228,7 @@ impl World {
     }
 
     /// The definition of "this dependency is met", computed from the tasks alone.
-    pub fn is_satisfied(&self, task: TaskId) -> bool {
+    pub(crate) fn is_satisfied(&self, task: TaskId) -> bool {
         match self.tasks[&task].value.standing() {
             Standing::Done => true,
             Standing::Replaced { by } => by.into_iter().all(|by| self.is_satisfied(by)),
@@ -232,7 +237,7 @@ impl World {
     }
 
     /// I13: the work of `task` is done, by itself or by all that stood in for it.
-    pub fn work_is_done(&self, task: TaskId) -> bool {
+    pub(crate) fn work_is_done(&self, task: TaskId) -> bool {
         match self.replacements.get(&task) {
             Some(by) => by.iter().all(|by| self.work_is_done(*by)),
             None => matches!(self.tasks[&task].value.standing(), Standing::Done),
@@ -240,7 +245,7 @@ impl World {
     }
 
     /// I5, as far as values go: everything survives serialization unchanged.
-    pub fn crash_and_restart(&mut self) {
+    pub(crate) fn crash_and_restart(&mut self) {
         fn through_text<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
             serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
         }
