@@ -151,13 +151,13 @@ impl Office {
     }
 
     pub fn question(text: &str) -> Result<QuestionId, Fault> {
-        text.parse().map_err(|error: baton_core::base::id::BadId| {
+        text.parse().map_err(|error: baton_core::base::id::InvalidId| {
             Fault::usage(error.to_string(), "see the open questions: baton questions")
         })
     }
 
     pub fn session(text: &str) -> Result<SessionId, Fault> {
-        text.parse().map_err(|error: baton_core::base::id::BadId| {
+        text.parse().map_err(|error: baton_core::base::id::InvalidId| {
             Fault::usage(error.to_string(), "use letters, digits, - and _")
         })
     }

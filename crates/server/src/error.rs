@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_core::base::redact::redact;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::base::error::NotFound;
 use baton_engine::base::error::{EngineError, ErrorKind};
 use baton_engine::store_error::{RecordKind, StoreError};
@@ -127,7 +127,7 @@ macro_rules! from_failure {
         })*
     };
 }
-from_failure!(StoreError, NotFound, Refusal, TaskError);
+from_failure!(StoreError, NotFound, CommandRefusal, TaskError);
 
 impl From<ErrorKind> for Code {
     fn from(kind: ErrorKind) -> Self {

@@ -9,19 +9,19 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use tokio::sync::watch;
 
 use crate::error::StoreError;
@@ -62,7 +62,7 @@ pub trait Backend: Clone + Send + Sync + 'static {
     /// Records a heartbeat of a worker and its description.
     fn beat(&self, worker: &Worker) -> impl Future<Output = Result<()>> + Send;
     /// Every worker that has sent a heartbeat and was not forgotten, by name.
-    fn workers(&self) -> impl Future<Output = Result<Vec<Sighting>>> + Send;
+    fn workers(&self) -> impl Future<Output = Result<Vec<WorkerSighting>>> + Send;
     /// Removes a worker that has shut down or will not come back.
     fn forget_worker(&self, name: &str) -> impl Future<Output = Result<()>> + Send;
     /// Acquires or extends a named lock; false while another holder has it. The lock expires `lock_ms` after the
@@ -70,13 +70,13 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn lock(&self, name: &str, holder: &str, lock_ms: i64) -> impl Future<Output = Result<bool>> + Send;
     fn unlock(&self, name: &str, holder: &str) -> impl Future<Output = Result<()>> + Send;
 
-    fn project(&self, id: ProjectId) -> impl Future<Output = Result<Option<Stored<Project>>>> + Send;
+    fn project(&self, id: ProjectId) -> impl Future<Output = Result<Option<Versioned<Project>>>> + Send;
     fn projects(
         &self,
         cursor: Option<Cursor>,
         limit: u32,
     ) -> impl Future<Output = Result<Page<Project>>> + Send;
-    fn session(&self, id: &SessionId) -> impl Future<Output = Result<Option<Stored<Session>>>> + Send;
+    fn session(&self, id: &SessionId) -> impl Future<Output = Result<Option<Versioned<Session>>>> + Send;
     /// Messages numbered above `after`, in order.
     fn messages(
         &self,
@@ -93,23 +93,23 @@ pub trait Backend: Clone + Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    fn task(&self, id: TaskId) -> impl Future<Output = Result<Option<Stored<Task>>>> + Send;
+    fn task(&self, id: TaskId) -> impl Future<Output = Result<Option<Versioned<Task>>>> + Send;
     /// Oldest first.
     fn tasks(
         &self,
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> impl Future<Output = Result<Page<Stored<Task>>>> + Send;
+    ) -> impl Future<Output = Result<Page<Versioned<Task>>>> + Send;
     /// Tasks that could be claimed now, in claim order.
-    fn ready(&self, limit: u32) -> impl Future<Output = Result<Vec<Stored<Task>>>> + Send;
+    fn ready(&self, limit: u32) -> impl Future<Output = Result<Vec<Versioned<Task>>>> + Send;
     fn ready_count(&self) -> impl Future<Output = Result<u64>> + Send;
     /// Those of `ids` that exist, in id order.
-    fn tasks_by_ids(&self, ids: &[TaskId]) -> impl Future<Output = Result<Vec<Stored<Task>>>> + Send;
+    fn tasks_by_ids(&self, ids: &[TaskId]) -> impl Future<Output = Result<Vec<Versioned<Task>>>> + Send;
     /// How many tasks match, counted up to `max`.
     fn count_tasks(&self, filter: &TaskFilter, max: u32) -> impl Future<Output = Result<u64>> + Send;
     /// How many tasks each queue holds; empty queues are left out. Scans a whole index: for metrics, not for pages.
-    fn queue_depths(&self) -> impl Future<Output = Result<BTreeMap<Queue, u64>>> + Send;
+    fn queue_depths(&self) -> impl Future<Output = Result<BTreeMap<QueueName, u64>>> + Send;
     /// Up to `limit` tasks whose id begins with `prefix`; two are enough to know it is ambiguous.
     fn tasks_by_prefix(&self, prefix: &str, limit: u32) -> impl Future<Output = Result<Vec<TaskId>>> + Send;
     /// What `task` depends on, met or not, in id order.
@@ -156,49 +156,54 @@ pub trait Backend: Clone + Send + Sync + 'static {
         &self,
         attempts: &[AttemptId],
     ) -> impl Future<Output = Result<BTreeMap<AttemptId, String>>> + Send;
-    fn question(&self, id: QuestionId)
-    -> impl Future<Output = Result<Option<Stored<QuestionRecord>>>> + Send;
+    fn question(
+        &self,
+        id: QuestionId,
+    ) -> impl Future<Output = Result<Option<Versioned<QuestionRecord>>>> + Send;
     /// Oldest first.
     fn questions(
         &self,
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> impl Future<Output = Result<Page<Stored<QuestionRecord>>>> + Send;
+    ) -> impl Future<Output = Result<Page<Versioned<QuestionRecord>>>> + Send;
     /// Those of `ids` that exist, in id order.
     fn questions_by_ids(
         &self,
         ids: &[QuestionId],
-    ) -> impl Future<Output = Result<Vec<Stored<QuestionRecord>>>> + Send;
+    ) -> impl Future<Output = Result<Vec<Versioned<QuestionRecord>>>> + Send;
     /// The questions of each of `tasks`, filtered by `is_pending` if given, ordered by task and then oldest first.
     fn questions_of_many(
         &self,
         tasks: &[TaskId],
         is_pending: Option<bool>,
-    ) -> impl Future<Output = Result<Vec<Stored<QuestionRecord>>>> + Send;
+    ) -> impl Future<Output = Result<Vec<Versioned<QuestionRecord>>>> + Send;
     /// How many questions match, counted up to `max`.
     fn count_questions(&self, filter: &QuestionFilter, max: u32) -> impl Future<Output = Result<u64>> + Send;
-    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Result<Option<Stored<PlanRecord>>>> + Send;
-    fn run(&self, id: RunId) -> impl Future<Output = Result<Option<Stored<Run>>>> + Send;
+    fn plan(&self, breakdown: TaskId) -> impl Future<Output = Result<Option<Versioned<PlanRecord>>>> + Send;
+    fn run(&self, id: RunId) -> impl Future<Output = Result<Option<Versioned<Run>>>> + Send;
     /// Runs that have not exited.
-    fn open_runs(&self) -> impl Future<Output = Result<Vec<Stored<Run>>>> + Send;
+    fn open_runs(&self) -> impl Future<Output = Result<Vec<Versioned<Run>>>> + Send;
     fn phase_loop(
         &self,
         session: &SessionId,
-    ) -> impl Future<Output = Result<Option<Stored<PhaseLoop>>>> + Send;
+    ) -> impl Future<Output = Result<Option<Versioned<PhaseLoop>>>> + Send;
 
     /// The latest hold of every agent that ever had one, released or not, by agent name.
-    fn holds(&self) -> impl Future<Output = Result<Vec<Stored<Hold>>>> + Send;
+    fn holds(&self) -> impl Future<Output = Result<Vec<Versioned<Hold>>>> + Send;
     /// What an account has used so far; `None` before its first use.
-    fn spending(&self, account: Account) -> impl Future<Output = Result<Option<Stored<Spending>>>> + Send;
+    fn spending(
+        &self,
+        account: SpendingAccount,
+    ) -> impl Future<Output = Result<Option<Versioned<Spending>>>> + Send;
 
     /// The latest token of this name, valid or not.
     fn access_token(
         &self,
         name: &PersonName,
-    ) -> impl Future<Output = Result<Option<Stored<AccessToken>>>> + Send;
+    ) -> impl Future<Output = Result<Option<Versioned<AccessToken>>>> + Send;
     /// The latest token of every name, by name.
-    fn access_tokens(&self) -> impl Future<Output = Result<Vec<Stored<AccessToken>>>> + Send;
+    fn access_tokens(&self) -> impl Future<Output = Result<Vec<Versioned<AccessToken>>>> + Send;
 
     /// The result of the request that carried this idempotency key, if there was one.
     fn receipt(&self, key: &ReceiptKey) -> impl Future<Output = Result<Option<Receipt>>> + Send;

@@ -13,7 +13,7 @@ use baton_core::base::text::{Label, NonBlank};
 use baton_core::graph::Standing;
 use baton_core::records::change::Record;
 use baton_core::task::Task;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 use serde::Serialize;
 
 /// The columns of a task.
@@ -82,7 +82,7 @@ impl<'t> TaskColumns<'t> {
             updated_ms: task.updated_at().ms(),
             is_done,
             is_finished,
-            is_provisional: queue == Queue::Provisional,
+            is_provisional: queue == QueueName::Provisional,
             needs: &spec.needs,
             replaced_by,
         }
@@ -110,13 +110,13 @@ pub(crate) fn record_key(record: &Record) -> (RecordKind, String) {
     }
 }
 
-/// The inverse of [`Status::as_str`].
-pub(crate) fn parse_status(text: &str) -> Option<Status> {
+/// The inverse of [`TaskStatus::as_str`].
+pub(crate) fn parse_status(text: &str) -> Option<TaskStatus> {
     serde_json::from_value(text.into()).ok()
 }
 
-/// The inverse of [`Queue::as_str`].
-pub(crate) fn parse_queue(text: &str) -> Option<Queue> {
+/// The inverse of [`QueueName::as_str`].
+pub(crate) fn parse_queue(text: &str) -> Option<QueueName> {
     serde_json::from_value(text.into()).ok()
 }
 

@@ -13,19 +13,19 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Guard, Stored};
+use baton_core::records::change::{Change, Versioned, WriteGuard};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::field::Empty;
@@ -112,7 +112,7 @@ fn again<T: Clone>(argument: &T) -> T {
 /// The conflict to report for a commit of unknown fate, if the change replaces a row: had it been written, the row's
 /// version would have changed.
 fn version_conflict(change: &Change) -> Option<Conflict> {
-    let put = change.puts.iter().find(|put| matches!(put.guard, Guard::Version(_)))?;
+    let put = change.puts.iter().find(|put| matches!(put.guard, WriteGuard::Version(_)))?;
     let (kind, key) = record_key(&put.record);
     Some(Conflict::Moved { kind, key, expected: put.guard, found: None })
 }
@@ -233,22 +233,22 @@ forward! {
     fn leases() -> Vec<Lease>;
     fn expired_leases(limit: u32) -> Vec<Lease>;
     fn beat(worker: &Worker) -> ();
-    fn workers() -> Vec<Sighting>;
+    fn workers() -> Vec<WorkerSighting>;
     fn forget_worker(name: &str) -> ();
     fn lock(name: &str, holder: &str, lock_ms: i64) -> bool;
     fn unlock(name: &str, holder: &str) -> ();
-    fn project(id: ProjectId) -> Option<Stored<Project>>;
+    fn project(id: ProjectId) -> Option<Versioned<Project>>;
     fn projects(cursor: Option<Cursor>, limit: u32) -> Page<Project>;
-    fn session(id: &SessionId) -> Option<Stored<Session>>;
+    fn session(id: &SessionId) -> Option<Versioned<Session>>;
     fn messages(session: &SessionId, after: u32, limit: u32) -> Vec<Message>;
     fn last_messages(session: &SessionId, before: Option<u32>, limit: u32) -> Vec<Message>;
-    fn task(id: TaskId) -> Option<Stored<Task>>;
-    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<Task>>;
-    fn ready(limit: u32) -> Vec<Stored<Task>>;
+    fn task(id: TaskId) -> Option<Versioned<Task>>;
+    fn tasks(filter: &TaskFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<Task>>;
+    fn ready(limit: u32) -> Vec<Versioned<Task>>;
     fn ready_count() -> u64;
-    fn tasks_by_ids(ids: &[TaskId]) -> Vec<Stored<Task>>;
+    fn tasks_by_ids(ids: &[TaskId]) -> Vec<Versioned<Task>>;
     fn count_tasks(filter: &TaskFilter, max: u32) -> u64;
-    fn queue_depths() -> BTreeMap<Queue, u64>;
+    fn queue_depths() -> BTreeMap<QueueName, u64>;
     fn tasks_by_prefix(prefix: &str, limit: u32) -> Vec<TaskId>;
     fn dependencies(task: TaskId) -> Vec<TaskDependency>;
     fn dependents(task: TaskId, after: Option<TaskId>, limit: u32) -> Vec<TaskDependency>;
@@ -261,19 +261,19 @@ forward! {
     fn last_attempts(tasks: &[TaskId]) -> Vec<AttemptRecord>;
     fn attempt(id: AttemptId) -> Option<AttemptRecord>;
     fn workers_of(attempts: &[AttemptId]) -> BTreeMap<AttemptId, String>;
-    fn question(id: QuestionId) -> Option<Stored<QuestionRecord>>;
-    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Stored<QuestionRecord>>;
-    fn questions_by_ids(ids: &[QuestionId]) -> Vec<Stored<QuestionRecord>>;
-    fn questions_of_many(tasks: &[TaskId], is_pending: Option<bool>) -> Vec<Stored<QuestionRecord>>;
+    fn question(id: QuestionId) -> Option<Versioned<QuestionRecord>>;
+    fn questions(filter: &QuestionFilter, cursor: Option<Cursor>, limit: u32) -> Page<Versioned<QuestionRecord>>;
+    fn questions_by_ids(ids: &[QuestionId]) -> Vec<Versioned<QuestionRecord>>;
+    fn questions_of_many(tasks: &[TaskId], is_pending: Option<bool>) -> Vec<Versioned<QuestionRecord>>;
     fn count_questions(filter: &QuestionFilter, max: u32) -> u64;
-    fn plan(breakdown: TaskId) -> Option<Stored<PlanRecord>>;
-    fn run(id: RunId) -> Option<Stored<Run>>;
-    fn open_runs() -> Vec<Stored<Run>>;
-    fn phase_loop(session: &SessionId) -> Option<Stored<PhaseLoop>>;
-    fn holds() -> Vec<Stored<Hold>>;
-    fn spending(account: Account) -> Option<Stored<Spending>>;
-    fn access_token(name: &PersonName) -> Option<Stored<AccessToken>>;
-    fn access_tokens() -> Vec<Stored<AccessToken>>;
+    fn plan(breakdown: TaskId) -> Option<Versioned<PlanRecord>>;
+    fn run(id: RunId) -> Option<Versioned<Run>>;
+    fn open_runs() -> Vec<Versioned<Run>>;
+    fn phase_loop(session: &SessionId) -> Option<Versioned<PhaseLoop>>;
+    fn holds() -> Vec<Versioned<Hold>>;
+    fn spending(account: SpendingAccount) -> Option<Versioned<Spending>>;
+    fn access_token(name: &PersonName) -> Option<Versioned<AccessToken>>;
+    fn access_tokens() -> Vec<Versioned<AccessToken>>;
     fn receipt(key: &ReceiptKey) -> Option<Receipt>;
     fn events_after(seq: u64, limit: u32) -> Vec<StoredEvent>;
     fn task_events(task: TaskId, after: u64, limit: u32) -> Vec<StoredEvent>;

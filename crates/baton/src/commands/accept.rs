@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use baton_core::base::id::TaskId;
-use baton_core::base::words::counted;
-use baton_core::task::state::Queue;
+use baton_core::base::words::pluralize;
+use baton_core::task::state::QueueName;
 use baton_engine::reports::forecast::Foreseen;
 use baton_engine::reports::view::TaskSummary;
 use baton_server::client::ClientError;
@@ -92,7 +92,7 @@ impl Accepted {
 
 async fn chosen(api: &Api, accept: &Accept) -> Result<Vec<TaskSummary>, Fault> {
     if accept.all {
-        let query = [("queue", Queue::Provisional.as_str())];
+        let query = [("queue", QueueName::Provisional.as_str())];
         let list = List { path: "/api/tasks", name: "tasks", query: &query };
         let (tasks, _): (Vec<TaskSummary>, _) = api.list(&list, TASKS_MAX, None).await?;
         return Ok(tasks.into_iter().filter(|task| !task.is_breakdown).collect());
@@ -161,7 +161,7 @@ impl Outcome {
             let _ = writeln!(
                 text,
                 "\n{} burned out (turns used up, too little to show):",
-                counted(self.burned.len() as u64, "task")
+                pluralize(self.burned.len() as u64, "task")
             );
             for task in &self.burned {
                 let project = task.project_id.map_or_else(|| "none".to_owned(), |id| id.to_string());

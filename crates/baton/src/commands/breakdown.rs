@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use baton_core::base::id::TaskId;
-use baton_core::recycle::plan::{Plan, PlanFaults};
+use baton_core::recycle::plan::{Plan, PlanErrors};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ async fn load(api: &Api, id: TaskId) -> Result<Breakdown, Fault> {
 
 async fn list(api: &Api) -> Result<String, Fault> {
     let mut breakdowns: Vec<TaskSummary> = Vec::new();
-    for queue in [Queue::Breakdown, Queue::Provisional] {
+    for queue in [QueueName::Breakdown, QueueName::Provisional] {
         let query = [("queue", queue.as_str())];
         let list = List { path: "/api/breakdowns", name: "breakdowns", query: &query };
         breakdowns.extend(api.list(&list, BREAKDOWNS_MAX, None).await?.0);
@@ -105,7 +105,7 @@ async fn list(api: &Api) -> Result<String, Fault> {
     let rows: Vec<[String; 3]> = breakdowns
         .iter()
         .map(|task| {
-            let waits_for = if task.queue == Queue::Provisional { "your approval" } else { "a plan" };
+            let waits_for = if task.queue == QueueName::Provisional { "your approval" } else { "a plan" };
             [task.task_id.to_string(), waits_for.to_owned(), task.title.to_string()]
         })
         .collect();
@@ -153,7 +153,7 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
     })?;
     // Looked at here first, so that its faults are told as faults of that file.
     Plan::check(draft.clone())
-        .map_err(|faults| Fault::usage(format!("{place} cannot be used:\n{}", PlanFaults(faults)), &again))?;
+        .map_err(|faults| Fault::usage(format!("{place} cannot be used:\n{}", PlanErrors(faults)), &again))?;
     let taken: Breakdown = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
     // It is in the store now. That it was never kept here is as good.
     let _ = std::fs::remove_file(kept);

@@ -22,7 +22,7 @@ pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
             Ok(told(&holds))
         }
         HoldCommand::Release { agent } => {
-            let agent: AgentName = agent.parse().map_err(|error: baton_core::base::text::BadName| {
+            let agent: AgentName = agent.parse().map_err(|error: baton_core::base::text::InvalidName| {
                 Fault::usage(error.to_string(), "see what is held: baton hold list")
             })?;
             let released: Hold = api.post(&format!("/api/holds/{agent}/release"), &json!({})).await?;

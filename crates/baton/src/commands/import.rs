@@ -63,14 +63,14 @@ pub fn project_id(text: &str) -> Result<ProjectId, Fault> {
     } else {
         format!("{}{text}", ProjectId::PREFIX)
     };
-    whole.parse().map_err(|error: baton_core::base::id::BadId| {
+    whole.parse().map_err(|error: baton_core::base::id::InvalidId| {
         Fault::usage(error.to_string(), "see what there is: baton project list")
     })
 }
 
 fn default_session(project: Option<&Project>, name: &str) -> Result<SessionId, Fault> {
     match project {
-        Some(project) => Ok(SessionId::of_project(project.id)),
+        Some(project) => Ok(SessionId::for_project(project.id)),
         None => Office::session(&format!("import-{name}")),
     }
 }

@@ -82,7 +82,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
 /// Without agents the loop would wait for ever, and say nothing.
 fn check_agents(office: &Office) -> Result<(), Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
-    match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
+    match Role::loop_phases().into_iter().find(|role| settings.agent_for(role).is_none()) {
         Some(role) => Err(EngineError::from(AttemptError::NoAgent { role }).into()),
         None => Ok(()),
     }
@@ -97,7 +97,7 @@ async fn own_engine(
         Ok(alone) => {
             let mut engine = office
                 .engine_with(|settings| {
-                    settings.only_roles = Role::of_loop().to_vec();
+                    settings.only_roles = Role::loop_phases().to_vec();
                     if unattended != Unattended::Human {
                         settings.asking.unattended = unattended;
                     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use baton_core::base::words::counted;
+use baton_core::base::words::pluralize;
 use baton_engine::reports::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -202,11 +202,11 @@ fn effort_line(effort: &Effort) -> String {
     let cents = effort.cost_micro_usd % 1_000_000 / 10_000;
     format!(
         "{}, {} (+{} −{}), {}, {time} of work, ${dollars}.{cents:02}",
-        counted(effort.attempts, "attempt"),
-        counted(effort.commits, "commit"),
+        pluralize(effort.attempts, "attempt"),
+        pluralize(effort.commits, "commit"),
         effort.insertions,
         effort.deletions,
-        counted(effort.turns, "turn")
+        pluralize(effort.turns, "turn")
     )
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 
-use baton_core::ask::question::{Draft, Question, QuestionKind};
+use baton_core::ask::question::{Question, QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::ask::queued_answer::QueuedAnswer;
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
-use baton_core::base::words::{counted, shell_word};
+use baton_core::base::words::{pluralize, shell_word};
 use baton_core::records::event::EventBody;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::asking::{AgentGateway, Asked, BadSecret, Secret};
 use baton_engine::base::error::EngineError;
 use baton_engine::settings::Settings;
@@ -130,7 +130,7 @@ pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
 #[derive(Deserialize)]
 pub struct Given {
     task_id: Option<TaskId>,
-    queue: Option<Queue>,
+    queue: Option<QueueName>,
 }
 
 pub async fn give(api: &Api, question: QuestionId, answer: &NonBlank) -> Result<Given, Fault> {
@@ -149,8 +149,8 @@ async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
         };
     };
     let goes_on = match (queue, api.is_served()) {
-        (Queue::Incoming, true) => "goes on with it".to_owned(),
-        (Queue::Incoming, false) => "goes on with it once agents work: baton up".to_owned(),
+        (QueueName::Incoming, true) => "goes on with it".to_owned(),
+        (QueueName::Incoming, false) => "goes on with it once agents work: baton up".to_owned(),
         (queue, _) => format!("is now in {}", queue.as_str()),
     };
     api.tell(task, &format!("{question} is answered; {task} {goes_on}.\n")).await
@@ -175,7 +175,7 @@ async fn many(api: &Api) -> Result<String, Fault> {
     if api.is_json {
         return output::json(&json!({ "answered": count }));
     }
-    Ok(format!("Answered {}.\n", counted(u64::from(count), "question")))
+    Ok(format!("Answered {}.\n", pluralize(u64::from(count), "question")))
 }
 
 /// Lays an answer down for a question still to come.
@@ -231,7 +231,7 @@ async fn ask_alone(
 ) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let gateway = AgentGateway::new(office.tasks.clone(), settings.asking.expires_after());
-    let mut draft = Draft::new(QuestionKind::Clarification, text);
+    let mut draft = QuestionDraft::new(QuestionKind::Clarification, text);
     draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     match gateway.ask(secret, draft).await {
         Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_core::base::id::{BadId, SessionId};
-use baton_core::base::words::counted;
+use baton_core::base::id::{InvalidId, SessionId};
+use baton_core::base::words::pluralize;
 use baton_core::recipe::Recipe;
 use baton_core::records::session::Message;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
@@ -76,7 +76,8 @@ pub async fn run(api: &Api, command: RecipeCommand) -> Result<String, Fault> {
 }
 
 fn read_session(text: &str) -> Result<SessionId, Fault> {
-    text.parse().map_err(|error: BadId| Fault::usage(error.to_string(), "choose another name with --session"))
+    text.parse()
+        .map_err(|error: InvalidId| Fault::usage(error.to_string(), "choose another name with --session"))
 }
 
 fn has_exited(run: &Value) -> bool {
@@ -181,15 +182,15 @@ impl Shelf {
             text
         };
         if faults.is_empty() {
-            let good = format!("{} without faults.\n", counted(checked.len() as u64, "recipe"));
+            let good = format!("{} without faults.\n", pluralize(checked.len() as u64, "recipe"));
             return Ok(if self.is_json { printed } else { good });
         }
         output::line(printed.trim_end());
         Err(Fault {
             message: format!(
                 "{} in {}",
-                counted(faults.len() as u64, "fault"),
-                counted(files_of(&checked) as u64, "file")
+                pluralize(faults.len() as u64, "fault"),
+                pluralize(files_of(&checked) as u64, "file")
             ),
             hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
             code: FAILED,

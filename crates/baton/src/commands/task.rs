@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use baton_core::base::id::{AttemptId, BadId, SessionId, TaskId};
-use baton_core::base::text::{BadName, RecipeId, nearest};
-use baton_core::base::words::counted;
-use baton_core::task::state::Queue;
+use baton_core::base::id::{AttemptId, InvalidId, SessionId, TaskId};
+use baton_core::base::text::{InvalidName, RecipeId, nearest};
+use baton_core::base::words::pluralize;
+use baton_core::task::state::QueueName;
 use baton_engine::reports::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             let project = project.map(|id| project_id(&id)).transpose()?;
             let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
             let session =
-                session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: BadId| {
+                session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: InvalidId| {
                     Fault::usage(error.to_string(), "choose another name with --session")
                 })?;
             let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
@@ -102,7 +102,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
 
 pub fn recipe_id(text: &str) -> Result<RecipeId, Fault> {
     text.parse()
-        .map_err(|error: BadName| Fault::usage(error.to_string(), "see what there is: baton recipe list"))
+        .map_err(|error: InvalidName| Fault::usage(error.to_string(), "see what there is: baton recipe list"))
 }
 
 /// What a person decides about a task; returns its id.
@@ -170,7 +170,7 @@ async fn log(api: &Api, id: TaskId) -> Result<String, Fault> {
 
 /// Beside a server too: what it brings back is written here, with this person's rights.
 async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault> {
-    let attempt: AttemptId = attempt.parse().map_err(|error: BadId| {
+    let attempt: AttemptId = attempt.parse().map_err(|error: InvalidId| {
         Fault::usage(error.to_string(), "see the attempts: baton task show TASK --json")
     })?;
     let office = api.office().await?;
@@ -178,7 +178,7 @@ async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault>
     let restored = engine.shop.restore(attempt, into).await?;
     Ok(format!(
         "{} of {attempt} in {}\n",
-        counted(u64::from(restored.files), "file"),
+        pluralize(u64::from(restored.files), "file"),
         restored.folder.display()
     ))
 }
@@ -198,22 +198,22 @@ async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) 
     Ok(text)
 }
 
-const QUEUES: [Queue; 10] = [
-    Queue::Incoming,
-    Queue::Breakdown,
-    Queue::Claimed,
-    Queue::NeedsContinuation,
-    Queue::Escalated,
-    Queue::Provisional,
-    Queue::Recycled,
-    Queue::Done,
-    Queue::Failed,
-    Queue::Rejected,
+const QUEUES: [QueueName; 10] = [
+    QueueName::Incoming,
+    QueueName::Breakdown,
+    QueueName::Claimed,
+    QueueName::NeedsContinuation,
+    QueueName::Escalated,
+    QueueName::Provisional,
+    QueueName::Recycled,
+    QueueName::Done,
+    QueueName::Failed,
+    QueueName::Rejected,
 ];
 
-fn read_queue(text: &str) -> Result<Queue, Fault> {
+fn read_queue(text: &str) -> Result<QueueName, Fault> {
     QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
-        let names = QUEUES.map(Queue::as_str);
+        let names = QUEUES.map(QueueName::as_str);
         let hint = match nearest(text, names) {
             Some(name) => format!("did you mean {name}?"),
             None => format!("the queues are {}", names.join(", ")),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use baton_core::base::words::counted;
-use baton_core::task::Note;
+use baton_core::base::words::pluralize;
+use baton_core::task::TaskNote;
 use baton_core::task::attempt::AttemptResult;
 use baton_core::task::guard::RequeueReason;
 use baton_core::task::state::{ReplacedBy, TaskState};
@@ -56,7 +56,7 @@ pub fn shown(view: &TaskView) -> String {
         let _ = writeln!(
             text,
             "Verified: {}, {} of {} turns",
-            counted(u64::from(verified.commits), "commit"),
+            pluralize(u64::from(verified.commits), "commit"),
             verified.turns,
             verified.turns_max
         );
@@ -74,16 +74,16 @@ pub fn shown(view: &TaskView) -> String {
 }
 
 /// Why the last attempt was not the last one.
-fn sent_back(note: &Note) -> String {
+fn sent_back(note: &TaskNote) -> String {
     match note {
-        Note::Rejected { reason, .. } => format!("\nRejected:\n{}\n", reason.as_str().trim_end()),
-        Note::Conflict { detail, .. } => {
+        TaskNote::Rejected { reason, .. } => format!("\nRejected:\n{}\n", reason.as_str().trim_end()),
+        TaskNote::Conflict { detail, .. } => {
             format!("\nIt could not be merged:\n{}\n", detail.as_str().trim_end())
         }
-        Note::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
+        TaskNote::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
             format!("\nSent back: {reason}:\n{}\n", output_tail.trim_end())
         }
-        Note::Requeued { reason, .. } => format!("\nSent back: {reason}.\n"),
+        TaskNote::Requeued { reason, .. } => format!("\nSent back: {reason}.\n"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::schedule::worker::{Duty, Health};
+use baton_core::schedule::worker::{WorkerDuty, WorkerHealth};
 use baton_engine::cluster::node::Node;
 use baton_engine::reports::workers::WorkerView;
 use baton_server::guard::Guard;
@@ -64,7 +64,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
             settings.only_roles = options.roles;
         })
         .await?;
-    engine.shop.node = Node { duty: Duty::Worker, labels, grace };
+    engine.shop.node = Node { duty: WorkerDuty::Worker, labels, grace };
     // Its agents reach their tools here; nobody else can.
     let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| Fault {
         message: format!("the agents' tools cannot be offered on this machine: {error}"),
@@ -135,9 +135,9 @@ pub async fn list(api: &Api) -> Result<String, Fault> {
 
 fn row(worker: &WorkerView) -> [String; 6] {
     let state = match worker.state {
-        Health::Live => "live",
-        Health::Draining => "draining",
-        Health::Lost => "lost",
+        WorkerHealth::Live => "live",
+        WorkerHealth::Draining => "draining",
+        WorkerHealth::Lost => "lost",
     };
     let agents = worker.agents.iter().map(ToString::to_string);
     let has: Vec<String> = agents.chain(worker.labels.iter().map(ToString::to_string)).collect();

@@ -1,19 +1,19 @@
 //! Every code there is, gathered from the types that have them. Nothing is explained here: each type does that itself.
 
-use baton_core::ask::choice::Unreadable;
+use baton_core::ask::choice::UnreadableAnswer;
 use baton_core::ask::queued_answer::QueueFull;
 use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
 use baton_core::base::explanation::Explanation;
-use baton_core::base::text::Blank;
+use baton_core::base::text::BlankText;
 use baton_core::graph::GraphError;
 use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
 use baton_core::phase::work::WorkRefusal;
-use baton_core::recipe::FaultKind;
+use baton_core::recipe::RecipeErrorKind;
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::RunRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::attempt::error::AttemptError;
 use baton_engine::base::error::{FolderError, NotFound};
 use baton_engine::cluster::error::LockError;
@@ -56,10 +56,10 @@ pub fn families() -> Vec<Family> {
         family(
             "Tasks and plans",
             &[
-                Refusal::EXPLAINED,
+                CommandRefusal::EXPLAINED,
                 ApprovalRefusal::EXPLAINED,
                 TaskError::EXPLAINED,
-                &[NotFound::EXPLAINED, Blank::EXPLAINED, BadCursor::EXPLAINED],
+                &[NotFound::EXPLAINED, BlankText::EXPLAINED, BadCursor::EXPLAINED],
             ],
         ),
         family("What waits on what", &[GraphError::EXPLAINED, Conflict::EXPLAINED]),
@@ -68,7 +68,7 @@ pub fn families() -> Vec<Family> {
             &[
                 AskRefusal::EXPLAINED,
                 AnswerRefusal::EXPLAINED,
-                Unreadable::EXPLAINED,
+                UnreadableAnswer::EXPLAINED,
                 &[QueueFull::EXPLAINED],
             ],
         ),
@@ -77,7 +77,7 @@ pub fn families() -> Vec<Family> {
             &[RunError::EXPLAINED, RunRefusal::EXPLAINED, LoopRefusal::EXPLAINED, WorkRefusal::EXPLAINED],
         ),
         family("Ends of a run", &[&ExitReason::EXPLAINED]),
-        family("Faults of recipe files", &[FaultKind::EXPLAINED]),
+        family("Faults of recipe files", &[RecipeErrorKind::EXPLAINED]),
         family("Tokens of people", &[TokenRefusal::EXPLAINED]),
         family("The store", &[StoreError::EXPLAINED]),
         family("The server", &[ClientError::EXPLAINED]),

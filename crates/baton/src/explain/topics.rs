@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_core::phase::{Move, Phase, PhaseEvent};
+use baton_core::phase::{Phase, PhaseEvent, PhaseMove};
 use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::task::state::StateName;
 use baton_core::transition::command::CommandName;
@@ -73,9 +73,9 @@ fn phases() -> String {
         let _ = writeln!(text, "\n{}{gate}", phase.as_str());
         for event in PhaseEvent::ALL {
             let to = match phase.after(event) {
-                Ok(Move::To(to)) => to.as_str().to_owned(),
-                Ok(Move::NextIteration(to)) => format!("{}, iteration + 1", to.as_str()),
-                Ok(Move::Stay) => "goes on".to_owned(),
+                Ok(PhaseMove::To(to)) => to.as_str().to_owned(),
+                Ok(PhaseMove::NextIteration(to)) => format!("{}, iteration + 1", to.as_str()),
+                Ok(PhaseMove::Stay) => "goes on".to_owned(),
                 Err(_) => continue,
             };
             let _ = writeln!(text, "  {:<16} → {to}", event.as_str());
@@ -105,9 +105,9 @@ pub fn as_json(topic: Topic) -> Value {
                 .filter_map(|event| Some((event, phase.after(event).ok()?)))
                 .map(|(event, moved)| {
                     let (to, is_next_iteration) = match moved {
-                        Move::To(to) => (to, false),
-                        Move::NextIteration(to) => (to, true),
-                        Move::Stay => (phase, false),
+                        PhaseMove::To(to) => (to, false),
+                        PhaseMove::NextIteration(to) => (to, true),
+                        PhaseMove::Stay => (phase, false),
                     };
                     json!({ "event": event.as_str(), "to": to.as_str(), "next_iteration": is_next_iteration })
                 })

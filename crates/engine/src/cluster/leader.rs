@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_core::schedule::worker::Duty;
+use baton_core::schedule::worker::WorkerDuty;
 
 use crate::base::error::EngineError;
 use crate::workshop::Workshop;
@@ -34,7 +34,7 @@ impl LeaderElection {
         if !self.shop.place.store.is_shared() {
             return Ok(true);
         }
-        if self.shop.node.duty == Duty::Worker {
+        if self.shop.node.duty == WorkerDuty::Worker {
             return Ok(false);
         }
         if self.asked_at.is_none_or(|at| at.elapsed() >= RENEW_EVERY) {

@@ -167,7 +167,7 @@ async fn finish(runners: &mut Runners) -> Result<(), EngineError> {
 
 /// The roles somebody is set up for, and who.
 pub fn served_roles(settings: &Settings) -> BTreeMap<Role, AgentName> {
-    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::of_loop());
+    let own = [Role::implement(), Role::breakdown()].into_iter().chain(Role::loop_phases());
     let roles = settings.roles.keys().cloned().chain(own);
     roles
         .filter(|role| settings.only_roles.is_empty() || settings.only_roles.contains(role))

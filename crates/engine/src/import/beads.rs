@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use baton_core::base::priority::Priority;
-use baton_core::transition::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use baton_store::external::{ExternalDatabase, ExternalRow};
 use serde_json::Value;
 
@@ -76,11 +76,11 @@ fn item(issue: &ExternalRow, parents: &HashMap<String, Vec<String>>) -> Item {
     let name = text(issue, "id");
     let is_heading = matches!(text(issue, "issue_type").as_str(), "epic" | "molecule" | "convoy");
     let arrival = match text(issue, "status").as_str() {
-        "closed" => Arrival::Done,
-        "deferred" | "pinned" => Arrival::Held,
+        "closed" => ImportedState::Done,
+        "deferred" | "pinned" => ImportedState::Held,
         // A heading is not work for an agent; a person closes it once all below it is done.
-        _ if is_heading => Arrival::Held,
-        _ => Arrival::Open,
+        _ if is_heading => ImportedState::Held,
+        _ => ImportedState::Open,
     };
     let mut waits_on = edges(issue, &["blocks", "conditional-blocks", "waits-for"]);
     waits_on.extend(parents.get(&name).into_iter().flatten().cloned());

@@ -3,8 +3,8 @@ use std::fs;
 use baton_core::base::id::SessionId;
 use baton_core::base::priority::Priority;
 use baton_core::people::actor::Actor;
-use baton_core::task::state::Queue;
-use baton_core::transition::arrival::Arrival;
+use baton_core::task::state::QueueName;
+use baton_core::transition::arrival::ImportedState;
 use baton_store::model::query::TaskFilter;
 use baton_store::{SqliteOptions, SqliteStore};
 use proptest::prelude::*;
@@ -250,7 +250,7 @@ async fn imported_twice_nothing_is_there_twice_and_what_came_since_is_added() {
     assert_eq!(new, ["app-10"]);
     let all = tasks.store.tasks(&TaskFilter::default(), None, 100).await.unwrap().items;
     assert_eq!(all.len(), 5);
-    let done = TaskFilter { queue: Some(Queue::Done), ..TaskFilter::default() };
+    let done = TaskFilter { queue: Some(QueueName::Done), ..TaskFilter::default() };
     assert_eq!(tasks.store.tasks(&done, None, 100).await.unwrap().items.len(), 1);
     let added = second.iter().find(|item| item.is_new).unwrap().task;
     assert_eq!(tasks.store.dependencies(added).await.unwrap().len(), 1);
@@ -289,7 +289,7 @@ fn item(name: usize, waits_on: &[usize]) -> Item {
         title: "t".to_owned(),
         text: String::new(),
         priority: Priority::default(),
-        arrival: Arrival::Open,
+        arrival: ImportedState::Open,
         waits_on: waits_on.iter().map(ToString::to_string).collect(),
         created_at: None,
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use baton_core::base::priority::Priority;
-use baton_core::transition::arrival::Arrival;
+use baton_core::transition::arrival::ImportedState;
 use baton_store::external::{ExternalDatabase, ExternalRow};
 
 use crate::import::item::{Found, Item, Text, text, time};
@@ -39,10 +39,10 @@ pub fn read(path: &Path) -> Result<Found, ImportError> {
 
 fn item(row: &ExternalRow, projects: &HashMap<String, String>, parents: &HashMap<String, String>) -> Item {
     let arrival = match text(row, "status").as_str() {
-        "done" => Arrival::Done,
-        "cancelled" => Arrival::Cancelled,
+        "done" => ImportedState::Done,
+        "cancelled" => ImportedState::Cancelled,
         // In progress or in review there means work in a worktree Baton does not have: it starts anew.
-        _ => Arrival::Open,
+        _ => ImportedState::Open,
     };
     let project = projects.get(&text(row, "project_id")).cloned().unwrap_or_default();
     // A task that came out of an attempt at another follows it.

@@ -160,7 +160,7 @@ impl Workshop {
             }
             let pushed = async {
                 let worktrees = self.worktrees_of(what.task).await?;
-                self.push(&worktrees, &what, &BranchName::of_task(what.task)).await
+                self.push(&worktrees, &what, &BranchName::for_task(what.task)).await
             };
             left += usize::from(pushed.await.is_err());
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use baton_agents::process::identity::ProcessIdentity;
 use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
-use baton_core::task::attempt_record::Closing;
+use baton_core::task::attempt_record::AttemptClosing;
 use baton_store::model::lease::Lease;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -147,7 +147,7 @@ impl Engine {
 
     async fn keep_if_lost(&self, attempt: AttemptId) -> Result<(), EngineError> {
         let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
-        let is_lost = matches!(record.closing, Some(Closing::Lost { .. }));
+        let is_lost = matches!(record.closing, Some(AttemptClosing::Lost { .. }));
         if is_lost {
             let task = self.shop.tasks.task(record.task_id).await?.value;
             self.shop.hand_over(&task, attempt).await;

@@ -2,7 +2,7 @@
 //!
 //! Renewing always comes before judging, so that a laptop that slept does not lose its work to itself.
 
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use std::time::Duration;
 
 use baton_core::people::actor::Actor;
@@ -69,7 +69,7 @@ impl LeaseKeeper {
             match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                 Ok(_) => taken.push(lease.clone()),
                 // It ended by itself in the meantime.
-                Err(error) if error.is::<Refusal>() => {}
+                Err(error) if error.is::<CommandRefusal>() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -12,7 +12,7 @@ use baton_core::base::id::{AttemptId, EffectId};
 use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Change;
-use baton_core::records::effect::{Effect, Notice, Timer};
+use baton_core::records::effect::{Effect, Notification, Timer};
 use baton_core::records::event::{Event, EventBody};
 use baton_store::model::outbox::PendingEffect;
 use tokio::task::{JoinError, JoinSet};
@@ -259,8 +259,8 @@ impl OutboxWorker {
     }
 
     /// A question is first looked at by those who may answer it, then told to the human, whoever answered.
-    async fn send_out(&mut self, errand: Errand, about: &Notice) -> Result<(), EngineError> {
-        if let Notice::Question(question) = about {
+    async fn send_out(&mut self, errand: Errand, about: &Notification) -> Result<(), EngineError> {
+        if let Notification::Question(question) = about {
             self.auto_responder.attend(*question).await?;
         }
         let text = if self.notifier.is_set() { NoticeText::of(&self.shop.tasks, about).await? } else { None };

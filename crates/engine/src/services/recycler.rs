@@ -8,9 +8,9 @@ use baton_core::base::text::Role;
 use baton_core::people::actor::Actor;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, Queue, TaskState};
+use baton_core::task::state::{QueueName, ReviewMark, TaskState};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_store::model::query::TaskFilter;
 
 use crate::base::error::EngineError;
@@ -30,14 +30,14 @@ impl Recycler {
 
     /// Looks at everything provisional once; returns what was recycled or escalated.
     pub async fn run_once(&self) -> Result<Vec<TaskId>, EngineError> {
-        let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        let filter = TaskFilter { queue: Some(QueueName::Provisional), ..TaskFilter::default() };
         let mut recycled = Vec::new();
         let mut cursor = None;
         loop {
             let page = self.tasks.store.tasks(&filter, cursor, PAGE).await?;
             for stored in &page.items {
                 // In a loop the human is asked about each subtask; nothing is decided in their place.
-                if Role::of_loop().contains(&stored.value.spec().role) {
+                if Role::loop_phases().contains(&stored.value.spec().role) {
                     continue;
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
@@ -45,7 +45,7 @@ impl Recycler {
                 match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
                     Ok(_) => recycled.push(id),
                     // Somebody accepted, rejected or recycled it first.
-                    Err(error) if error.is::<Refusal>() => {}
+                    Err(error) if error.is::<CommandRefusal>() => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -61,8 +61,8 @@ impl Recycler {
 pub fn reason_to_recycle(task: &Task) -> Option<RecycleReason> {
     let TaskState::Provisional(work) = task.state() else { return None };
     match work.mark {
-        Mark::BurnedOut => Some(RecycleReason::TooLarge),
-        Mark::NotConverging => Some(RecycleReason::CumulativeFailures),
-        Mark::Ready | Mark::NoChanges { .. } | Mark::Plan => None,
+        ReviewMark::BurnedOut => Some(RecycleReason::TooLarge),
+        ReviewMark::NotConverging => Some(RecycleReason::CumulativeFailures),
+        ReviewMark::Ready | ReviewMark::NoChanges { .. } | ReviewMark::Plan => None,
     }
 }

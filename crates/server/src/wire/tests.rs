@@ -1,6 +1,6 @@
 //! The messages, exactly as they go out.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::base::id::{QuestionId, RunId, SessionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
@@ -94,7 +94,7 @@ fn the_messages_of_a_run_have_their_documented_fields() {
 
 #[test]
 fn questions_and_tasks_are_told_of_and_what_concerns_nobody_is_not() {
-    let question = Draft::new(QuestionKind::Gate, text("Ready to execute? [YES/NO]"));
+    let question = QuestionDraft::new(QuestionKind::Gate, text("Ready to execute? [YES/NO]"));
     let asked = EventBody::QuestionAsked {
         session: session(),
         task: Some(TASK),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::Stored;
-use baton_core::schedule::{Capacity, Fit, Intake};
+use baton_core::records::change::Versioned;
+use baton_core::schedule::{AgentIntake, Capacity, WorkerFit};
 use baton_core::task::Task;
 
 use crate::model::lease::Lease;
@@ -22,15 +22,15 @@ pub struct ClaimRequest {
     pub lease_ms: i64,
     /// Limits over everything running in this store.
     pub capacity: Capacity,
-    pub intakes: BTreeMap<AgentName, Intake>,
+    pub intakes: BTreeMap<AgentName, AgentIntake>,
     /// Which tasks this worker can run at all.
-    pub fit: Fit,
+    pub fit: WorkerFit,
     pub actor: Actor,
 }
 
 /// A claimed task and the lease on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedTask {
-    pub task: Stored<Task>,
+    pub task: Versioned<Task>,
     pub lease: Lease,
 }

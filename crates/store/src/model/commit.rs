@@ -4,7 +4,7 @@ use baton_core::base::explanation::Explanation;
 use baton_core::base::id::TaskId;
 use baton_core::explained;
 use baton_core::graph::explained::CIRCLE;
-use baton_core::records::change::Guard;
+use baton_core::records::change::WriteGuard;
 
 use crate::model::record_kind::RecordKind;
 
@@ -22,7 +22,7 @@ pub enum Commit {
 pub enum Conflict {
     /// The row was changed or created since it was read, or does not exist.
     #[error("{kind} {key} changed since it was read (expected {expected:?}, found {found:?})")]
-    Moved { kind: RecordKind, key: String, expected: Guard, found: Option<u64> },
+    Moved { kind: RecordKind, key: String, expected: WriteGuard, found: Option<u64> },
     #[error("{task} cannot depend on {on}: there is no such task")]
     UnknownDependency { task: TaskId, on: TaskId },
     /// Starts and ends with the same task.

@@ -8,13 +8,13 @@ use baton_core::base::explanation::Explanation;
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::text::Role;
 use baton_core::base::time::Timestamp;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 
 /// All filters that are set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    pub queue: Option<Queue>,
-    pub status: Option<Status>,
+    pub queue: Option<QueueName>,
+    pub status: Option<TaskStatus>,
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
     pub role: Option<Role>,
@@ -111,8 +111,8 @@ pub const FIRST_PROMPT_CHARS_MAX: i32 = 200;
 pub struct TaskGroup {
     pub session: SessionId,
     pub task_count: u64,
-    pub status_counts: BTreeMap<Status, u64>,
-    pub latest_status: Status,
+    pub status_counts: BTreeMap<TaskStatus, u64>,
+    pub latest_status: TaskStatus,
     /// The first task's description, or its title if that is blank, cut to [`FIRST_PROMPT_CHARS_MAX`] characters.
     pub first_prompt: String,
     pub created_at: Timestamp,

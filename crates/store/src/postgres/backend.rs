@@ -8,19 +8,19 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use serde::de::DeserializeOwned;
 use tokio::sync::{oneshot, watch};
 use tokio_postgres::Row;
@@ -80,7 +80,7 @@ impl PostgresStore {
         self.query(doing, &sql, &params).await
     }
 
-    async fn record<T: DeserializeOwned>(&self, kind: RecordKind, key: &str) -> Result<Option<Stored<T>>> {
+    async fn record<T: DeserializeOwned>(&self, kind: RecordKind, key: &str) -> Result<Option<Versioned<T>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = $1 AND key = $2";
         let rows = self.query("reading a row", sql, &[&kind.as_str(), &key]).await?;
         rows.first().map(|row| stored(kind, row)).transpose()
@@ -138,12 +138,12 @@ impl Backend for PostgresStore {
         self.query("recording a heartbeat", BEAT, &[&worker.name, &body]).await.map(drop)
     }
 
-    async fn workers(&self) -> Result<Vec<Sighting>> {
+    async fn workers(&self) -> Result<Vec<WorkerSighting>> {
         let sql = "SELECT name, seen_ms, body FROM workers ORDER BY name";
         let sighting = |row: &Row| {
             let worker: Worker = serde_json::from_str(row.get(2))
                 .map_err(|error| bad_row(RecordKind::Worker, row.get(0), &error))?;
-            Ok(Sighting { worker, seen_at: timestamp(row, 1) })
+            Ok(WorkerSighting { worker, seen_at: timestamp(row, 1) })
         };
         self.query("reading workers", sql, &[]).await?.iter().map(sighting).collect()
     }
@@ -161,7 +161,7 @@ impl Backend for PostgresStore {
         self.query("releasing a lock", sql, &[&name, &holder]).await.map(drop)
     }
 
-    async fn project(&self, id: ProjectId) -> Result<Option<Stored<Project>>> {
+    async fn project(&self, id: ProjectId) -> Result<Option<Versioned<Project>>> {
         self.record(RecordKind::Project, &id.to_string()).await
     }
 
@@ -171,7 +171,7 @@ impl Backend for PostgresStore {
         Ok(Page { items: items.into_iter().map(|stored| stored.value).collect(), next })
     }
 
-    async fn session(&self, id: &SessionId) -> Result<Option<Stored<Session>>> {
+    async fn session(&self, id: &SessionId) -> Result<Option<Versioned<Session>>> {
         self.record(RecordKind::Session, id.as_str()).await
     }
 
@@ -195,7 +195,7 @@ impl Backend for PostgresStore {
         Ok(values(all_stored(RecordKind::Message, &rows)?).rev().collect())
     }
 
-    async fn task(&self, id: TaskId) -> Result<Option<Stored<Task>>> {
+    async fn task(&self, id: TaskId) -> Result<Option<Versioned<Task>>> {
         let sql = "SELECT id, version, body FROM tasks WHERE id = $1";
         let rows = self.query("reading a task", sql, &[&id.to_string()]).await?;
         rows.first().map(|row| stored(RecordKind::Task, row)).transpose()
@@ -206,12 +206,12 @@ impl Backend for PostgresStore {
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Result<Page<Stored<Task>>> {
+    ) -> Result<Page<Versioned<Task>>> {
         let rows = self.select("listing tasks", filter::tasks(filter, cursor, limit)).await?;
         page(RecordKind::Task, &rows, limit)
     }
 
-    async fn ready(&self, limit: u32) -> Result<Vec<Stored<Task>>> {
+    async fn ready(&self, limit: u32) -> Result<Vec<Versioned<Task>>> {
         let sql = "SELECT t.id, t.version, t.body FROM
             (SELECT id, rank, created_ms FROM ready ORDER BY rank + 0, created_ms, id LIMIT $1) r
             JOIN tasks t ON t.id = r.id ORDER BY r.rank, r.created_ms, r.id";
@@ -222,7 +222,7 @@ impl Backend for PostgresStore {
         Ok(count(self.query("counting ready tasks", "SELECT count(*) FROM ready", &[]).await?.first()))
     }
 
-    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Result<Vec<Stored<Task>>> {
+    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Result<Vec<Versioned<Task>>> {
         all_stored(RecordKind::Task, &self.query("reading tasks", bulk::TASKS_BY_IDS, &[&texts(ids)]).await?)
     }
 
@@ -230,7 +230,7 @@ impl Backend for PostgresStore {
         Ok(count(self.select("counting tasks", filter::count_tasks(filter, max)).await?.first()))
     }
 
-    async fn queue_depths(&self) -> Result<BTreeMap<Queue, u64>> {
+    async fn queue_depths(&self) -> Result<BTreeMap<QueueName, u64>> {
         let rows = self.query("counting tasks", bulk::QUEUE_DEPTHS, &[]).await?;
         let depth = |row: &Row| {
             let name: &str = row.get(0);
@@ -322,12 +322,12 @@ impl Backend for PostgresStore {
     async fn workers_of(&self, attempts: &[AttemptId]) -> Result<BTreeMap<AttemptId, String>> {
         let ids: Vec<String> = attempts.iter().map(ToString::to_string).collect();
         let rows = self.query("reading attempts", bulk::ATTEMPTS_BY_IDS, &[&ids]).await?;
-        let records: Vec<Stored<AttemptRecord>> = all_stored(RecordKind::Attempt, &rows)?;
+        let records: Vec<Versioned<AttemptRecord>> = all_stored(RecordKind::Attempt, &rows)?;
         let named = records.into_iter().map(|stored| stored.value.attempt);
         Ok(named.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
-    async fn question(&self, id: QuestionId) -> Result<Option<Stored<QuestionRecord>>> {
+    async fn question(&self, id: QuestionId) -> Result<Option<Versioned<QuestionRecord>>> {
         self.record(RecordKind::Question, &id.to_string()).await
     }
 
@@ -336,12 +336,12 @@ impl Backend for PostgresStore {
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Result<Page<Stored<QuestionRecord>>> {
+    ) -> Result<Page<Versioned<QuestionRecord>>> {
         let rows = self.select("listing questions", filter::questions(filter, cursor, limit)).await?;
         page(RecordKind::Question, &rows, limit)
     }
 
-    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Result<Vec<Stored<QuestionRecord>>> {
+    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Result<Vec<Versioned<QuestionRecord>>> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         all_stored(
             RecordKind::Question,
@@ -353,7 +353,7 @@ impl Backend for PostgresStore {
         &self,
         tasks: &[TaskId],
         is_pending: Option<bool>,
-    ) -> Result<Vec<Stored<QuestionRecord>>> {
+    ) -> Result<Vec<Versioned<QuestionRecord>>> {
         let rows = self.query("reading questions", bulk::QUESTIONS, &[&texts(tasks), &is_pending]).await?;
         all_stored(RecordKind::Question, &rows)
     }
@@ -362,37 +362,37 @@ impl Backend for PostgresStore {
         Ok(count(self.select("counting questions", filter::count_questions(filter, max)).await?.first()))
     }
 
-    async fn plan(&self, breakdown: TaskId) -> Result<Option<Stored<PlanRecord>>> {
+    async fn plan(&self, breakdown: TaskId) -> Result<Option<Versioned<PlanRecord>>> {
         self.record(RecordKind::Plan, &breakdown.to_string()).await
     }
 
-    async fn run(&self, id: RunId) -> Result<Option<Stored<Run>>> {
+    async fn run(&self, id: RunId) -> Result<Option<Versioned<Run>>> {
         self.record(RecordKind::Run, &id.to_string()).await
     }
 
-    async fn open_runs(&self) -> Result<Vec<Stored<Run>>> {
+    async fn open_runs(&self) -> Result<Vec<Versioned<Run>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'run' AND is_open ORDER BY key";
         all_stored(RecordKind::Run, &self.query("listing runs", sql, &[]).await?)
     }
 
-    async fn phase_loop(&self, session: &SessionId) -> Result<Option<Stored<PhaseLoop>>> {
+    async fn phase_loop(&self, session: &SessionId) -> Result<Option<Versioned<PhaseLoop>>> {
         self.record(RecordKind::Loop, session.as_str()).await
     }
 
-    async fn holds(&self) -> Result<Vec<Stored<Hold>>> {
+    async fn holds(&self) -> Result<Vec<Versioned<Hold>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'hold' ORDER BY key";
         all_stored(RecordKind::Hold, &self.query("listing holds", sql, &[]).await?)
     }
 
-    async fn spending(&self, account: Account) -> Result<Option<Stored<Spending>>> {
+    async fn spending(&self, account: SpendingAccount) -> Result<Option<Versioned<Spending>>> {
         self.record(RecordKind::Spending, &account.key()).await
     }
 
-    async fn access_token(&self, name: &PersonName) -> Result<Option<Stored<AccessToken>>> {
+    async fn access_token(&self, name: &PersonName) -> Result<Option<Versioned<AccessToken>>> {
         self.record(RecordKind::AccessToken, name.as_str()).await
     }
 
-    async fn access_tokens(&self) -> Result<Vec<Stored<AccessToken>>> {
+    async fn access_tokens(&self) -> Result<Vec<Versioned<AccessToken>>> {
         let sql = "SELECT key, version, body FROM records WHERE kind = 'access_token' ORDER BY key";
         all_stored(RecordKind::AccessToken, &self.query("listing tokens", sql, &[]).await?)
     }
@@ -461,6 +461,6 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn values<T>(stored: Vec<Stored<T>>) -> impl DoubleEndedIterator<Item = T> {
+fn values<T>(stored: Vec<Versioned<T>>) -> impl DoubleEndedIterator<Item = T> {
     stored.into_iter().map(|stored| stored.value)
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::records::event::Event;
 use baton_core::schedule::Share;
 use serde::de::DeserializeOwned;
@@ -31,15 +31,15 @@ pub(crate) fn count(row: Option<&Row>) -> u64 {
 }
 
 /// Decodes `key, version, body`.
-pub(crate) fn stored<T: DeserializeOwned>(kind: RecordKind, row: &Row) -> Result<Stored<T>, StoreError> {
+pub(crate) fn stored<T: DeserializeOwned>(kind: RecordKind, row: &Row) -> Result<Versioned<T>, StoreError> {
     let value = serde_json::from_str(row.get(2)).map_err(|error| bad_row(kind, row.get(0), &error))?;
-    Ok(Stored { version: version(row, 1), value })
+    Ok(Versioned { version: version(row, 1), value })
 }
 
 pub(crate) fn all_stored<T: DeserializeOwned>(
     kind: RecordKind,
     rows: &[Row],
-) -> Result<Vec<Stored<T>>, StoreError> {
+) -> Result<Vec<Versioned<T>>, StoreError> {
     rows.iter().map(|row| stored(kind, row)).collect()
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn page<T: DeserializeOwned>(
     kind: RecordKind,
     rows: &[Row],
     limit: u32,
-) -> Result<Page<Stored<T>>, StoreError> {
+) -> Result<Page<Versioned<T>>, StoreError> {
     let shown = rows.get(..limit as usize).unwrap_or(rows);
     let is_more = rows.len() > shown.len();
     let next = shown.last().filter(|_| is_more).map(|row| Cursor { at: timestamp(row, 3), key: row.get(0) });

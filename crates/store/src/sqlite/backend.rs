@@ -8,19 +8,19 @@ use baton_core::base::id::{AttemptId, EffectId, ProjectId, QuestionId, RunId, Se
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
-use baton_core::limits::spending::{Account, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::project::Project;
 use baton_core::records::receipt::{Receipt, ReceiptKey};
 use baton_core::records::session::{Message, Session};
 use baton_core::recycle::plan_record::PlanRecord;
-use baton_core::schedule::worker::{Sighting, Worker};
+use baton_core::schedule::worker::{Worker, WorkerSighting};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use tokio::sync::watch;
 
 use crate::backend::Backend;
@@ -90,7 +90,7 @@ impl Backend for SqliteStore {
         self.0.writer.write("recording a heartbeat", work).await
     }
 
-    async fn workers(&self) -> Result<Vec<Sighting>> {
+    async fn workers(&self) -> Result<Vec<WorkerSighting>> {
         self.0.readers.read("reading workers", read::workers::all).await
     }
 
@@ -116,7 +116,7 @@ impl Backend for SqliteStore {
         self.0.writer.write("releasing a lock", work).await
     }
 
-    async fn project(&self, id: ProjectId) -> Result<Option<Stored<Project>>> {
+    async fn project(&self, id: ProjectId) -> Result<Option<Versioned<Project>>> {
         let sql = "SELECT version, body FROM projects WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Project, id);
         self.0.readers.read("reading a project", read).await
@@ -127,7 +127,7 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading projects", read).await
     }
 
-    async fn session(&self, id: &SessionId) -> Result<Option<Stored<Session>>> {
+    async fn session(&self, id: &SessionId) -> Result<Option<Versioned<Session>>> {
         let id = id.to_string();
         let sql = "SELECT version, body FROM sessions WHERE id = ?1";
         self.0
@@ -162,7 +162,7 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading messages", read).await
     }
 
-    async fn task(&self, id: TaskId) -> Result<Option<Stored<Task>>> {
+    async fn task(&self, id: TaskId) -> Result<Option<Versioned<Task>>> {
         self.0.readers.read("reading a task", move |conn| rows::task(conn, task_key(id))).await
     }
 
@@ -171,13 +171,13 @@ impl Backend for SqliteStore {
         filter: &TaskFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Result<Page<Stored<Task>>> {
+    ) -> Result<Page<Versioned<Task>>> {
         let filter = filter.clone();
         let read = move |conn: &_| read::lists::tasks(conn, &filter, cursor.as_ref(), limit);
         self.0.readers.read("reading tasks", read).await
     }
 
-    async fn ready(&self, limit: u32) -> Result<Vec<Stored<Task>>> {
+    async fn ready(&self, limit: u32) -> Result<Vec<Versioned<Task>>> {
         self.0.readers.read("reading ready tasks", move |conn| read::graph::ready(conn, limit)).await
     }
 
@@ -185,7 +185,7 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading ready tasks", read::graph::ready_count).await
     }
 
-    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Result<Vec<Stored<Task>>> {
+    async fn tasks_by_ids(&self, ids: &[TaskId]) -> Result<Vec<Versioned<Task>>> {
         let ids = ids.to_vec();
         self.0.readers.read("reading tasks", move |conn| read::bulk::tasks_by_ids(conn, &ids)).await
     }
@@ -196,7 +196,7 @@ impl Backend for SqliteStore {
         self.0.readers.read("counting tasks", read).await
     }
 
-    async fn queue_depths(&self) -> Result<BTreeMap<Queue, u64>> {
+    async fn queue_depths(&self) -> Result<BTreeMap<QueueName, u64>> {
         self.0.readers.read("counting tasks", read::lists::queue_depths).await
     }
 
@@ -275,7 +275,7 @@ impl Backend for SqliteStore {
     async fn attempt(&self, id: AttemptId) -> Result<Option<AttemptRecord>> {
         let sql = "SELECT version, body FROM attempts WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [attempt_key(id)], RecordKind::Attempt, id);
-        let found: Option<Stored<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
+        let found: Option<Versioned<AttemptRecord>> = self.0.readers.read("reading an attempt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
 
@@ -287,7 +287,7 @@ impl Backend for SqliteStore {
         Ok(attempts.filter_map(|attempt| Some((attempt.id, attempt.worker?))).collect())
     }
 
-    async fn question(&self, id: QuestionId) -> Result<Option<Stored<QuestionRecord>>> {
+    async fn question(&self, id: QuestionId) -> Result<Option<Versioned<QuestionRecord>>> {
         let sql = "SELECT version, body FROM questions WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Question, id);
         self.0.readers.read("reading a question", read).await
@@ -298,13 +298,13 @@ impl Backend for SqliteStore {
         filter: &QuestionFilter,
         cursor: Option<Cursor>,
         limit: u32,
-    ) -> Result<Page<Stored<QuestionRecord>>> {
+    ) -> Result<Page<Versioned<QuestionRecord>>> {
         let filter = filter.clone();
         let read = move |conn: &_| read::lists::questions(conn, &filter, cursor.as_ref(), limit);
         self.0.readers.read("reading questions", read).await
     }
 
-    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Result<Vec<Stored<QuestionRecord>>> {
+    async fn questions_by_ids(&self, ids: &[QuestionId]) -> Result<Vec<Versioned<QuestionRecord>>> {
         let ids = ids.to_vec();
         let read = move |conn: &_| read::bulk::questions_by_ids(conn, &ids);
         self.0.readers.read("reading questions", read).await
@@ -314,7 +314,7 @@ impl Backend for SqliteStore {
         &self,
         tasks: &[TaskId],
         is_pending: Option<bool>,
-    ) -> Result<Vec<Stored<QuestionRecord>>> {
+    ) -> Result<Vec<Versioned<QuestionRecord>>> {
         let tasks = tasks.to_vec();
         let read = move |conn: &_| read::bulk::questions_of_many(conn, &tasks, is_pending);
         self.0.readers.read("reading questions", read).await
@@ -326,19 +326,19 @@ impl Backend for SqliteStore {
         self.0.readers.read("counting questions", read).await
     }
 
-    async fn plan(&self, breakdown: TaskId) -> Result<Option<Stored<PlanRecord>>> {
+    async fn plan(&self, breakdown: TaskId) -> Result<Option<Versioned<PlanRecord>>> {
         let sql = "SELECT version, body FROM plans WHERE task = ?1";
         let read = move |conn: &_| find(conn, sql, [task_key(breakdown)], RecordKind::Plan, breakdown);
         self.0.readers.read("reading a plan", read).await
     }
 
-    async fn run(&self, id: RunId) -> Result<Option<Stored<Run>>> {
+    async fn run(&self, id: RunId) -> Result<Option<Versioned<Run>>> {
         let sql = "SELECT version, body FROM runs WHERE id = ?1";
         let read = move |conn: &_| find(conn, sql, [i64::from(id.bits())], RecordKind::Run, id);
         self.0.readers.read("reading a run", read).await
     }
 
-    async fn open_runs(&self) -> Result<Vec<Stored<Run>>> {
+    async fn open_runs(&self) -> Result<Vec<Versioned<Run>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement =
                 conn.prepare_cached("SELECT version, body FROM runs WHERE is_open = 1 ORDER BY id")?;
@@ -352,13 +352,13 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading runs", read).await
     }
 
-    async fn phase_loop(&self, session: &SessionId) -> Result<Option<Stored<PhaseLoop>>> {
+    async fn phase_loop(&self, session: &SessionId) -> Result<Option<Versioned<PhaseLoop>>> {
         let id = session.to_string();
         let sql = "SELECT version, body FROM loops WHERE session = ?1";
         self.0.readers.read("reading a loop", move |conn| find(conn, sql, [&id], RecordKind::Loop, &id)).await
     }
 
-    async fn holds(&self) -> Result<Vec<Stored<Hold>>> {
+    async fn holds(&self) -> Result<Vec<Versioned<Hold>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement = conn.prepare_cached("SELECT version, body FROM holds ORDER BY agent")?;
             let mut rows = statement.query([])?;
@@ -371,21 +371,21 @@ impl Backend for SqliteStore {
         self.0.readers.read("reading holds", read).await
     }
 
-    async fn spending(&self, account: Account) -> Result<Option<Stored<Spending>>> {
+    async fn spending(&self, account: SpendingAccount) -> Result<Option<Versioned<Spending>>> {
         let key = account.key();
         let sql = "SELECT version, body FROM spendings WHERE account = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Spending, &key);
         self.0.readers.read("reading spending", read).await
     }
 
-    async fn access_token(&self, name: &PersonName) -> Result<Option<Stored<AccessToken>>> {
+    async fn access_token(&self, name: &PersonName) -> Result<Option<Versioned<AccessToken>>> {
         let name = name.to_string();
         let sql = "SELECT version, body FROM access_tokens WHERE name = ?1";
         let read = move |conn: &_| find(conn, sql, [&name], RecordKind::AccessToken, &name);
         self.0.readers.read("reading a token", read).await
     }
 
-    async fn access_tokens(&self) -> Result<Vec<Stored<AccessToken>>> {
+    async fn access_tokens(&self) -> Result<Vec<Versioned<AccessToken>>> {
         let read = |conn: &rusqlite::Connection| {
             let mut statement =
                 conn.prepare_cached("SELECT version, body FROM access_tokens ORDER BY name")?;
@@ -403,7 +403,7 @@ impl Backend for SqliteStore {
         let key = key.to_string();
         let sql = "SELECT version, body FROM receipts WHERE key = ?1";
         let read = move |conn: &_| find(conn, sql, [&key], RecordKind::Receipt, &key);
-        let found: Option<Stored<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
+        let found: Option<Versioned<Receipt>> = self.0.readers.read("reading a receipt", read).await?;
         Ok(found.map(|stored| stored.value))
     }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::NonBlank;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::schedule::Share;
 use baton_core::task::Task;
 use rusqlite::types::{FromSqlResult, ValueRef};
@@ -62,9 +62,9 @@ pub(crate) fn stored<T: DeserializeOwned>(
     row: &Row<'_>,
     kind: RecordKind,
     key: impl ToString,
-) -> Result<Stored<T>, SqliteFault> {
+) -> Result<Versioned<T>, SqliteFault> {
     let version = row.get::<_, i64>(0)?.cast_unsigned();
-    Ok(Stored { version, value: body(row.get_ref(1)?, kind, key)? })
+    Ok(Versioned { version, value: body(row.get_ref(1)?, kind, key)? })
 }
 
 /// Reads one row of (version, body), if it exists.
@@ -74,7 +74,7 @@ pub(crate) fn find<T: DeserializeOwned>(
     params: impl Params,
     kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, SqliteFault> {
+) -> Result<Option<Versioned<T>>, SqliteFault> {
     one(&mut *conn.prepare_cached(sql)?, params, kind, key)
 }
 
@@ -84,19 +84,22 @@ fn one<T: DeserializeOwned>(
     params: impl Params,
     kind: RecordKind,
     key: impl ToString,
-) -> Result<Option<Stored<T>>, SqliteFault> {
+) -> Result<Option<Versioned<T>>, SqliteFault> {
     let mut rows = statement.query(params)?;
     rows.next()?.map(|row| stored(row, kind, key)).transpose()
 }
 
 pub(crate) const TASK: &str = "SELECT version, body FROM tasks WHERE id = ?1";
 
-pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
+pub(crate) fn task(conn: &Connection, id: i64) -> Result<Option<Versioned<Task>>, SqliteFault> {
     find(conn, TASK, [id], RecordKind::Task, id)
 }
 
 /// Like `task`, with a prepared statement.
-pub(crate) fn task_by(statement: &mut Statement<'_>, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
+pub(crate) fn task_by(
+    statement: &mut Statement<'_>,
+    id: i64,
+) -> Result<Option<Versioned<Task>>, SqliteFault> {
     one(statement, [id], RecordKind::Task, id)
 }
 

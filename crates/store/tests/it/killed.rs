@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Child, Command, Stdio};
 
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_store::model::claim::ClaimRequest;
 use baton_store::model::commit::Commit;
 use baton_store::{Backend, PostgresOptions, PostgresStore};
@@ -134,7 +134,7 @@ async fn check(store: &PostgresStore, known: &Acknowledged) {
     }
     for id in &known.done {
         let task = store.task(*id).await.unwrap().unwrap().value;
-        assert_eq!(task.state().queue(), Queue::Done, "{id}");
+        assert_eq!(task.state().queue(), QueueName::Done, "{id}");
     }
     assert_eq!(
         known.done.iter().collect::<BTreeSet<_>>().len(),

@@ -3,7 +3,7 @@
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::records::event::EventBody;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_engine::StoredEvent;
 use baton_engine::reports::view::TaskView;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ impl Telling {
         match end {
             End::Done => Ok(String::new()),
             // It was sent to a breakdown before anybody could look at it.
-            End::Provisional if view.summary.queue == Queue::Recycled => {
+            End::Provisional if view.summary.queue == QueueName::Recycled => {
                 failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
             }
             End::Provisional if view.summary.too_large.is_some() => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_core::records::project::is_complete;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_server::guide::{Guide, Next};
 
 /// More running tasks than this are counted, not named.
@@ -63,7 +63,7 @@ fn plan(task: &Task) -> Option<Guide> {
         "Approve it, and its tasks take the place of the old one. What waited for that now waits for them.".to_owned(),
     ];
     let address = format!("/breakdowns/{}", task.id());
-    (work.mark == Mark::Plan).then(|| {
+    (work.mark == ReviewMark::Plan).then(|| {
         part("plan", "A plan waits for your approval", &text, "Read the plan, and approve it", address)
     })
 }
@@ -82,7 +82,7 @@ fn breakdown(task: &Task) -> Option<Guide> {
 
 fn work(task: &Task) -> Option<Guide> {
     let TaskState::Provisional(provisional) = task.state() else { return None };
-    if !matches!(provisional.mark, Mark::Ready | Mark::NoChanges { .. }) {
+    if !matches!(provisional.mark, ReviewMark::Ready | ReviewMark::NoChanges { .. }) {
         return None;
     }
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
@@ -147,7 +147,7 @@ mod tests {
     use baton_core::base::id::{QuestionId, TaskId};
     use baton_core::base::time::Timestamp;
     use baton_core::people::actor::Actor;
-    use baton_core::transition::command::{Command, Context, Fresh};
+    use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
     use super::super::story;
     use super::*;
@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(guide.part, "work");
         assert!(guide.paragraphs[0].starts_with("Welcome"), "{guide:?}");
 
-        let fresh = Fresh { question: QuestionId::from_bits(1), breakdown: TaskId::from_bits(2) };
-        let context = Context { now: Timestamp::from_ms(1), actor: Actor::human("you"), fresh };
+        let fresh = FreshIds { question: QuestionId::from_bits(1), breakdown: TaskId::from_bits(2) };
+        let context = CommandContext { now: Timestamp::from_ms(1), actor: Actor::human("you"), fresh };
         let gone = task.apply(Command::Cancel { reason: None }, &context).unwrap().task;
         let guide = narrate(&[gone], Duration::from_secs(45));
         assert_eq!(guide.part, "end");

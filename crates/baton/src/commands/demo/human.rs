@@ -2,7 +2,7 @@
 //! person follows on the pages, it waits for them first, and steps in only where nobody does anything.
 
 use baton_core::transition::approval::ApprovalRefusal;
-use baton_core::transition::refusal::Refusal;
+use baton_core::transition::refusal::CommandRefusal;
 use baton_engine::tasks::error::TaskError;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use baton_core::base::text::NonBlank;
 use baton_core::people::actor::Actor;
 use baton_core::records::project::is_complete;
 use baton_core::task::Task;
-use baton_core::task::state::{Mark, TaskState};
+use baton_core::task::state::{ReviewMark, TaskState};
 use baton_core::transition::command::Command;
 use baton_engine::base::error::EngineError;
 use baton_engine::landing::acceptor::Acceptor;
@@ -80,7 +80,9 @@ impl<'a> Human<'a> {
                 // The task moved on while it was looked at; the next look sees it as it is.
                 Ok(()) => {}
                 Err(error)
-                    if error.is::<Refusal>() || error.is::<ApprovalRefusal>() || error.is::<TaskError>() => {}
+                    if error.is::<CommandRefusal>()
+                        || error.is::<ApprovalRefusal>()
+                        || error.is::<TaskError>() => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -103,7 +105,7 @@ impl<'a> Human<'a> {
             TaskState::Breakdown { released: false } => {
                 tasks.apply(task.id(), Command::Release, you()).await.map(drop)
             }
-            TaskState::Provisional(work) if work.mark == Mark::Plan => {
+            TaskState::Provisional(work) if work.mark == ReviewMark::Plan => {
                 tasks.approve(task.id(), you()).await.map(drop)
             }
             // The recycler sees to these.

@@ -9,9 +9,9 @@ use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
-use baton_core::base::words::counted;
+use baton_core::base::words::pluralize;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
 use baton_core::task::{Task, TaskSpec};
@@ -75,7 +75,7 @@ pub async fn begin(engine: &Engine) -> Result<(), Fault> {
     };
     let mut change = Change::new();
     change.events.push(event(EventBody::ProjectCreated { project: PROJECT, title: project.title.clone() }));
-    change = change.put(Record::Project(project), Guard::New);
+    change = change.put(Record::Project(project), WriteGuard::New);
     for (number, (_, waits_on, _)) in (1..).zip(TASKS) {
         let spec = spec(number, context.now)?;
         let depends_on: Vec<TaskId> = waits_on.iter().map(|number| id_of(*number)).collect();
@@ -95,7 +95,7 @@ pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
         description: description.to_owned(),
         ..TaskSpec::new(
             id_of(number),
-            SessionId::of_project(PROJECT),
+            SessionId::for_project(PROJECT),
             TaskType::Implementation,
             said(title)?,
             now,
@@ -178,7 +178,7 @@ pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
             "  {}  {:<9} {:<9} in {turns:>2} turns  {}",
             task.id(),
             task.state().queue().as_str(),
-            counted(u64::from(commits), "commit"),
+            pluralize(u64::from(commits), "commit"),
             task.spec().title
         );
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::base::id::TaskId;
 use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
-use baton_core::task::state::{AcceptedBy, Mark};
+use baton_core::task::state::{AcceptedBy, ReviewMark};
 use baton_engine::tasks::service::TaskService;
 
 use crate::fault::Fault;
@@ -70,13 +70,13 @@ impl Telling {
                 Some(format!("! {answered_by}: {answer}"))
             }
             EventBody::TaskProvisional { task, mark, .. } => Some(match mark {
-                Mark::Ready | Mark::NoChanges { .. } => {
+                ReviewMark::Ready | ReviewMark::NoChanges { .. } => {
                     format!("○ {}: there is work to look at", self.name(*task))
                 }
-                Mark::BurnedOut | Mark::NotConverging => {
+                ReviewMark::BurnedOut | ReviewMark::NotConverging => {
                     format!("⚠ {}: all turns used, not one commit", self.name(*task))
                 }
-                Mark::Plan => format!("○ {}: there is a plan to approve", self.name(*task)),
+                ReviewMark::Plan => format!("○ {}: there is a plan to approve", self.name(*task)),
             }),
             EventBody::TaskDone { task, accepted_by } => {
                 self.done += 1;

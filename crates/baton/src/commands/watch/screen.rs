@@ -160,7 +160,7 @@ mod tests {
     use baton_core::base::priority::Priority;
     use baton_core::base::task_type::TaskType;
     use baton_core::base::text::NonBlank;
-    use baton_core::task::state::{Queue, Status};
+    use baton_core::task::state::{QueueName, TaskStatus};
 
     fn task(bits: u32, title: &str) -> TaskSummary {
         let session: baton_core::base::id::SessionId = "cli".parse().unwrap();
@@ -172,8 +172,8 @@ mod tests {
             title: NonBlank::new(title).unwrap(),
             task_type: TaskType::Implementation,
             priority: Priority::default(),
-            status: Status::Running,
-            queue: Queue::Claimed,
+            status: TaskStatus::Running,
+            queue: QueueName::Claimed,
             show_reply_ui: false,
             is_breakdown: false,
             too_large: None,

@@ -1,7 +1,7 @@
 //! Work goes where its code is at hand, and elsewhere when there is no room.
 //!
 //! That the machine with the clone comes first is a head start of a second, which a test could only lose or win by its
-//! luck: `HeadStart` and `Fit` have tests of their own. Here is what holds without luck.
+//! luck: `HeadStart` and `WorkerFit` have tests of their own. Here is what holds without luck.
 
 use super::sharing::fleet;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
-use baton_core::schedule::{Capacity, Fit, Load};
+use baton_core::records::change::Versioned;
+use baton_core::schedule::{Capacity, Load, WorkerFit};
 use baton_core::task::Task;
 use tokio_postgres::Row;
 
@@ -48,7 +48,7 @@ const DOING: &str = "looking for work";
 
 /// A ready task, locked.
 pub(crate) struct LockedTask {
-    pub(crate) task: Stored<Task>,
+    pub(crate) task: Versioned<Task>,
     pub(crate) open_blockers: u32,
 }
 
@@ -78,7 +78,7 @@ impl ClaimView {
         wanted: &BTreeMap<Role, usize>,
         is_limited: bool,
         unaccepted_max: u32,
-        fit: &Fit,
+        fit: &WorkerFit,
     ) -> Result<Self, PostgresFault> {
         let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
         let counts: Vec<i64> =
@@ -120,7 +120,7 @@ impl ClaimView {
         match serde_json::from_str::<Task>(row.get(2)) {
             Ok(value) => {
                 let open_blockers = u32::try_from(row.get::<_, i64>(3)).unwrap_or(u32::MAX);
-                let task = Stored { version: version(row, 1), value };
+                let task = Versioned { version: version(row, 1), value };
                 self.found.insert(task.value.id(), LockedTask { task, open_blockers });
             }
             Err(error) => self.bad = self.bad.take().or(Some(bad_row(RecordKind::Task, row.get(0), &error))),
@@ -139,7 +139,7 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, PostgresFault> {
         all.extend(std::iter::repeat_n(pair, usize::try_from(row.get::<_, i64>(2)).unwrap_or(0)));
     }
     let unaccepted = unaccepted.first().map_or(0, |row| row.get::<_, i64>(0));
-    Ok(Load::of(all, u32::try_from(unaccepted).unwrap_or(u32::MAX)))
+    Ok(Load::new(all, u32::try_from(unaccepted).unwrap_or(u32::MAX)))
 }
 
 /// The most tasks of each role that could be needed.
@@ -175,7 +175,7 @@ pub(crate) fn is_near(request: &ClaimRequest, load: &Load) -> bool {
     let is_tight = |running: u32, max: u32| max.saturating_sub(running) < ROOM_FAR;
     is_tight(load.total(), capacity.total_max)
         || request.agents.iter().any(|(role, agent)| {
-            is_tight(load.of_role(role), capacity.per_role.max(role))
-                || is_tight(load.of_agent(agent), capacity.per_agent.max(agent))
+            is_tight(load.for_role(role), capacity.per_role.max(role))
+                || is_tight(load.for_agent(agent), capacity.per_agent.max(agent))
         })
 }

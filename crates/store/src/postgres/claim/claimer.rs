@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::{Change, Stored};
-use baton_core::schedule::{Candidate, Fit, pick};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::schedule::{Candidate, WorkerFit, pick};
 use baton_core::task::Task;
-use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::call::report_transaction;
@@ -93,7 +93,7 @@ impl Claimer {
         holds_slot: bool,
         requests: &[ClaimRequest],
     ) -> Result<ClaimView, CommitFailure> {
-        let fit = Fit::union(requests.iter().map(|request| &request.fit));
+        let fit = WorkerFit::union(requests.iter().map(|request| &request.fit));
         if !self.has_own_limits && !requests.iter().any(|request| request.capacity.is_shared()) {
             let (is_limited, unaccepted_max) = (is_limited(requests), unaccepted_max(requests));
             let wanted = wanted(requests);
@@ -252,11 +252,11 @@ fn claim(
         worker: Some(lease.worker.clone()),
     };
     // A claim creates neither questions nor breakdowns, so these ids are never used.
-    let fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
-    let context = Context { now, actor: request.actor.clone(), fresh };
+    let fresh = FreshIds { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
+    let context = CommandContext { now, actor: request.actor.clone(), fresh };
     let transition = found.task.value.apply(command, &context).ok()?;
     let task: Task = transition.task.clone();
     batch.add(Change::transition(found.task.version, transition)).ok()?;
     batch.writes.leases.push(lease.clone());
-    Some(ClaimedTask { task: Stored { version: found.task.version + 1, value: task }, lease })
+    Some(ClaimedTask { task: Versioned { version: found.task.version + 1, value: task }, lease })
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use baton_core::base::id::ProjectId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::base::time::Timestamp;
-use baton_core::schedule::{Capacity, Fit, Load, Share};
+use baton_core::schedule::{Capacity, Load, Share, WorkerFit};
 use tokio_postgres::Row;
 
 use crate::error::StoreError;
@@ -60,7 +60,7 @@ pub(crate) async fn read(
     conn: &PgConnection,
     advisory_lock: Option<String>,
     requests: &[ClaimRequest],
-    fit: &Fit,
+    fit: &WorkerFit,
 ) -> Result<ClaimView, PostgresFault> {
     let wanted = wanted(requests);
     let roles: Vec<String> = wanted.keys().map(ToString::to_string).collect();
@@ -113,7 +113,7 @@ fn open(
     wanted: &BTreeMap<Role, usize>,
     capacities: &[Capacity],
     load: &Load,
-    fit: &Fit,
+    fit: &WorkerFit,
 ) -> Result<Vec<OpenShare>, StoreError> {
     let mut open = Vec::new();
     for row in shares {
@@ -137,7 +137,7 @@ fn load(running: &[Row], unaccepted: &[Row]) -> Result<Load, StoreError> {
         counts.push((key(RecordKind::Lease, row.get(0))?, key(RecordKind::Lease, row.get(1))?, count(row)));
     }
     let unaccepted = unaccepted.first().map_or(0, |row| row.get::<_, i64>(0));
-    let mut load = Load::of_counts(counts, u32::try_from(unaccepted).unwrap_or(u32::MAX));
+    let mut load = Load::from_counts(counts, u32::try_from(unaccepted).unwrap_or(u32::MAX));
     for row in running {
         load.occupy(&share(row, 3)?, count(row));
     }

@@ -123,7 +123,7 @@ pub(crate) fn count_questions(filter: &QuestionFilter, max: u32) -> (String, Vec
 mod tests {
     use super::*;
     use baton_core::base::time::Timestamp;
-    use baton_core::task::state::Queue;
+    use baton_core::task::state::QueueName;
 
     #[test]
     fn only_the_filters_that_are_set_are_in_the_statement() {
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(params.len(), 1);
 
         let filter = TaskFilter {
-            queue: Some(Queue::Incoming),
+            queue: Some(QueueName::Incoming),
             title: Some("Fix' OR 1".to_owned()),
             ..TaskFilter::default()
         };

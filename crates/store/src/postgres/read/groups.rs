@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::task::state::Status;
+use baton_core::task::state::TaskStatus;
 use tokio_postgres::Row;
 
 use crate::columns::parse_status;
@@ -95,6 +95,6 @@ fn empty_group(row: &Row) -> Result<TaskGroup, StoreError> {
     })
 }
 
-fn status(text: &str) -> Result<Status, StoreError> {
+fn status(text: &str) -> Result<TaskStatus, StoreError> {
     parse_status(text).ok_or_else(|| bad_row(RecordKind::Task, text, &"unknown status"))
 }

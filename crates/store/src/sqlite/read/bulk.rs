@@ -4,7 +4,7 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{AttemptId, QuestionId, SessionId, TaskId};
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::attempt_record::AttemptRecord;
@@ -33,7 +33,7 @@ fn all<T: DeserializeOwned>(
     sql: &str,
     params: impl Params,
     kind: RecordKind,
-) -> Result<Vec<Stored<T>>, SqliteFault> {
+) -> Result<Vec<Versioned<T>>, SqliteFault> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut found = Vec::new();
@@ -43,11 +43,11 @@ fn all<T: DeserializeOwned>(
     Ok(found)
 }
 
-fn values<T>(stored: Vec<Stored<T>>) -> Vec<T> {
+fn values<T>(stored: Vec<Versioned<T>>) -> Vec<T> {
     stored.into_iter().map(|stored| stored.value).collect()
 }
 
-pub(crate) fn tasks_by_ids(conn: &Connection, ids: &[TaskId]) -> Result<Vec<Stored<Task>>, SqliteFault> {
+pub(crate) fn tasks_by_ids(conn: &Connection, ids: &[TaskId]) -> Result<Vec<Versioned<Task>>, SqliteFault> {
     let sql = "SELECT version, body FROM tasks WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id";
     all(conn, sql, [task_list(ids)], RecordKind::Task)
 }
@@ -101,7 +101,7 @@ pub(crate) fn attempts_by_ids(
 pub(crate) fn questions_by_ids(
     conn: &Connection,
     ids: &[QuestionId],
-) -> Result<Vec<Stored<QuestionRecord>>, SqliteFault> {
+) -> Result<Vec<Versioned<QuestionRecord>>, SqliteFault> {
     let sql = "SELECT version, body FROM questions WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id";
     all(conn, sql, [json_list(ids.iter().map(|id| i64::from(id.bits())))], RecordKind::Question)
 }
@@ -110,7 +110,7 @@ pub(crate) fn questions_of_many(
     conn: &Connection,
     tasks: &[TaskId],
     is_pending: Option<bool>,
-) -> Result<Vec<Stored<QuestionRecord>>, SqliteFault> {
+) -> Result<Vec<Versioned<QuestionRecord>>, SqliteFault> {
     let sql = "SELECT version, body FROM questions WHERE task IN (SELECT value FROM json_each(?1))
         AND is_pending = coalesce(?2, is_pending) ORDER BY task, asked_ms, id";
     all(conn, sql, (task_list(tasks), is_pending), RecordKind::Question)

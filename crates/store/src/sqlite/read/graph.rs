@@ -1,7 +1,7 @@
 //! Ready tasks and dependencies.
 
 use baton_core::base::id::TaskId;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -11,7 +11,7 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::rows::{self, bad_row, task_id, task_key};
 
 /// Reads the first tasks of each role and merges them. There are few roles, and each is one index lookup.
-pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Stored<Task>>, SqliteFault> {
+pub(crate) fn ready(conn: &Connection, limit: u32) -> Result<Vec<Versioned<Task>>, SqliteFault> {
     let sql =
         "SELECT rank, created_ms, task FROM ready WHERE role = ?1 ORDER BY rank, created_ms, task LIMIT ?2";
     let mut first_of_role = conn.prepare_cached(sql)?;

@@ -100,7 +100,7 @@ fn empty_group(row: &Row<'_>) -> Result<TaskGroup, SqliteFault> {
     })
 }
 
-fn status(row: &Row<'_>, column: usize) -> Result<baton_core::task::state::Status, SqliteFault> {
+fn status(row: &Row<'_>, column: usize) -> Result<baton_core::task::state::TaskStatus, SqliteFault> {
     let text: String = row.get(column)?;
     parse_status(&text).ok_or_else(|| bad_row(RecordKind::Task, text, "unknown status").into())
 }

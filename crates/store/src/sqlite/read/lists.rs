@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -93,7 +93,7 @@ pub(crate) fn tasks(
     filter: &TaskFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<Task>>, SqliteFault> {
+) -> Result<Page<Versioned<Task>>, SqliteFault> {
     let mut wanted = task_conditions(filter);
     wanted.after("created_ms", cursor, key_bits(cursor, "TASK-")?);
     let title = TitleFilter::new(filter);
@@ -102,7 +102,7 @@ pub(crate) fn tasks(
         if !title.matches(row.get_ref(3)?) {
             return Ok(None);
         }
-        let task: Stored<Task> = stored(row, RecordKind::Task, row.get::<_, i64>(2)?)?;
+        let task: Versioned<Task> = stored(row, RecordKind::Task, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: task.value.spec().created_at, key: task.value.id().to_string() };
         Ok(Some((task, place)))
     })
@@ -130,7 +130,7 @@ pub(crate) fn count_tasks(conn: &Connection, filter: &TaskFilter, max: u32) -> R
     task_conditions(filter).count(conn, select, max, |row| Ok(title.matches(row.get_ref(0)?)))
 }
 
-pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<Queue, u64>, SqliteFault> {
+pub(crate) fn queue_depths(conn: &Connection) -> Result<BTreeMap<QueueName, u64>, SqliteFault> {
     let mut statement = conn.prepare_cached("SELECT queue, count(*) FROM tasks GROUP BY queue")?;
     let mut rows = statement.query([])?;
     let mut depths = BTreeMap::new();
@@ -170,12 +170,12 @@ pub(crate) fn questions(
     filter: &QuestionFilter,
     cursor: Option<&Cursor>,
     limit: u32,
-) -> Result<Page<Stored<QuestionRecord>>, SqliteFault> {
+) -> Result<Page<Versioned<QuestionRecord>>, SqliteFault> {
     let mut wanted = question_conditions(filter);
     wanted.after("asked_ms", cursor, key_bits(cursor, "Q-")?);
     let select = "SELECT version, body, id FROM questions";
     wanted.page(conn, (select, "asked_ms"), limit, |row| {
-        let question: Stored<QuestionRecord> = stored(row, RecordKind::Question, row.get::<_, i64>(2)?)?;
+        let question: Versioned<QuestionRecord> = stored(row, RecordKind::Question, row.get::<_, i64>(2)?)?;
         let place = Cursor { at: question.value.asked_at, key: question.value.question.id.to_string() };
         Ok(Some((question, place)))
     })

@@ -64,7 +64,7 @@ impl LeaseCounts {
             let running = counts.iter().map(|((role, agent), count)| {
                 (role.clone(), agent.clone(), u32::try_from(count.now).unwrap_or(0))
             });
-            Load::of_counts(running, unaccepted)
+            Load::from_counts(running, unaccepted)
         })
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use baton_core::base::id::ProjectId;
 use baton_core::base::time::Timestamp;
-use baton_core::records::change::Stored;
+use baton_core::records::change::Versioned;
 use baton_core::task::Task;
 use rusqlite::{Connection, Params, Statement};
 
@@ -194,7 +194,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// The task's row as this transaction sees it.
-    pub(crate) fn task(&mut self, id: i64) -> Result<Option<Stored<Task>>, SqliteFault> {
+    pub(crate) fn task(&mut self, id: i64) -> Result<Option<Versioned<Task>>, SqliteFault> {
         rows::task_by(self.statement(rows::TASK)?, id)
     }
 

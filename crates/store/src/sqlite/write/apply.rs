@@ -2,7 +2,7 @@
 
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::recipe::run::RunState;
-use baton_core::records::change::{EdgeChange, Guard, Record};
+use baton_core::records::change::{EdgeChange, Record, WriteGuard};
 use baton_core::task::attempt_record::AttemptRecord;
 use rusqlite::{OptionalExtension, Params, params};
 
@@ -221,7 +221,7 @@ fn guarded_unless_owned(
     key: impl Params,
 ) -> Result<Option<i64>, SqliteFault> {
     match put.guard {
-        Guard::Owned => Ok(None),
-        Guard::New | Guard::Version(_) => guarded(tx, put, find, key).map(Some),
+        WriteGuard::Owned => Ok(None),
+        WriteGuard::New | WriteGuard::Version(_) => guarded(tx, put, find, key).map(Some),
     }
 }

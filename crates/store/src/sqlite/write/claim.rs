@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use baton_core::base::id::{AttemptId, QuestionId, TaskId};
-use baton_core::records::change::{Change, Stored};
-use baton_core::schedule::{Candidate, Capacity, Load, Took, pick_each};
-use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::records::change::{Change, Versioned};
+use baton_core::schedule::{Candidate, Capacity, Load, PickOutcome, pick_each};
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
 use crate::model::claim::{ClaimRequest, ClaimedTask};
 use crate::model::lease::Lease;
@@ -93,16 +93,16 @@ fn assign(
 ) -> Result<(), SqliteFault> {
     let now = tx.now;
     pick_each(candidates, capacity, load, &request.intakes, now, |candidate| {
-        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(Took::Last) };
+        let Some(attempt) = request.attempt_ids.get(claimed.len()) else { return Ok(PickOutcome::Last) };
         if unfit.contains(&candidate.task) {
-            return Ok(Took::Nothing);
+            return Ok(PickOutcome::Nothing);
         }
         let Some(taken) = claim_task(tx, request, candidate, *attempt)? else {
             unfit.insert(candidate.task);
-            return Ok(Took::Nothing);
+            return Ok(PickOutcome::Nothing);
         };
         claimed.push(taken);
-        Ok(Took::Place)
+        Ok(PickOutcome::Place)
     })
 }
 
@@ -142,10 +142,10 @@ fn claim_task(
     // Ready tasks are exactly those nothing blocks.
     let worker = Some(request.worker.clone());
     let command = Command::Claim { attempt, agent: candidate.agent.clone(), open_blockers: 0, worker };
-    let context = Context { now: tx.now, actor: request.actor.clone(), fresh: UNUSED };
+    let context = CommandContext { now: tx.now, actor: request.actor.clone(), fresh: UNUSED };
     let transition =
         stored.value.apply(command, &context).map_err(|refusal| bad_row(RecordKind::Task, task, refusal))?;
-    let claimed = Stored { version: stored.version + 1, value: transition.task.clone() };
+    let claimed = Versioned { version: stored.version + 1, value: transition.task.clone() };
     let before = TaskRow::ready(stored.version, candidate.rank.number());
     apply_to(tx, before, &RenderedChange::render(Change::transition(stored.version, transition))?)?;
     let lease = Lease {
@@ -162,4 +162,4 @@ fn claim_task(
 }
 
 /// A claim creates neither questions nor breakdowns, so it uses no fresh ids.
-const UNUSED: Fresh = Fresh { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };
+const UNUSED: FreshIds = FreshIds { question: QuestionId::from_bits(0), breakdown: TaskId::from_bits(0) };

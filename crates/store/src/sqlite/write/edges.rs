@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::base::id::TaskId;
-use baton_core::records::change::{EdgeChange, Guard};
+use baton_core::records::change::{EdgeChange, WriteGuard};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::columns::TaskColumns;
@@ -88,7 +88,7 @@ fn add_blocker(tx: &mut Transaction<'_>, task: TaskId) -> Result<(), SqliteFault
         // The caller read or created the task it adds an edge to.
         None => {
             let (kind, key) = (RecordKind::Task, task.to_string());
-            Err(Conflict::Moved { kind, key, expected: Guard::Owned, found: None }.into())
+            Err(Conflict::Moved { kind, key, expected: WriteGuard::Owned, found: None }.into())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A change with all bodies serialised. The caller does that on its own thread, so that the writer only writes.
 
-use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::change::{Change, EdgeChange, Record, RecordPut, WriteGuard};
 use baton_core::records::event::Event;
 
 use crate::columns::{body, record_body, record_key};
@@ -18,7 +18,7 @@ pub(crate) struct RenderedChange {
 
 pub(crate) struct RenderedPut {
     pub(crate) record: Record,
-    pub(crate) guard: Guard,
+    pub(crate) guard: WriteGuard,
     pub(crate) body: String,
 }
 
@@ -47,9 +47,9 @@ impl RenderedPut {
     /// The version the row gets, if `found` satisfies the guard.
     pub(crate) fn next_version(&self, found: Option<u64>) -> Result<i64, Conflict> {
         let is_as_expected = match self.guard {
-            Guard::New => found.is_none(),
-            Guard::Version(expected) => found == Some(expected),
-            Guard::Owned => true,
+            WriteGuard::New => found.is_none(),
+            WriteGuard::Version(expected) => found == Some(expected),
+            WriteGuard::Owned => true,
         };
         if is_as_expected {
             return Ok(found.map_or(1, |version| version.cast_signed() + 1));
@@ -59,8 +59,8 @@ impl RenderedPut {
     }
 }
 
-fn render(put: Put) -> Result<RenderedPut, StoreError> {
-    let Put { record, guard } = put;
+fn render(put: RecordPut) -> Result<RenderedPut, StoreError> {
+    let RecordPut { record, guard } = put;
     let body = record_body(&record)?;
     Ok(RenderedPut { record, guard, body })
 }

@@ -2,7 +2,7 @@
 //! fixture, so that one check fits all.
 
 use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::task::state::StateName;
 use baton_core::transition::command::Command;
 use baton_store::Backend;
@@ -26,9 +26,9 @@ const NEW_ATTEMPT: u64 = 0x7000_0000;
 /// 31 depends on the latter.
 pub async fn fill<S: Backend>(store: &S) {
     // One project has its own limit, so claims are counted per share.
-    write(store, Change::new().put(Record::Project(limited_project()), Guard::New)).await;
+    write(store, Change::new().put(Record::Project(limited_project()), WriteGuard::New)).await;
     let receipt = Record::Receipt(first_receipt());
-    write(store, one_of_each().put(receipt, Guard::New)).await;
+    write(store, one_of_each().put(receipt, WriteGuard::New)).await;
     finish_one(store).await;
     write(store, created(20, &[])).await;
     write(store, created(21, &[20])).await;

@@ -2,11 +2,11 @@
 
 use baton_core::base::id::{QuestionId, SessionId, TaskId};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::session::Message;
 use baton_core::task::TaskSpec;
 use baton_core::task::attempt_record::AttemptRecord;
-use baton_core::task::state::Queue;
+use baton_core::task::state::QueueName;
 use baton_core::transition::command::Command;
 use baton_store::Backend;
 use baton_store::model::query::{FIRST_PROMPT_CHARS_MAX, QuestionFilter, TaskFilter};
@@ -126,10 +126,13 @@ pub async fn matches_are_counted_up_to_a_bound<F: Fixture>() {
     assert_eq!(store.count_tasks(&all, 3).await.unwrap(), 3);
     let titled = TaskFilter { title: Some("TASK 4".to_owned()), ..TaskFilter::default() };
     assert_eq!(store.count_tasks(&titled, 100).await.unwrap(), 1);
-    let claimed = TaskFilter { queue: Some(Queue::Claimed), ..TaskFilter::default() };
+    let claimed = TaskFilter { queue: Some(QueueName::Claimed), ..TaskFilter::default() };
     assert_eq!(store.count_tasks(&claimed, 100).await.unwrap(), 1);
     assert_eq!(store.count_questions(&QuestionFilter::pending(), 100).await.unwrap(), 0);
-    assert_eq!(store.queue_depths().await.unwrap(), [(Queue::Incoming, 3), (Queue::Claimed, 1)].into());
+    assert_eq!(
+        store.queue_depths().await.unwrap(),
+        [(QueueName::Incoming, 3), (QueueName::Claimed, 1)].into()
+    );
 }
 
 fn message(session: &SessionId, number: u32) -> Change {
@@ -141,7 +144,7 @@ fn message(session: &SessionId, number: u32) -> Change {
         text: text(&format!("Message {number}")),
         task_id: None,
     };
-    Change::new().put(Record::Message(message), Guard::New)
+    Change::new().put(Record::Message(message), WriteGuard::New)
 }
 
 pub async fn the_last_messages_are_read_without_the_first<F: Fixture>() {

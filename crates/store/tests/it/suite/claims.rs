@@ -8,7 +8,7 @@ use baton_core::base::priority::Priority;
 use baton_core::base::text::Role;
 use baton_core::records::change::Change;
 use baton_core::records::effect::Effect;
-use baton_core::schedule::{Capacity, Intake, Limits};
+use baton_core::schedule::{AgentIntake, Capacity, LimitsByKey};
 use baton_core::task::TaskSpec;
 use baton_core::task::state::StateName;
 use baton_core::transition::command::Command;
@@ -72,7 +72,7 @@ pub async fn limits_count_everything_that_is_running<F: Fixture>() {
         let agents = BTreeMap::from([(Role::implement(), agent("claude")), (role("review"), agent("codex"))]);
         ClaimRequest { agents, capacity, ..request("worker", count) }
     };
-    let two_of_a_role = Capacity { total_max: 5, per_role: Limits::all(2), ..no_limits() };
+    let two_of_a_role = Capacity { total_max: 5, per_role: LimitsByKey::all(2), ..no_limits() };
     let first = claim(&store, wanted(9, two_of_a_role.clone())).await;
     assert_eq!(
         first,
@@ -84,7 +84,7 @@ pub async fn limits_count_everything_that_is_running<F: Fixture>() {
     let five_in_all = Capacity { total_max: 5, ..no_limits() };
     assert_eq!(claim(&store, wanted(9, five_in_all.clone())).await, [task_id(3)]);
     assert_eq!(claim(&store, wanted(9, five_in_all.clone())).await, []);
-    let claude_is_full = Capacity { per_agent: Limits::all(3), ..no_limits() };
+    let claude_is_full = Capacity { per_agent: LimitsByKey::all(3), ..no_limits() };
     assert_eq!(claim(&store, wanted(1, claude_is_full)).await, [task_id(13)]);
 
     let running = load(&store, task_id(1)).await;
@@ -98,7 +98,7 @@ pub async fn a_paused_agent_claims_nothing<F: Fixture>() {
     let store = place.open().await;
     write(&store, created(1, &[])).await;
     let now = store.now().await.unwrap();
-    let paused = Intake::default().after_systemic_failure(now).after_systemic_failure(now);
+    let paused = AgentIntake::default().after_systemic_failure(now).after_systemic_failure(now);
     let mut wanted = request("worker", 1);
     wanted.intakes.insert(agent("claude"), paused);
     assert_eq!(claim(&store, wanted).await, []);

@@ -8,13 +8,13 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::Role;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::recycle::RecycleReason;
 use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, ErrorCause};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::approval::Approval;
-use baton_core::transition::command::{Command, Context};
+use baton_core::transition::command::{Command, CommandContext};
 use baton_store::Backend;
 use baton_store::model::claim::ClaimRequest;
 use baton_store::model::commit::Commit;
@@ -168,7 +168,7 @@ impl<F: Fixture> History<F> {
         }
     }
 
-    fn pick(&self, which: usize) -> Option<Stored<Task>> {
+    fn pick(&self, which: usize) -> Option<Versioned<Task>> {
         let id = self.ids.get(which % self.ids.len().max(1))?;
         Some(self.model.tasks[id].clone())
     }
@@ -194,7 +194,7 @@ impl<F: Fixture> History<F> {
         assert_eq!(claimed.iter().map(|claim| claim.task.value.id()).collect::<Vec<_>>(), expected);
         for claim in claimed {
             let before = &self.model.tasks[&claim.task.value.id()];
-            let context = Context { now: claim.task.value.updated_at(), ..context(Actor::Baton, 0) };
+            let context = CommandContext { now: claim.task.value.updated_at(), ..context(Actor::Baton, 0) };
             let (attempt, agent) = (claim.lease.attempt, claim.lease.agent.clone());
             let transition = before
                 .value
@@ -208,7 +208,7 @@ impl<F: Fixture> History<F> {
         }
     }
 
-    fn told(&self, task: &Stored<Task>, what: What) -> Option<Change> {
+    fn told(&self, task: &Versioned<Task>, what: What) -> Option<Change> {
         let live = task.value.state().live_attempt().map(|attempt| attempt.id);
         let settle = |end: AttemptEnd| live.map(|attempt| Command::Settle { attempt, end });
         let human = Actor::human("mia");
@@ -222,7 +222,7 @@ impl<F: Fixture> History<F> {
             What::BurnOut => (settle(burned_out())?, Actor::Baton),
             What::FailOwn => {
                 let result = AttemptResult::Error { cause: ErrorCause::Own, message: "It broke.".to_owned() };
-                (settle(AttemptEnd { reported: Reported::new(result, ""), ..complete() })?, Actor::Baton)
+                (settle(AttemptEnd { reported: AttemptReport::new(result, ""), ..complete() })?, Actor::Baton)
             }
             What::Expire => (Command::ExpireLease { attempt: live? }, Actor::Baton),
             What::Reply => {
@@ -245,7 +245,7 @@ impl<F: Fixture> History<F> {
         Some(Change::transition(task.version, transition))
     }
 
-    fn approved(&self, breakdown: &Stored<Task>, parts: usize) -> Option<Change> {
+    fn approved(&self, breakdown: &Versioned<Task>, parts: usize) -> Option<Change> {
         let replaced = match breakdown.value.spec().purpose {
             Purpose::Breakdown { replaces_task_id, .. } => replaces_task_id.map(|id| &self.model.tasks[&id]),
             Purpose::Work | Purpose::Run => return None,

@@ -7,7 +7,7 @@ use baton_core::base::priority::Priority;
 use baton_core::base::text::NonBlank;
 use baton_core::task::TaskSpec;
 use baton_core::task::revision::Revision;
-use baton_core::task::state::{Queue, Status};
+use baton_core::task::state::{QueueName, TaskStatus};
 use baton_core::transition::command::Command;
 use baton_store::Backend;
 use baton_store::model::query::{Cursor, QuestionFilter, TaskFilter};
@@ -71,9 +71,9 @@ pub async fn filters_combine<F: Fixture>() {
     let all = TaskFilter::default;
     assert_eq!(listed(&store, all()).await, [task_id(1), task_id(2), task_id(3), task_id(4)]);
     assert_eq!(listed(&store, TaskFilter { project, ..all() }).await, [task_id(1), task_id(3)]);
-    assert_eq!(listed(&store, TaskFilter { queue: Some(Queue::Claimed), ..all() }).await, [task_id(1)]);
+    assert_eq!(listed(&store, TaskFilter { queue: Some(QueueName::Claimed), ..all() }).await, [task_id(1)]);
     assert_eq!(
-        listed(&store, TaskFilter { status: Some(Status::Queued), ..all() }).await,
+        listed(&store, TaskFilter { status: Some(TaskStatus::Queued), ..all() }).await,
         [task_id(2), task_id(3), task_id(4)]
     );
     assert_eq!(
@@ -82,7 +82,7 @@ pub async fn filters_combine<F: Fixture>() {
     );
     let planners = TaskFilter { role: Some("breakdown".parse().unwrap()), ..all() };
     assert_eq!(listed(&store, planners).await, [task_id(4)]);
-    let both = TaskFilter { project, status: Some(Status::Queued), ..all() };
+    let both = TaskFilter { project, status: Some(TaskStatus::Queued), ..all() };
     assert_eq!(listed(&store, both).await, [task_id(3)]);
     let touched = store.task(task_id(1)).await.unwrap().unwrap().value.updated_at();
     let since = |moment| TaskFilter { updated_from: Some(moment), ..all() };
@@ -137,10 +137,10 @@ pub async fn groups_summarise_their_sessions<F: Fixture>() {
     let names: Vec<&str> = first.items.iter().map(|group| group.session.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     let (a, b) = (&first.items[0], &first.items[1]);
-    assert_eq!(a.status_counts, BTreeMap::from([(Status::Complete, 1)]));
-    assert_eq!((a.task_count, a.latest_status, a.first_prompt.as_str()), (1, Status::Complete, "Task 2"));
+    assert_eq!(a.status_counts, BTreeMap::from([(TaskStatus::Complete, 1)]));
+    assert_eq!((a.task_count, a.latest_status, a.first_prompt.as_str()), (1, TaskStatus::Complete, "Task 2"));
     assert_eq!((a.created_at, a.latest_updated_at), (at(2), at(10_000_000)));
-    assert_eq!(b.status_counts, BTreeMap::from([(Status::Queued, 2)]));
+    assert_eq!(b.status_counts, BTreeMap::from([(TaskStatus::Queued, 2)]));
     assert_eq!((b.created_at, b.first_prompt.as_str()), (at(3), "Do what task 3 asks."));
     assert_eq!(b.latest_updated_at, at(5));
     let rest = store.task_groups(first.next, 2).await.unwrap();

@@ -8,14 +8,14 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{AgentName, NonBlank, Role};
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Stored};
+use baton_core::records::change::{Change, Versioned};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
-use baton_core::schedule::{Capacity, Fit, Limits};
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::schedule::{Capacity, LimitsByKey, WorkerFit};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::approval::Approval;
-use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 use baton_store::Backend;
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
 use baton_store::model::commit::{Commit, Conflict};
@@ -67,7 +67,7 @@ pub fn create(spec: TaskSpec, depends_on: &[TaskId]) -> Change {
 pub fn created_by(spec: TaskSpec, by: &Actor) -> Change {
     let body = EventBody::TaskCreated { spec: Box::new(spec.clone()), depends_on: Vec::new() };
     let event = Event { at: spec.created_at, by: by.clone(), body };
-    Change::create(Task::create(spec).asked_by(by.person()), &[], event)
+    Change::create(Task::create(spec).with_requester(by.person()), &[], event)
 }
 
 /// A task with dependencies, by their numbers.
@@ -86,17 +86,17 @@ pub fn attempt_ids(count: u32) -> Vec<AttemptId> {
     (0..count).map(|_| AttemptId::from_bits(fresh_number())).collect()
 }
 
-pub fn context(actor: Actor, ms: i64) -> Context {
+pub fn context(actor: Actor, ms: i64) -> CommandContext {
     let number = u32::try_from(fresh_number()).unwrap();
-    let fresh = Fresh {
+    let fresh = FreshIds {
         question: QuestionId::from_bits(number),
         // Far from the small ids of the tests' own tasks.
         breakdown: task_id(0x8000_0000 + number),
     };
-    Context { now: at(ms), actor, fresh }
+    CommandContext { now: at(ms), actor, fresh }
 }
 
-pub fn human(ms: i64) -> Context {
+pub fn human(ms: i64) -> CommandContext {
     context(Actor::human("mia"), ms)
 }
 
@@ -104,11 +104,11 @@ pub fn human(ms: i64) -> Context {
 pub fn no_limits() -> Capacity {
     Capacity {
         total_max: u32::MAX,
-        per_role: Limits::all(u32::MAX),
-        per_agent: Limits::all(u32::MAX),
+        per_role: LimitsByKey::all(u32::MAX),
+        per_agent: LimitsByKey::all(u32::MAX),
         unaccepted_max: u32::MAX,
-        per_project: Limits::none(),
-        per_person: Limits::none(),
+        per_project: LimitsByKey::none(),
+        per_person: LimitsByKey::none(),
     }
 }
 
@@ -121,7 +121,7 @@ pub fn request(worker: &str, count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         capacity: no_limits(),
         intakes: BTreeMap::new(),
-        fit: Fit::default(),
+        fit: WorkerFit::default(),
         actor: Actor::Baton,
     }
 }
@@ -129,7 +129,7 @@ pub fn request(worker: &str, count: u32) -> ClaimRequest {
 /// A successful attempt.
 pub fn complete() -> AttemptEnd {
     AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "Here is the answer."),
+        reported: AttemptReport::new(AttemptResult::Complete, "Here is the answer."),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     }
 }
@@ -139,7 +139,7 @@ pub fn settled(claimed: &ClaimedTask, end: AttemptEnd, ms: i64) -> Change {
     transition(&claimed.task, command, &context(Actor::Baton, ms))
 }
 
-pub fn transition(task: &Stored<Task>, command: Command, context: &Context) -> Change {
+pub fn transition(task: &Versioned<Task>, command: Command, context: &CommandContext) -> Change {
     Change::transition(task.version, task.value.apply(command, context).unwrap())
 }
 
@@ -195,7 +195,7 @@ pub fn with_commits() -> AttemptEnd {
 /// The agent used up its turns without a result.
 pub fn burned_out() -> AttemptEnd {
     AttemptEnd {
-        reported: Reported::new(AttemptResult::TurnLimit, ""),
+        reported: AttemptReport::new(AttemptResult::TurnLimit, ""),
         verified: Evidence { turns: 50, turns_max: 50, ..Evidence::default() },
     }
 }
@@ -204,7 +204,7 @@ pub fn coding(number: u32) -> TaskSpec {
     TaskSpec { task_type: TaskType::Implementation, ..spec(number) }
 }
 
-pub async fn load<S: Backend>(store: &S, id: TaskId) -> Stored<Task> {
+pub async fn load<S: Backend>(store: &S, id: TaskId) -> Versioned<Task> {
     store.task(id).await.unwrap().unwrap()
 }
 

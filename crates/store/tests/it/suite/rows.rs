@@ -1,12 +1,12 @@
 //! Rows round-trip, and a change is atomic.
 
-use baton_core::ask::question::{Draft, QuestionKind};
+use baton_core::ask::question::{QuestionDraft, QuestionKind};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::{AttemptId, ProjectId, QuestionId, RunId, SessionId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::limits::hold::{Hold, HoldReason};
-use baton_core::limits::spending::{Account, Amount, Spending};
+use baton_core::limits::spending::{Spending, SpendingAccount, SpendingAmount};
 use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::owner_token::OwnerToken;
@@ -14,10 +14,10 @@ use baton_core::people::role::PersonRole;
 use baton_core::phase::phase_loop::PhaseLoop;
 use baton_core::recipe::run::Run;
 use baton_core::recipe::{Recipe, RecipeDraft};
-use baton_core::records::change::{Change, Guard, Record, Stored};
+use baton_core::records::change::{Change, Record, Versioned, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
-use baton_core::records::session::{Posted, Request, Session};
+use baton_core::records::receipt::{Receipt, ReceiptKey, RequestedWork};
+use baton_core::records::session::{PostedMessage, Session, TaskRequest};
 use baton_core::recycle::plan::{ItemDraft, Plan, PlanDraft};
 use baton_core::recycle::plan_record::PlanRecord;
 use baton_core::task::attempt::Attempt;
@@ -55,8 +55,8 @@ fn session_id() -> SessionId {
     "chat".parse().unwrap()
 }
 
-fn posted(session: &Session, number: u32) -> Posted {
-    let request = Request {
+fn posted(session: &Session, number: u32) -> PostedMessage {
+    let request = TaskRequest {
         task_id: task_id(number),
         task_type: TaskType::ReadInfo,
         priority: Priority::P2,
@@ -80,7 +80,7 @@ fn attempt() -> AttemptRecord {
 
 fn question() -> QuestionRecord {
     let question =
-        Draft::new(QuestionKind::Clarification, text("Which one?")).with_id(QuestionId::from_bits(9));
+        QuestionDraft::new(QuestionKind::Clarification, text("Which one?")).with_id(QuestionId::from_bits(9));
     QuestionRecord {
         question,
         session_id: session_id(),
@@ -90,8 +90,8 @@ fn question() -> QuestionRecord {
     }
 }
 
-const fn first_of<T>(value: T) -> Stored<T> {
-    Stored { version: 1, value }
+const fn first_of<T>(value: T) -> Versioned<T> {
+    Versioned { version: 1, value }
 }
 
 fn hold() -> Hold {
@@ -112,7 +112,10 @@ pub fn token() -> AccessToken {
 }
 
 fn spending() -> Spending {
-    Spending { account: Account::Day(5), amount: Amount { turns: 7, ..Amount::default() } }
+    Spending {
+        account: SpendingAccount::Day(5),
+        amount: SpendingAmount { turns: 7, ..SpendingAmount::default() },
+    }
 }
 
 fn plan() -> PlanRecord {
@@ -136,16 +139,16 @@ fn recipe_run() -> Run {
 
 /// A message with its task, and one row of every other kind but a receipt.
 pub fn one_of_each() -> Change {
-    Change::posted(None, posted(&Session::open(session_id(), None, at(2)), 1))
-        .put(Record::Project(project(1)), Guard::New)
-        .put(Record::Attempt(attempt()), Guard::Owned)
-        .put(Record::Question(question()), Guard::Owned)
-        .put(Record::Plan(plan()), Guard::New)
-        .put(Record::Run(Box::new(recipe_run())), Guard::New)
-        .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), Guard::New)
-        .put(Record::Hold(hold()), Guard::New)
-        .put(Record::Spending(spending()), Guard::New)
-        .put(Record::AccessToken(Box::new(token())), Guard::New)
+    Change::post_message(None, posted(&Session::open(session_id(), None, at(2)), 1))
+        .put(Record::Project(project(1)), WriteGuard::New)
+        .put(Record::Attempt(attempt()), WriteGuard::Owned)
+        .put(Record::Question(question()), WriteGuard::Owned)
+        .put(Record::Plan(plan()), WriteGuard::New)
+        .put(Record::Run(Box::new(recipe_run())), WriteGuard::New)
+        .put(Record::Loop(Box::new(PhaseLoop::new(session_id()))), WriteGuard::New)
+        .put(Record::Hold(hold()), WriteGuard::New)
+        .put(Record::Spending(spending()), WriteGuard::New)
+        .put(Record::AccessToken(Box::new(token())), WriteGuard::New)
 }
 
 pub async fn every_kind_of_row_round_trips<F: Fixture>() {
@@ -158,10 +161,10 @@ pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     store.close().await.unwrap();
 
     let store = place.open().await;
-    let first = |value| Some(Stored { version: 1, value });
+    let first = |value| Some(Versioned { version: 1, value });
     assert_eq!(
         store.project(ProjectId::from_bits(1)).await.unwrap(),
-        Some(Stored { version: 1, value: project(1) })
+        Some(Versioned { version: 1, value: project(1) })
     );
     assert_eq!(store.session(&session_id()).await.unwrap().map(|row| row.value), Some(posted.session));
     assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [posted.message]);
@@ -175,27 +178,27 @@ pub async fn every_kind_of_row_round_trips<F: Fixture>() {
     );
     assert_eq!(store.plan(task_id(7)).await.unwrap().map(|row| row.value), Some(plan()));
     assert_eq!(store.run(RunId::from_bits(3)).await.unwrap().map(|row| row.value), Some(run.clone()));
-    assert_eq!(store.open_runs().await.unwrap(), [Stored { version: 1, value: run }]);
+    assert_eq!(store.open_runs().await.unwrap(), [Versioned { version: 1, value: run }]);
     assert_eq!(store.phase_loop(&session_id()).await.unwrap().map(|row| row.value), Some(loops));
-    assert_eq!(store.holds().await.unwrap(), [Stored { version: 1, value: hold() }]);
-    assert_eq!(store.access_tokens().await.unwrap(), [Stored { version: 1, value: token() }]);
+    assert_eq!(store.holds().await.unwrap(), [Versioned { version: 1, value: hold() }]);
+    assert_eq!(store.access_tokens().await.unwrap(), [Versioned { version: 1, value: token() }]);
     let found = store.access_token(&token().name).await.unwrap();
     assert_eq!(found.map(|row| row.value), Some(token()));
     assert_eq!(store.access_token(&"nobody".parse().unwrap()).await.unwrap(), None);
-    assert_eq!(store.spending(Account::Day(5)).await.unwrap(), Some(first_of(spending())));
-    assert_eq!(store.spending(Account::Day(6)).await.unwrap(), None);
+    assert_eq!(store.spending(SpendingAccount::Day(5)).await.unwrap(), Some(first_of(spending())));
+    assert_eq!(store.spending(SpendingAccount::Day(6)).await.unwrap(), None);
     let events: Vec<_> =
         store.events_after(0, 10).await.unwrap().into_iter().map(|line| line.event).collect();
     assert_eq!(events, posted.events);
 }
 
-fn receipt(posted: &Posted) -> Receipt {
+fn receipt(posted: &PostedMessage) -> Receipt {
     Receipt {
-        key: ReceiptKey::of_chat(ProjectId::from_bits(1), "once").unwrap(),
+        key: ReceiptKey::for_chat(ProjectId::from_bits(1), "once").unwrap(),
         session_id: posted.session.id.clone(),
         message: Some(posted.message.number),
         task_id: posted.task.id(),
-        wanted: Wanted::default(),
+        wanted: RequestedWork::default(),
         at: at(6),
     }
 }
@@ -211,15 +214,15 @@ pub async fn a_receipt_is_written_once<F: Fixture>() {
     let store = place.open().await;
     let open = Session::open(session_id(), None, at(2));
     let first = posted(&open, 1);
-    let send = |posted: &Posted, version| {
-        Change::posted(version, posted.clone()).put(Record::Receipt(receipt(posted)), Guard::New)
+    let send = |posted: &PostedMessage, version| {
+        Change::post_message(version, posted.clone()).put(Record::Receipt(receipt(posted)), WriteGuard::New)
     };
     write(&store, send(&first, None)).await;
     let second = posted(&first.session, 2);
     let expected = Conflict::Moved {
         kind: RecordKind::Receipt,
         key: "chat/PROJ-00000001/once".to_owned(),
-        expected: Guard::New,
+        expected: WriteGuard::New,
         found: Some(1),
     };
     assert_eq!(conflict(&store, send(&second, Some(1))).await, expected);
@@ -229,7 +232,7 @@ pub async fn a_receipt_is_written_once<F: Fixture>() {
     assert_eq!(store.receipt(&receipt(&first).key).await.unwrap(), Some(receipt(&first)));
     assert_eq!(store.messages(&session_id(), 0, 10).await.unwrap(), [first.message]);
     assert_eq!(store.task(task_id(2)).await.unwrap(), None, "the second task was not made");
-    let other = ReceiptKey::of_chat(ProjectId::from_bits(2), "once").unwrap();
+    let other = ReceiptKey::for_chat(ProjectId::from_bits(2), "once").unwrap();
     assert_eq!(store.receipt(&other).await.unwrap(), None, "another project's key is another key");
 }
 
@@ -244,12 +247,12 @@ pub async fn every_guard_is_checked<F: Fixture>() {
         found,
     };
 
-    assert_eq!(conflict(&store, put(Guard::Version(1))).await, moved(Guard::Version(1), None));
-    write(&store, put(Guard::New)).await;
-    assert_eq!(conflict(&store, put(Guard::New)).await, moved(Guard::New, Some(1)));
-    assert_eq!(conflict(&store, put(Guard::Version(2))).await, moved(Guard::Version(2), Some(1)));
-    write(&store, put(Guard::Version(1))).await;
-    write(&store, put(Guard::Owned)).await;
+    assert_eq!(conflict(&store, put(WriteGuard::Version(1))).await, moved(WriteGuard::Version(1), None));
+    write(&store, put(WriteGuard::New)).await;
+    assert_eq!(conflict(&store, put(WriteGuard::New)).await, moved(WriteGuard::New, Some(1)));
+    assert_eq!(conflict(&store, put(WriteGuard::Version(2))).await, moved(WriteGuard::Version(2), Some(1)));
+    write(&store, put(WriteGuard::Version(1))).await;
+    write(&store, put(WriteGuard::Owned)).await;
     let found = store.project(ProjectId::from_bits(1)).await.unwrap().unwrap();
     assert_eq!(found.version, 3, "each write is one more");
 }
@@ -266,7 +269,7 @@ pub async fn a_conflict_changes_nothing<F: Fixture>() {
     let expected = Conflict::Moved {
         kind: RecordKind::Task,
         key: "TASK-00000001".to_owned(),
-        expected: Guard::Version(1),
+        expected: WriteGuard::Version(1),
         found: Some(2),
     };
     assert_eq!(conflict(&store, late).await, expected);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::people::actor::Actor;
-use baton_core::records::change::{Change, Guard, Record};
+use baton_core::records::change::{Change, Record, WriteGuard};
 use baton_core::records::project::Project;
-use baton_core::schedule::{Capacity, Limits};
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::schedule::{Capacity, LimitsByKey};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::state::StateName;
 use baton_core::task::{Task, TaskSpec};
 use baton_core::transition::command::Command;
@@ -43,11 +43,11 @@ fn task(number: u32, of_project: u32, person: &str) -> Change {
 }
 
 fn per_project(max: u32) -> Capacity {
-    Capacity { per_project: Limits::all(max), ..no_limits() }
+    Capacity { per_project: LimitsByKey::all(max), ..no_limits() }
 }
 
 fn per_person(max: u32) -> Capacity {
-    Capacity { per_person: Limits::all(max), ..no_limits() }
+    Capacity { per_person: LimitsByKey::all(max), ..no_limits() }
 }
 
 async fn claim<S: Backend>(store: &S, capacity: &Capacity, count: u32) -> Vec<ClaimedTask> {
@@ -94,8 +94,8 @@ pub async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let put = |project, guard| Change::new().put(Record::Project(project), guard);
-    write(&store, put(project(1, Some(1)), Guard::New)).await;
-    write(&store, put(project(2, None), Guard::New)).await;
+    write(&store, put(project(1, Some(1)), WriteGuard::New)).await;
+    write(&store, put(project(2, None), WriteGuard::New)).await;
     for number in 1..=8 {
         write(&store, task(number, 1 + number % 2, "mia")).await;
     }
@@ -109,13 +109,13 @@ pub async fn a_projects_own_limit_overrides_the_settings<F: Fixture>() {
         [5],
         "who sets no limit is held by the projects' own"
     );
-    write(&store, put(project(1, Some(3)), Guard::Version(1))).await;
+    write(&store, put(project(1, Some(3)), WriteGuard::Version(1))).await;
     assert_eq!(ids(&claim(&store, &per_project(0), 9).await), [4, 6]);
-    write(&store, put(project(1, None), Guard::Version(2))).await;
+    write(&store, put(project(1, None), WriteGuard::Version(2))).await;
     assert_eq!(ids(&claim(&store, &per_project(0), 9).await), NOTHING);
-    write(&store, put(project(2, Some(0)), Guard::Version(1))).await;
+    write(&store, put(project(2, Some(0)), WriteGuard::Version(1))).await;
     assert_eq!(ids(&claim(&store, &no_limits(), 9).await), [8]);
-    write(&store, put(project(2, None), Guard::Version(2))).await;
+    write(&store, put(project(2, None), WriteGuard::Version(2))).await;
     assert_eq!(ids(&claim(&store, &no_limits(), 9).await), [7]);
 }
 
@@ -141,7 +141,7 @@ pub async fn every_end_of_an_attempt_frees_its_place<F: Fixture>() {
 
     let asking = next(3).await;
     let end = AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "Shall I go on?"),
+        reported: AttemptReport::new(AttemptResult::Complete, "Shall I go on?"),
         verified: Evidence { turns: 3, turns_max: 50, ..Evidence::default() },
     };
     write(&store, settled(&asking, end, 10_000)).await;
@@ -176,7 +176,7 @@ pub async fn a_full_project_does_not_starve_others<F: Fixture>() {
     }
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 1, MANY + 2, MANY + 3]);
     assert_eq!(
-        ids(&claim(&store, &Capacity { per_person: Limits::all(3), ..three.clone() }, 3).await),
+        ids(&claim(&store, &Capacity { per_person: LimitsByKey::all(3), ..three.clone() }, 3).await),
         NOTHING
     );
     assert_eq!(ids(&claim(&store, &three, 3).await), [MANY + 4]);
@@ -202,7 +202,7 @@ pub async fn tasks_that_do_not_fit_use_no_capacity<F: Fixture>() {
         let needs = if number <= 4 { ["gpu".parse().unwrap()].into() } else { BTreeSet::new() };
         write(&store, created_by(TaskSpec { needs, ..spec(number) }, &Actor::human("mia"))).await;
     }
-    let one_of_a_role = Capacity { per_role: Limits::all(1), ..no_limits() };
+    let one_of_a_role = Capacity { per_role: LimitsByKey::all(1), ..no_limits() };
     assert_eq!(ids(&claim(&store, &one_of_a_role, 9).await), [5]);
 }
 
@@ -246,17 +246,17 @@ pub async fn sixteen_claimers_never_exceed_a_limit<F: Fixture>() {
     let place = F::fresh().await;
     let store = place.open().await;
     let beside = place.open().await;
-    write(&store, Change::new().put(Record::Project(project(1, Some(1))), Guard::New)).await;
+    write(&store, Change::new().put(Record::Project(project(1, Some(1))), WriteGuard::New)).await;
     let mut all = Change::new();
     for number in 1..=TASKS {
         all = all.and(task(number, 1 + number % PROJECTS, if number % 2 == 0 { "mia" } else { "noor" }));
     }
     write(&store, all).await;
     let capacity = Capacity {
-        per_project: Limits::all(u32::try_from(AT_ONCE).unwrap()),
-        per_person: Limits {
+        per_project: LimitsByKey::all(u32::try_from(AT_ONCE).unwrap()),
+        per_person: LimitsByKey {
             own_max: [(text("mia"), u32::try_from(MIA_AT_ONCE).unwrap())].into(),
-            ..Limits::none()
+            ..LimitsByKey::none()
         },
         ..no_limits()
     };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::base::text::{Label, Role};
-use baton_core::schedule::Fit;
-use baton_core::schedule::worker::{Duty, Worker};
+use baton_core::schedule::WorkerFit;
+use baton_core::schedule::worker::{Worker, WorkerDuty};
 use baton_core::task::TaskSpec;
 use baton_store::Backend;
 use baton_store::model::claim::ClaimRequest;
@@ -17,7 +17,7 @@ pub fn worker(name: &str) -> Worker {
     Worker {
         name: name.to_owned(),
         host: "build-7".to_owned(),
-        duty: Duty::Worker,
+        duty: WorkerDuty::Worker,
         version: "0.1.0".to_owned(),
         roles: [Role::implement()].into(),
         agents: ["claude".parse().unwrap()].into(),
@@ -83,7 +83,7 @@ fn labels(names: &[&str]) -> BTreeSet<Label> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-async fn claimed<S: Backend>(store: &S, count: u32, fit: Fit) -> Vec<TaskId> {
+async fn claimed<S: Backend>(store: &S, count: u32, fit: WorkerFit) -> Vec<TaskId> {
     let claimed = store.claim(ClaimRequest { fit, ..request("worker", count) }).await.unwrap();
     let mut ids: Vec<TaskId> = claimed.iter().map(|one| one.lease.task).collect();
     ids.sort();
@@ -100,14 +100,14 @@ pub async fn a_worker_claims_only_tasks_that_fit<F: Fixture>() {
     write(&store, create(TaskSpec { project_id: Some(project), ..spec(3) }, &[])).await;
     write(&store, create(spec(4), &[])).await;
 
-    let homeless = Fit { elsewhere: [project].into(), has_home: false, ..Fit::default() };
+    let homeless = WorkerFit { elsewhere: [project].into(), has_home: false, ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, homeless).await, []);
-    let away = Fit { elsewhere: [project].into(), ..Fit::default() };
+    let away = WorkerFit { elsewhere: [project].into(), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, away).await, [task_id(4)]);
-    let gpu = Fit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
+    let gpu = WorkerFit { labels: labels(&["gpu", "ssd"]), has_home: true, elsewhere: BTreeSet::new() };
     assert_eq!(claimed(&store, 9, gpu).await, [task_id(1), task_id(3)]);
-    assert_eq!(claimed(&store, 9, Fit::default()).await, []);
-    let both = Fit { labels: labels(&["gpu", "mac"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 9, WorkerFit::default()).await, []);
+    let both = WorkerFit { labels: labels(&["gpu", "mac"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 9, both).await, [task_id(2)]);
 }
 
@@ -120,9 +120,9 @@ pub async fn any_number_of_unfit_tasks_is_skipped<F: Fixture>() {
     for number in 41..=43 {
         write(&store, create(spec(number), &[])).await;
     }
-    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(41), task_id(42)]);
-    assert_eq!(claimed(&store, 2, Fit::default()).await, [task_id(43)]);
-    assert_eq!(claimed(&store, 2, Fit::default()).await, []);
-    let gpu = Fit { labels: labels(&["gpu"]), ..Fit::default() };
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(41), task_id(42)]);
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, [task_id(43)]);
+    assert_eq!(claimed(&store, 2, WorkerFit::default()).await, []);
+    let gpu = WorkerFit { labels: labels(&["gpu"]), ..WorkerFit::default() };
     assert_eq!(claimed(&store, 2, gpu).await, [task_id(1), task_id(2)]);
 }

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use baton_core::base::id::{AttemptId, TaskId};
-use baton_core::records::change::{Change, EdgeChange, Guard, Put, Record};
+use baton_core::records::change::{Change, EdgeChange, Record, RecordPut, WriteGuard};
 use baton_core::records::effect::Effect;
 use baton_core::records::event::Event;
 
@@ -53,9 +53,9 @@ pub(crate) fn is_self_contained(change: &Change) -> bool {
     })
 }
 
-fn created_task(put: &Put) -> Option<TaskId> {
+fn created_task(put: &RecordPut) -> Option<TaskId> {
     match (&put.record, put.guard) {
-        (Record::Task(task), Guard::New) => Some(task.id()),
+        (Record::Task(task), WriteGuard::New) => Some(task.id()),
         _ => None,
     }
 }
@@ -93,16 +93,16 @@ impl WriteBatch {
     }
 
     /// The new version of each row, or the first conflict.
-    fn check_guards(&self, puts: &[Put]) -> Result<Vec<u64>, Conflict> {
+    fn check_guards(&self, puts: &[RecordPut]) -> Result<Vec<u64>, Conflict> {
         let mut own: HashMap<RowKey, u64> = HashMap::new();
         let mut versions = Vec::with_capacity(puts.len());
-        for Put { record, guard } in puts {
+        for RecordPut { record, guard } in puts {
             let row = record_key(record);
             let found = own.get(&row).or_else(|| self.known.versions.get(&row)).copied();
             let holds = match guard {
-                Guard::New => found.is_none(),
-                Guard::Version(version) => found == Some(*version),
-                Guard::Owned => true,
+                WriteGuard::New => found.is_none(),
+                WriteGuard::Version(version) => found == Some(*version),
+                WriteGuard::Owned => true,
             };
             if !holds {
                 return Err(Conflict::Moved { kind: row.0, key: row.1, expected: *guard, found });
@@ -209,7 +209,7 @@ impl WriteBatch {
     }
 }
 
-fn facts(put: &Put) -> Option<(TaskId, TaskFacts)> {
+fn facts(put: &RecordPut) -> Option<(TaskId, TaskFacts)> {
     match &put.record {
         Record::Task(task) => Some((task.id(), TaskFacts::new(TaskColumns::new(task)))),
         _ => None,

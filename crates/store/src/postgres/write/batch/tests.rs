@@ -6,9 +6,9 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::records::event::EventBody;
-use baton_core::task::attempt::{AttemptEnd, AttemptResult, Evidence, Reported};
+use baton_core::task::attempt::{AttemptEnd, AttemptReport, AttemptResult, Evidence};
 use baton_core::task::{Task, TaskSpec};
-use baton_core::transition::command::{Command, Context, Fresh};
+use baton_core::transition::command::{Command, CommandContext, FreshIds};
 
 use crate::model::record_kind::RecordKind;
 use crate::postgres::write::batch::*;
@@ -34,9 +34,9 @@ fn created(number: u32, on: &[u32]) -> Change {
     Change::create(task, &depends_on, Event { at: Timestamp::from_ms(1), by: Actor::Baton, body })
 }
 
-fn context() -> Context {
-    let fresh = Fresh { question: QuestionId::from_bits(1), breakdown: id(99) };
-    Context { now: Timestamp::from_ms(2), actor: Actor::Baton, fresh }
+fn context() -> CommandContext {
+    let fresh = FreshIds { question: QuestionId::from_bits(1), breakdown: id(99) };
+    CommandContext { now: Timestamp::from_ms(2), actor: Actor::Baton, fresh }
 }
 
 fn claimed(number: u32) -> (Task, Change) {
@@ -49,7 +49,7 @@ fn claimed(number: u32) -> (Task, Change) {
 
 fn done(number: u32) -> Change {
     let end = AttemptEnd {
-        reported: Reported::new(AttemptResult::Complete, "It is so."),
+        reported: AttemptReport::new(AttemptResult::Complete, "It is so."),
         verified: Evidence::default(),
     };
     let command = Command::Settle { attempt: AttemptId::from_bits(u64::from(number)), end };
@@ -69,7 +69,7 @@ fn changes_to_one_row_are_applied_in_order() {
     let key = "TASK-00000001".to_owned();
     assert_eq!(
         late,
-        Conflict::Moved { kind: RecordKind::Task, key, expected: Guard::Version(1), found: Some(2) }
+        Conflict::Moved { kind: RecordKind::Task, key, expected: WriteGuard::Version(1), found: Some(2) }
     );
     batch.add(done(1)).unwrap();
     let write = &batch.writes.tasks[&id(1)];

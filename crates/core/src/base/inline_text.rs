@@ -1,5 +1,4 @@
-//! Ids and times as text, in both directions, without a detour over the heap: every row that is read or written has a
-//! dozen of them.
+//! Formats and parses ids and timestamps without allocating: every row has a dozen of them.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -8,32 +7,32 @@ use std::str::FromStr;
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
-/// The longest there is: a time.
+/// The longest value: a timestamp.
 const BYTES_MAX: usize = 24;
 
-/// A short text in the making; what does not fit is left out.
+/// A short text on the stack. Bytes that do not fit are dropped.
 #[derive(Clone, Copy, Default)]
-pub struct Spelling {
+pub(crate) struct InlineText {
     bytes: [u8; BYTES_MAX],
     len: usize,
 }
 
-impl Spelling {
-    pub fn text(self, text: &str) -> Self {
+impl InlineText {
+    pub(crate) fn text(self, text: &str) -> Self {
         text.bytes().fold(self, Self::byte)
     }
 
-    /// In lower case, with zeros in front.
-    pub fn hex(self, number: u64, digits: u32) -> Self {
+    /// Lower-case, zero-padded.
+    pub(crate) fn hex(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number >> (4 * place) & 0xf))
     }
 
-    /// With zeros in front.
-    pub fn decimal(self, number: u64, digits: u32) -> Self {
+    /// Zero-padded.
+    pub(crate) fn decimal(self, number: u64, digits: u32) -> Self {
         (0..digits).rev().fold(self, |so_far, place| so_far.digit(number / 10_u64.pow(place) % 10))
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.bytes.get(..self.len).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
@@ -53,21 +52,21 @@ impl Spelling {
     }
 }
 
-/// Reads what is written as a text.
-pub fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
+/// Deserializes a value from its text form.
+pub(crate) fn parse<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: Display>,
 {
-    deserializer.deserialize_str(Parsed { what, made: PhantomData })
+    deserializer.deserialize_str(TextVisitor { what, made: PhantomData })
 }
 
-struct Parsed<T> {
+struct TextVisitor<T> {
     what: &'static str,
     made: PhantomData<T>,
 }
 
-impl<T: FromStr<Err: Display>> Visitor<'_> for Parsed<T> {
+impl<T: FromStr<Err: Display>> Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
