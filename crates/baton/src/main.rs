@@ -1,30 +1,20 @@
 //! `baton`: one binary for people and scripts.
 
-mod agents_door;
-mod api;
-mod browser;
 mod cli;
 mod commands;
-mod completing;
-mod editor;
+mod context;
+mod documents;
+mod error;
 mod explain;
-mod fault;
 #[cfg(test)]
 #[path = "../../core/tests/it/kept_page.rs"]
 mod kept_page;
-mod landing;
-mod office;
+mod options;
 mod output;
-mod plan_text;
 #[cfg(test)]
 mod reference;
-mod remote;
-mod server_file;
-mod signals;
-mod task_text;
 mod telemetry;
 mod terminal;
-mod typed;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
 pub enum BreakdownCommand {
@@ -16,7 +16,7 @@ pub enum BreakdownCommand {
     #[command(after_help = "Examples:\n  baton breakdown show TASK-9a69e916")]
     Show {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
     /// Let an agent plan it

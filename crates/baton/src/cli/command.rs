@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::{
-    asking, breakdowns, chat, demo, export, holds, keeping, looping, projects, recipes, shell, store, tasks,
-    tokens, up, verdicts, workers,
+use crate::cli::completion;
+use crate::cli::{
+    breakdowns, chat, demo, export, holds, loops, projects, questions, recipes, shell, store, tasks, tokens,
+    transfer, up, verdicts, workers,
 };
-use crate::completing;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -53,7 +53,7 @@ pub enum Command {
     )]
     Reject {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
         /// What is wrong; the next attempt is told
         #[arg(long)]
@@ -65,7 +65,7 @@ pub enum Command {
     )]
     Recycle {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
         /// What shows it: it never came to a commit, or it came back too often
         #[arg(long, value_enum, default_value = "too_large")]
@@ -95,7 +95,7 @@ pub enum Command {
     #[command(
         after_help = "Run it again whenever you like: what was imported before is not imported twice.\n\nExamples:\n  baton import beads . --dry-run\n  baton import task-master .\n  baton import github issues.json --project PROJ-dca27809"
     )]
-    Import(keeping::Import),
+    Import(transfer::Import),
     /// Take everything out, or a project as a page that needs nothing else
     #[command(
         after_help = "Examples:\n  baton export > all.jsonl\n  baton export --format html --project PROJ-dca27809 -o report.html"
@@ -103,12 +103,12 @@ pub enum Command {
     Export(export::Export),
     /// Copy the store to a file, while work goes on
     #[command(after_help = "Examples:\n  baton backup nightly.db\n  baton backup \"baton-$(date +%F).db\"")]
-    Backup(keeping::Backup),
+    Backup(transfer::Backup),
     /// Put a copy of the store back
     #[command(
         after_help = "Examples:\n  baton restore nightly.db --replace\n  baton restore nightly.db --namespace a-look-back"
     )]
-    Restore(keeping::Restore),
+    Restore(transfer::Restore),
     /// What the shell offers behind Tab: real ids, recipes and commands
     #[command(
         after_help = "Examples:\n  baton completions --install\n  baton completions fish --install\n  source <(baton completions zsh)"
@@ -121,17 +121,17 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  baton questions\n  baton questions --follow              and new ones as they come\n  baton questions --follow --json       one object on each line"
     )]
-    Questions(asking::Questions),
+    Questions(questions::Questions),
     /// Answer a question
     #[command(
         after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
     )]
-    Answer(asking::Answer),
+    Answer(questions::Answer),
     /// The Plan → Execute → Review loop, in this terminal
     #[command(
         after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
     )]
-    Loop(looping::Loop),
+    Loop(loops::Loop),
     /// Ask the human; called by an agent, which is known by its token
     #[command(
         hide = true,
@@ -191,7 +191,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  baton do test\n  baton do test -- -v -race")]
     Do {
         /// Which one, as `baton tasks` names it
-        #[arg(add = ArgValueCompleter::new(completing::user_tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::user_tasks))]
         name: String,
         /// Seconds after which it is ended, with everything it started [default: as long as it takes]
         #[arg(long, value_name = "SECONDS")]
@@ -227,7 +227,7 @@ pub enum Command {
     )]
     Explain {
         /// A code or a topic [default: list them]
-        #[arg(add = ArgValueCompleter::new(completing::explanations))]
+        #[arg(add = ArgValueCompleter::new(completion::explanations))]
         what: Option<String>,
     },
     /// Follow a script instead of a model (docs/scripted-agent.md); started by Baton, not by people

@@ -4,12 +4,12 @@ use baton_core::priority::Priority;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Args)]
 pub struct Edit {
     /// The task, by id or the beginning of it
-    #[arg(add = ArgValueCompleter::new(completing::tasks))]
+    #[arg(add = ArgValueCompleter::new(completion::tasks))]
     pub task: String,
     /// Its title
     #[arg(long)]
@@ -21,7 +21,7 @@ pub struct Edit {
     #[arg(long)]
     pub priority: Option<Priority>,
     /// A task it has to wait for, too; may be given more than once, as long as nobody has begun
-    #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completing::tasks))]
+    #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
     pub after: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use baton_core::remote_url::RemoteUrl;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
@@ -43,7 +43,7 @@ pub enum ProjectCommand {
     )]
     Limit {
         /// The project, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        #[arg(add = ArgValueCompleter::new(completion::projects))]
         project: String,
         /// A number, or none for what the settings say
         #[arg(value_name = "NUMBER|none")]
@@ -56,14 +56,14 @@ pub enum ProjectCommand {
     #[command(after_help = "Examples:\n  baton project show PROJ-dca27809")]
     Show {
         /// The project, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        #[arg(add = ArgValueCompleter::new(completion::projects))]
         project: String,
     },
     /// Say that a project is complete, and see it summed up
     #[command(after_help = "Examples:\n  baton project complete PROJ-dca27809")]
     Complete {
         /// The project, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::projects))]
+        #[arg(add = ArgValueCompleter::new(completion::projects))]
         project: String,
     },
 }

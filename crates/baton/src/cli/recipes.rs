@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
 pub enum RecipeCommand {
@@ -18,7 +18,7 @@ pub enum RecipeCommand {
     )]
     Show {
         /// The recipe, as `baton recipe list` names it
-        #[arg(add = ArgValueCompleter::new(completing::recipes))]
+        #[arg(add = ArgValueCompleter::new(completion::recipes))]
         recipe: String,
         /// As a Mermaid state diagram
         #[arg(long)]
@@ -36,7 +36,7 @@ pub enum RecipeCommand {
     )]
     Start {
         /// The recipe, as `baton recipe list` names it
-        #[arg(add = ArgValueCompleter::new(completing::recipes))]
+        #[arg(add = ArgValueCompleter::new(completion::recipes))]
         recipe: String,
         /// The conversation it runs on; one recipe at a time
         #[arg(long, default_value = "cli")]

@@ -8,8 +8,8 @@ use baton_core::text::Label;
 use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::edit::Edit;
-use crate::completing;
+use crate::cli::completion;
+use crate::cli::edit::Edit;
 
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
@@ -26,7 +26,7 @@ pub enum TaskCommand {
         #[arg(long = "needs", value_name = "LABEL")]
         needs: Vec<Label>,
         /// The project it belongs to
-        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completing::projects))]
+        #[arg(long, value_name = "PROJECT", add = ArgValueCompleter::new(completion::projects))]
         project: Option<String>,
         /// More of it, for the agent
         #[arg(long, default_value = "")]
@@ -69,7 +69,7 @@ pub enum TaskCommand {
     )]
     Show {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
     /// Change what a task says, in your editor or by flags; nobody may be at work on it
@@ -90,7 +90,7 @@ pub enum TaskCommand {
     #[command(after_help = "Examples:\n  baton task reply TASK-9a69e916 \"Use the second one.\"")]
     Reply {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
         /// The answer
         text: String,
@@ -99,7 +99,7 @@ pub enum TaskCommand {
     #[command(after_help = "Examples:\n  baton task cancel TASK-9a69e916 --reason \"Not needed any more\"")]
     Cancel {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
         /// Why; it is kept in the history
         #[arg(long)]
@@ -109,7 +109,7 @@ pub enum TaskCommand {
     #[command(after_help = "Examples:\n  baton task retry TASK-9a69e916")]
     Retry {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
     /// What the agent of a task's last attempt wrote
@@ -118,7 +118,7 @@ pub enum TaskCommand {
     )]
     Log {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
     /// What a task changed
@@ -127,7 +127,7 @@ pub enum TaskCommand {
     )]
     Diff {
         /// The task, by id or the beginning of it
-        #[arg(add = ArgValueCompleter::new(completing::tasks))]
+        #[arg(add = ArgValueCompleter::new(completion::tasks))]
         task: String,
     },
     /// Bring back everything an attempt had in its worktree

@@ -3,13 +3,13 @@
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
 pub struct Accept {
     /// The tasks, by id or the beginning of it
-    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completing::tasks))]
+    #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
     pub tasks: Vec<String>,
     /// Everything that waits to be accepted; tasks that burned out are only reported
     #[arg(long)]

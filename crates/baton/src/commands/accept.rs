@@ -12,10 +12,10 @@ use baton_server::client::ClientError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{self, Api, List};
 use crate::cli::verdicts::Accept;
-use crate::fault::Fault;
-use crate::landing::Landing;
+use crate::commands::landing::Landing;
+use crate::context::api::{self, Api, List};
+use crate::error::Fault;
 use crate::output;
 
 /// Provisional tasks taken at once; more come with the next call.

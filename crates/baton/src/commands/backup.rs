@@ -6,13 +6,13 @@ use baton_engine::error::EngineError;
 use baton_engine::store_address::StoreAddress;
 use serde_json::json;
 
-use crate::cli::Common;
-use crate::cli::keeping::{Backup, Restore};
-use crate::fault::{Fault, REFUSED};
-use crate::office::{self, Office};
+use crate::cli::transfer::{Backup, Restore};
+use crate::context::{self, Office};
+use crate::error::{Fault, REFUSED};
+use crate::options::GlobalOptions;
 use crate::output::{self, Progress};
 
-pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
+pub async fn backup(common: &GlobalOptions, asked: &Backup) -> Result<String, Fault> {
     if asked.file.exists() {
         return Err(Fault {
             message: format!("{} is there already", asked.file.display()),
@@ -36,8 +36,8 @@ pub async fn backup(common: &Common, asked: &Backup) -> Result<String, Fault> {
     ))
 }
 
-pub async fn restore(common: &Common, asked: &Restore) -> Result<String, Fault> {
-    let (place, _) = office::find(common)?;
+pub async fn restore(common: &GlobalOptions, asked: &Restore) -> Result<String, Fault> {
+    let (place, _) = context::find(common)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
         return Err(Fault {
             message: "a store on PostgreSQL is put back by PostgreSQL's own tools".to_owned(),

@@ -12,13 +12,13 @@ use baton_engine::view::{TaskSummary, TaskView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Api, List};
 use crate::cli::breakdowns::BreakdownCommand;
-use crate::editor;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::context::Office;
+use crate::context::api::{Api, List};
+use crate::documents::plan;
+use crate::error::Fault;
 use crate::output;
-use crate::plan_text;
+use crate::terminal::editor;
 
 /// Breakdowns shown at once; a person has planned them before there are more.
 const BREAKDOWNS_MAX: u32 = 200;
@@ -141,14 +141,14 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
             // An edit that failed before is gone on with.
             if !kept.exists() {
                 let title = there.breakdown.summary.title.as_str();
-                editor::keep(&kept, &plan_text::write(id, title, there.plan()))?;
+                editor::keep(&kept, &plan::write(id, title, there.plan()))?;
             }
             (kept.clone(), editor::edit(&kept, "name a file that holds the plan, or - for standard input")?)
         }
     };
     let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
     let place = path.display();
-    let draft = plan_text::read(&text).map_err(|bad| {
+    let draft = plan::read(&text).map_err(|bad| {
         Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
     })?;
     // Looked at here first, so that its faults are told as faults of that file.
@@ -160,7 +160,7 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
     taken.plan.map(|record| record.plan).ok_or_else(|| Fault {
         message: format!("the plan of {id} is gone again"),
         hint: format!("see where it stands: baton breakdown show {id}"),
-        code: crate::fault::FAILED,
+        code: crate::error::FAILED,
     })
 }
 

@@ -7,13 +7,13 @@ use baton_engine::error::EngineError;
 use baton_engine::settings_layers::{Layers, Origin, Standing};
 use serde_json::{Value, json};
 
-use crate::cli::Common;
-use crate::fault::Fault;
-use crate::office;
+use crate::context;
+use crate::error::Fault;
+use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn show(common: &Common) -> Result<String, Fault> {
-    let (place, settings) = office::find(common)?;
+pub fn show(common: &GlobalOptions) -> Result<String, Fault> {
+    let (place, settings) = context::find(common)?;
     let path = place.settings_path();
     let layers = Layers::find(&path).map_err(EngineError::from)?;
     let mut standings = vec![

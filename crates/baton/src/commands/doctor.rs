@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
 
-use crate::cli::Common;
-use crate::fault::{FAILED, Fault};
+use crate::error::{FAILED, Fault};
+use crate::options::GlobalOptions;
 use crate::output::{self, Progress};
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
+pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
     let folder = env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;

@@ -13,11 +13,11 @@ use baton_engine::view::TaskView;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::import::project_id;
-use crate::api::Api;
 use crate::cli::export::{Export, Format};
-use crate::fault::{FAILED, Fault};
-use crate::office::Office;
+use crate::commands::import::project_id;
+use crate::context::Office;
+use crate::context::api::Api;
+use crate::error::{FAILED, Fault};
 use crate::output::{self, Progress};
 
 /// Rows read at once.

@@ -6,9 +6,9 @@ use baton_core::hold::Hold;
 use baton_core::text::AgentName;
 use serde_json::{Value, json};
 
-use crate::api::{self, Api};
 use crate::cli::holds::HoldCommand;
-use crate::fault::Fault;
+use crate::context::api::{self, Api};
+use crate::error::Fault;
 use crate::output;
 
 pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {

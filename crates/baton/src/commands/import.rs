@@ -9,10 +9,10 @@ use baton_engine::error::EngineError;
 use baton_engine::import::{Import, Imported};
 use serde_json::json;
 
-use crate::api::Api;
-use crate::cli::keeping;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::cli::transfer;
+use crate::context::Office;
+use crate::context::api::Api;
+use crate::error::Fault;
 use crate::output;
 
 /// Tasks a dry run shows one by one.
@@ -20,7 +20,7 @@ const SHOWN_MAX: usize = 200;
 /// Lines about what was left out.
 const LEFT_OUT_SHOWN_MAX: usize = 20;
 
-pub async fn run(api: &Api, asked: keeping::Import) -> Result<String, Fault> {
+pub async fn run(api: &Api, asked: transfer::Import) -> Result<String, Fault> {
     let source = asked.from.source();
     let found = source.read(&asked.path).map_err(EngineError::from)?;
     let import = Import::of(found);

@@ -9,8 +9,9 @@ use baton_engine::survey::{SetUp, Survey, agents};
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 
-use crate::cli::{Common, projects::Init};
-use crate::fault::{FAILED, Fault};
+use crate::cli::projects::Init;
+use crate::error::{FAILED, Fault};
+use crate::options::GlobalOptions;
 use crate::output;
 
 /// What became of one file.
@@ -28,7 +29,7 @@ enum What {
     Replaced,
 }
 
-pub fn run(common: &Common, asked: &Init) -> Result<String, Fault> {
+pub fn run(common: &GlobalOptions, asked: &Init) -> Result<String, Fault> {
     let folder = std::env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;

@@ -21,14 +21,14 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::question::shown;
-use super::up::only_one;
-use crate::agents_door::AgentsDoor;
-use crate::cli::looping::{Loop, LoopStart, UnattendedPolicy};
-use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
-use crate::office::Office;
+use crate::cli::loops::{Loop, LoopStart, UnattendedPolicy};
+use crate::commands::question::shown;
+use crate::commands::up::only_one;
+use crate::context::Office;
+use crate::context::agent_endpoint::AgentsDoor;
+use crate::error::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
 use crate::output;
-use crate::typed::Typed;
+use crate::terminal::answers::Typed;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;

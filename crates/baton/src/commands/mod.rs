@@ -1,7 +1,6 @@
 //! The commands: each takes what was typed and gives back what is to be printed.
 
 mod accept;
-mod assumptions;
 mod backup;
 mod breakdown;
 mod chat;
@@ -12,6 +11,7 @@ mod export;
 mod hold;
 mod import;
 mod init;
+pub(crate) mod landing;
 mod loop_command;
 mod mcp;
 mod project;
@@ -20,8 +20,6 @@ mod recipe;
 pub mod shell;
 mod store;
 mod task;
-mod task_edit;
-mod task_shown;
 mod token;
 mod up;
 pub mod user_task;
@@ -31,11 +29,12 @@ mod worker;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::api::Api;
-use crate::cli::{Arguments, Command, Common};
+use crate::cli::{Arguments, Command};
+use crate::context::Office;
+use crate::context::api::Api;
+use crate::error::{FAILED, Fault};
 use crate::explain;
-use crate::fault::{FAILED, Fault};
-use crate::office::Office;
+use crate::options::GlobalOptions;
 
 /// Threads for waiting on agents and git; the work itself is done by other programs.
 const WORKERS: usize = 2;
@@ -83,7 +82,7 @@ fn runtime(command: &Command) -> Result<Runtime, Fault> {
 }
 
 /// Most commands ask the API, whoever answers it; some are Baton at work themselves and need the store.
-async fn dispatch(common: &Common, command: Command) -> Result<String, Fault> {
+async fn dispatch(common: &GlobalOptions, command: Command) -> Result<String, Fault> {
     match command {
         Command::Demo(asked) => Box::pin(demo::run(asked)).await,
         Command::Doctor => doctor::run(common).await,

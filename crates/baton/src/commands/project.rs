@@ -9,11 +9,11 @@ use baton_engine::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::import::project_id;
-use crate::api::{Api, List};
 use crate::cli::projects::{AtOnce, Plan, ProjectCommand};
-use crate::fault::Fault;
-use crate::landing::Landing;
+use crate::commands::import::project_id;
+use crate::commands::landing::Landing;
+use crate::context::api::{Api, List};
+use crate::error::Fault;
 use crate::output;
 
 #[derive(Debug, Serialize, Deserialize)]

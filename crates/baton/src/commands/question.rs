@@ -20,13 +20,13 @@ use baton_server::client::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{self, Api, List};
-use crate::cli::Common;
-use crate::cli::asking::{Answer, Questions};
-use crate::fault::{Fault, REFUSED, UNREACHABLE};
-use crate::office::{self, Office};
+use crate::cli::questions::{Answer, Questions};
+use crate::context::api::{self, Api, List};
+use crate::context::server_file;
+use crate::context::{self, Office};
+use crate::error::{Fault, REFUSED, UNREACHABLE};
+use crate::options::GlobalOptions;
 use crate::output;
-use crate::server_file;
 
 /// Answers read from standard input at most; more is no list a person wrote.
 const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -73,7 +73,7 @@ pub fn answer_command(question: &Question) -> String {
 
 /// What waits now, then every new question as it comes, until somebody ends it. It outlives the server it listens to:
 /// when that one ends, it goes on with the next, or with the store.
-pub async fn follow(common: &Common, limit: u32) -> Result<String, Fault> {
+pub async fn follow(common: &GlobalOptions, limit: u32) -> Result<String, Fault> {
     let mut told: BTreeSet<QuestionId> = BTreeSet::new();
     loop {
         let api = Api::open(common).await?;
@@ -203,12 +203,17 @@ async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Resu
 }
 
 /// An agent asks by its token. A refusal is told as data too, with its code, so that the agent can act on it.
-pub async fn ask(common: &Common, text: &str, options: &[String], token: &str) -> Result<String, Fault> {
+pub async fn ask(
+    common: &GlobalOptions,
+    text: &str,
+    options: &[String],
+    token: &str,
+) -> Result<String, Fault> {
     let text = Office::said(text, "the question")?;
     let secret: Secret = token
         .parse()
         .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
-    let place = office::find(common)?.0;
+    let place = context::find(common)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
         let body = json!({ "question": text, "options": options });
         let answer: Value = Client::of_server(address).post("/api/attempt/questions", &body).await?;

@@ -12,17 +12,17 @@ use baton_engine::place::Place;
 use baton_engine::recipes::{self, Checked, FileFault, Listed, RecipeLibrary, Source};
 use serde_json::{Value, json};
 
-use super::task::recipe_id;
-use crate::api::Api;
-use crate::cli::Common;
 use crate::cli::recipes::RecipeCommand;
-use crate::fault::{FAILED, Fault};
-use crate::office::{self, Office};
+use crate::commands::task::recipe_id;
+use crate::context::api::Api;
+use crate::context::{self, Office};
+use crate::error::{FAILED, Fault};
+use crate::options::GlobalOptions;
 use crate::output;
 
 /// What is in the files of the repository needs neither a server nor a store. None for the rest.
-pub fn look(common: &Common, command: &RecipeCommand) -> Option<Result<String, Fault>> {
-    let shelf = || office::find(common).map(|(place, _)| Shelf::new(place, common.json));
+pub fn look(common: &GlobalOptions, command: &RecipeCommand) -> Option<Result<String, Fault>> {
+    let shelf = || context::find(common).map(|(place, _)| Shelf::new(place, common.json));
     match command {
         RecipeCommand::List => Some(shelf().and_then(|shelf| shelf.list())),
         RecipeCommand::Show { recipe, mermaid } => {

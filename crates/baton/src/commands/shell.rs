@@ -9,7 +9,7 @@ use clap_complete::env::Shells;
 
 use crate::cli::Arguments;
 use crate::cli::shell::{Completions, Man, Shell};
-use crate::fault::{FAILED, Fault};
+use crate::error::{FAILED, Fault};
 
 /// The variable by which the shell asks this program what to offer.
 pub const ASKED_BY: &str = "COMPLETE";

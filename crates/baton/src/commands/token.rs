@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::api::Api;
 use crate::cli::tokens::TokenCommand;
-use crate::fault::Fault;
+use crate::context::api::Api;
+use crate::error::Fault;
 use crate::output;
 
 pub async fn run(api: &Api, command: TokenCommand) -> Result<String, Fault> {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
-use crate::cli::Common;
-use crate::fault::{self, FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
-use crate::office;
+use crate::context;
+use crate::error::{self, FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
+use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
+pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, Fault> {
     let (tasks, site) = open(common)?;
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
@@ -42,7 +42,7 @@ pub fn list(common: &Common, trust: bool) -> Result<String, Fault> {
 }
 
 /// In this terminal, with its streams and for as long as it takes: the person can end it.
-pub fn run(common: &Common, name: &str, timeout: Option<u64>, args: &[String]) -> Result<i32, Fault> {
+pub fn run(common: &GlobalOptions, name: &str, timeout: Option<u64>, args: &[String]) -> Result<i32, Fault> {
     let (tasks, site) = open(common)?;
     match tasks.ready_to_run(&site, name) {
         Err(UserTaskError::Untrusted) if may_run(&tasks, &site)? => {}
@@ -67,8 +67,8 @@ fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, Fault> {
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
 }
 
-fn open(common: &Common) -> Result<(UserTasks, Site), Fault> {
-    let (place, settings) = office::find(common)?;
+fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), Fault> {
+    let (place, settings) = context::find(common)?;
     let mut site = Site::of_person(&place.root);
     if common.root.is_some() {
         // Called from elsewhere for that repository, as by an agent in its worktree: it runs where the caller works.
@@ -91,7 +91,7 @@ impl From<UserTaskError> for Fault {
         };
         Self {
             message: error.to_string(),
-            hint: fault::with_more(&error.hint(), error.explained().code),
+            hint: error::with_more(&error.hint(), error.explained().code),
             code,
         }
     }

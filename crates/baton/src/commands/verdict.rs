@@ -3,11 +3,11 @@
 use baton_core::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
-use super::task::decide;
-use crate::api::Api;
 use crate::cli::verdicts::Reason;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::commands::task::decide;
+use crate::context::Office;
+use crate::context::api::Api;
+use crate::error::Fault;
 use crate::output;
 
 pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, Fault> {

@@ -13,22 +13,22 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::up::{announce, only_one};
-use crate::api::{self, Api};
-use crate::cli::Common;
 use crate::cli::workers::Worker;
-use crate::fault::{FAILED, Fault, UNREACHABLE};
-use crate::office::{Office, find};
+use crate::commands::up::{announce, only_one};
+use crate::context::api::{self, Api};
+use crate::context::server_file::{self, ServerFile};
+use crate::context::{Office, find};
+use crate::error::{FAILED, Fault, UNREACHABLE};
+use crate::options::GlobalOptions;
 use crate::output;
-use crate::server_file::{self, ServerFile};
-use crate::signals::Signals;
+use crate::terminal::signals::Signals;
 
 /// What is left to do once the last agent has ended. A store that cannot be reached must not keep the process alive; its
 /// leases run out by themselves.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
 /// Where a worker works. Its folder says nothing about the namespace, so one that is not named has to be the only one.
-pub async fn placed(common: &Common) -> Result<Common, Fault> {
+pub async fn placed(common: &GlobalOptions) -> Result<GlobalOptions, Fault> {
     let (place, _) = find(common)?;
     if !place.store.is_shared() {
         return Err(Fault::usage(
@@ -40,7 +40,7 @@ pub async fn placed(common: &Common) -> Result<Common, Fault> {
         return Ok(common.clone());
     }
     match place.store.namespaces().await?.as_slice() {
-        [only] => Ok(Common { namespace: Some(only.clone()), ..common.clone() }),
+        [only] => Ok(GlobalOptions { namespace: Some(only.clone()), ..common.clone() }),
         [] => Err(Fault::usage(
             "nobody has used this store yet",
             "start a server on it first: baton up --store … --namespace NAME",

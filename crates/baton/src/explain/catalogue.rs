@@ -22,7 +22,7 @@ use baton_server::client::ClientError;
 use baton_server::error::Code;
 use serde::Serialize;
 
-use super::exit_codes;
+use crate::explain::exit_codes;
 
 /// Codes that are met in the same place.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ mod tests {
             }
             let explains = [means, cause, next].join(" ");
             for name in explains.split("`baton explain ").skip(1).filter_map(|rest| rest.split('`').next()) {
-                let is_known = name == "REASON" || super::super::names().contains(&name);
+                let is_known = name == "REASON" || crate::explain::names().contains(&name);
                 assert!(is_known, "{code}: nobody explains {name}");
             }
         }

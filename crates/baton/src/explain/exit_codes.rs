@@ -53,7 +53,7 @@ pub const EXPLAINED: [Explanation; 7] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::{FAILED, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
+    use crate::error::{FAILED, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
 
     #[test]
     fn every_exit_code_that_is_given_is_explained() {

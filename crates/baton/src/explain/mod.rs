@@ -9,9 +9,9 @@ use std::fmt::Write;
 use baton_core::text::nearest_few;
 use serde_json::{Value, json};
 
-use self::catalogue::{Entry, Family};
-use self::topics::Topic;
-use crate::fault::Fault;
+use crate::error::Fault;
+use crate::explain::catalogue::{Entry, Family};
+use crate::explain::topics::Topic;
 use crate::output;
 
 /// Names offered for one nobody knows; more would be a list to read.

@@ -14,9 +14,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use self::exporter::Exporter;
-pub use self::spans::Spans;
-use crate::fault::Fault;
+use crate::error::Fault;
+use crate::telemetry::exporter::Exporter;
+pub use crate::telemetry::spans::Spans;
 
 /// Spans that wait to be sent. One request makes one.
 const WAITING_MAX: usize = 2_048;
@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(split(endpoint).unwrap().1, path, "{endpoint}");
         }
         for bad in ["", "localhost:4318", "https://localhost:4318", "http://", "http://a b"] {
-            assert_eq!(split(bad).unwrap_err().code, crate::fault::USAGE, "{bad}");
+            assert_eq!(split(bad).unwrap_err().code, crate::error::USAGE, "{bad}");
         }
     }
 }

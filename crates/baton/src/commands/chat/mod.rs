@@ -4,7 +4,7 @@
 //! no server runs here: then it runs the agents itself, for as long as it follows.
 
 mod project;
-mod telling;
+mod reporter;
 
 use std::fs::File;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use self::telling::{News, Telling};
-use super::question::{give, shown};
-use super::task::recipe_id;
-use super::up::only_one;
-use crate::agents_door::AgentsDoor;
-use crate::api::Api;
 use crate::cli::chat::Chat;
-use crate::fault::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
-use crate::office::Office;
+use crate::commands::chat::reporter::{News, Telling};
+use crate::commands::question::{give, shown};
+use crate::commands::task::recipe_id;
+use crate::commands::up::only_one;
+use crate::context::Office;
+use crate::context::agent_endpoint::AgentsDoor;
+use crate::context::api::Api;
+use crate::error::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
 use crate::output;
-use crate::terminal::Terminal;
+use crate::terminal::input::Terminal;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;

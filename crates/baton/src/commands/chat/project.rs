@@ -4,8 +4,8 @@ use baton_core::id::ProjectId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::api::{Api, List};
-use crate::fault::Fault;
+use crate::context::api::{Api, List};
+use crate::error::Fault;
 
 /// Projects looked through for the one of this repository.
 const PROJECTS_MAX: u32 = 10_000;

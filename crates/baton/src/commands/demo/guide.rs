@@ -149,8 +149,8 @@ mod tests {
     use baton_core::id::{QuestionId, TaskId};
     use baton_core::time::Timestamp;
 
-    use super::super::story;
     use super::*;
+    use crate::commands::demo::story;
 
     #[test]
     fn an_empty_store_is_not_the_end_of_the_story() {

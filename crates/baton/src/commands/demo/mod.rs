@@ -1,15 +1,15 @@
 //! `baton demo`: the whole product on a scratch repository, with the agent that needs no model.
 //!
 //! Everything is real: a store, git worktrees, agent processes, merges. Only the model is a script. In a browser
-//! ([`shown`]) the person who answers, accepts and approves is whoever looks; printed, and wherever nobody does
-//! anything, they are played by [`human`].
+//! ([`browser`]) the person who answers, accepts and approves is whoever looks; printed, and wherever nobody does
+//! anything, they are played by [`stand_in`].
 
+mod browser;
 mod guide;
-mod human;
+mod narrator;
 mod pace;
-mod shown;
+mod stand_in;
 mod story;
-mod telling;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ use baton_engine::place::Place;
 use baton_engine::store_address::StoreAddress;
 use tokio::sync::watch;
 
-use self::human::Human;
-use self::pace::Pace;
-use self::telling::Telling;
 use crate::cli::demo::Demo;
-use crate::fault::{FAILED, Fault};
-use crate::office::own_program;
+use crate::commands::demo::narrator::Telling;
+use crate::commands::demo::pace::Pace;
+use crate::commands::demo::stand_in::Human;
+use crate::context::own_program;
+use crate::error::{FAILED, Fault};
 use crate::output;
 
 /// Who decides, in the story and on its pages.
@@ -45,7 +45,7 @@ pub async fn run(asked: Demo) -> Result<String, Fault> {
     let printed = if asked.headless {
         Box::pin(printed(&engine, pace, &folder)).await
     } else {
-        Box::pin(shown::play(&engine, &asked, pace, &folder)).await
+        Box::pin(browser::play(&engine, &asked, pace, &folder)).await
     };
     engine.shop.desk.close().await?;
     printed

@@ -21,8 +21,8 @@ use baton_engine::settings::Settings;
 use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
-use super::pace::Pace;
-use crate::fault::{FAILED, Fault};
+use crate::commands::demo::pace::Pace;
+use crate::error::{FAILED, Fault};
 use crate::output;
 
 const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use self::screen::{Screen, Snapshot};
-use crate::api::Api;
-use crate::cli::Common;
-use crate::fault::{Fault, UNREACHABLE};
+use crate::commands::watch::screen::{Screen, Snapshot};
+use crate::context::api::Api;
+use crate::error::{Fault, UNREACHABLE};
+use crate::options::GlobalOptions;
 use crate::output::{self, Canvas};
 
 /// Rows of each list that are fetched; a screen shows fewer.
@@ -22,7 +22,7 @@ const BURST: Duration = Duration::from_millis(100);
 /// How long to wait before looking again for a server that went away.
 const AWAY: Duration = Duration::from_secs(1);
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
+pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
     let is_live = std::io::stdout().is_terminal() && !common.json;
     let canvas = is_live.then(Canvas::take);
     let ended = tokio::select! {
@@ -35,7 +35,7 @@ pub async fn run(common: &Common) -> Result<String, Fault> {
 }
 
 /// For ever: a server that ends is waited for, and what happened meanwhile is on the next screen.
-async fn watching(common: &Common, canvas: Option<&Canvas>) -> Result<(), Fault> {
+async fn watching(common: &GlobalOptions, canvas: Option<&Canvas>) -> Result<(), Fault> {
     loop {
         let api = Api::open(common).await?;
         let watched = watch(&api, canvas).await;

@@ -8,8 +8,8 @@ use baton_core::time::Timestamp;
 use baton_engine::view::TaskSummary;
 use serde::Serialize;
 
-use crate::api::{Api, List};
-use crate::fault::Fault;
+use crate::context::api::{Api, List};
+use crate::error::Fault;
 use crate::output::Size;
 
 /// The state of things at one moment.

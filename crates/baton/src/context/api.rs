@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use crate::cli::Common;
-use crate::fault::Fault;
-use crate::office::{self, Office};
+use crate::context::server_file;
+use crate::context::{self, Office};
+use crate::error::Fault;
+use crate::options::GlobalOptions;
 use crate::output;
-use crate::server_file;
 
 /// As many items as the API gives at once.
 const PAGE_MAX: u32 = 500;
@@ -30,11 +30,11 @@ pub struct Api {
 }
 
 impl Api {
-    pub async fn open(common: &Common) -> Result<Self, Fault> {
-        let (place, settings) = office::find(common)?;
+    pub async fn open(common: &GlobalOptions) -> Result<Self, Fault> {
+        let (place, settings) = context::find(common)?;
         let is_json = common.json;
         if let Some(address) = server_file::running(&place, None).await {
-            let address = address.in_the_name_of(&office::person(&settings));
+            let address = address.in_the_name_of(&context::person(&settings));
             return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
         }
         let office = Office::at(place.clone(), is_json).await?;

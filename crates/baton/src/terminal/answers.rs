@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tokio::sync::mpsc;
 
-use crate::fault::{Fault, USAGE};
+use crate::error::{Fault, USAGE};
 
 /// Lines typed ahead.
 const LINES_AHEAD: usize = 1_000;

@@ -13,16 +13,16 @@ use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use super::human::Human;
-use super::pace::Pace;
-use super::telling::Telling;
-use super::{PERSON, guide, how_to_go_on, story};
-use crate::browser;
 use crate::cli::demo::Demo;
-use crate::fault::{FAILED, Fault};
+use crate::commands::demo::narrator::Telling;
+use crate::commands::demo::pace::Pace;
+use crate::commands::demo::stand_in::Human;
+use crate::commands::demo::{PERSON, guide, how_to_go_on, story};
+use crate::context::server_file::{self, ServerFile};
+use crate::error::{FAILED, Fault};
 use crate::output;
-use crate::server_file::{self, ServerFile};
-use crate::signals::Signals;
+use crate::terminal::browser;
+use crate::terminal::signals::Signals;
 
 /// Who decides when nobody does.
 const STAND_IN: &str = "the demo";

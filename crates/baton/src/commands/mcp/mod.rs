@@ -1,5 +1,7 @@
 //! `baton mcp`: the tools on standard input and output, handed on to the running server or on the store alone.
 
+pub(crate) mod remote_tools;
+
 use baton_engine::asking::{BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::mailbox::Mailbox;
@@ -10,11 +12,11 @@ use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdi
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use crate::cli::Common;
-use crate::fault::{FAILED, Fault, REFUSED};
-use crate::office::{self, Office};
-use crate::remote::Remote;
-use crate::server_file;
+use crate::commands::mcp::remote_tools::Remote;
+use crate::context::server_file;
+use crate::context::{self, Office};
+use crate::error::{FAILED, Fault, REFUSED};
+use crate::options::GlobalOptions;
 
 /// To the server at `url`, which may be the address of its `/mcp`.
 pub async fn hand_on(url: &str, token: Option<String>) -> Result<String, Fault> {
@@ -24,8 +26,8 @@ pub async fn hand_on(url: &str, token: Option<String>) -> Result<String, Fault> 
     serve(Remote::new(address)).await
 }
 
-pub async fn run(common: &Common, token: Option<String>) -> Result<String, Fault> {
-    let place = office::find(common)?.0;
+pub async fn run(common: &GlobalOptions, token: Option<String>) -> Result<String, Fault> {
+    let place = context::find(common)?.0;
     if let Some(address) = server_file::running(&place, token.clone()).await {
         return serve(Remote::new(address)).await;
     }

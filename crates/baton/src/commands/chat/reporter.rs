@@ -8,9 +8,9 @@ use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};
 
-use super::Sent;
+use crate::commands::chat::Sent;
 use crate::commands::question::shown;
-use crate::fault::{FAILED, Fault};
+use crate::error::{FAILED, Fault};
 use crate::output;
 
 /// One thing that happened to the work.

@@ -1,5 +1,8 @@
 //! `baton task …`
 
+pub(crate) mod edit;
+pub(crate) mod show;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -12,13 +15,12 @@ use baton_engine::view::{ReadyTask, TaskSummary, TaskView};
 use baton_server::client::with_query;
 use serde_json::{Value, json};
 
-use super::import::project_id;
-use super::task_edit;
-use super::task_shown::shown;
-use crate::api::{Api, List};
 use crate::cli::tasks::TaskCommand;
-use crate::fault::Fault;
-use crate::office::Office;
+use crate::commands::import::project_id;
+use crate::commands::task::show::shown;
+use crate::context::Office;
+use crate::context::api::{Api, List};
+use crate::error::Fault;
 use crate::output;
 
 pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
@@ -75,7 +77,7 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             let view = api.task(api.task_id(&task).await?).await?;
             if api.is_json { output::json(&view) } else { Ok(shown(&view)) }
         }
-        TaskCommand::Edit(asked) => task_edit::run(api, asked).await,
+        TaskCommand::Edit(asked) => edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
             let answer = Office::said(&text, "the reply")?;
@@ -114,7 +116,7 @@ pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<T
 
 async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
     let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
-    let ready: Vec<ReadyTask> = crate::api::read(page["tasks"].take())?;
+    let ready: Vec<ReadyTask> = crate::context::api::read(page["tasks"].take())?;
     if api.is_json {
         return output::json(&json!({ "tasks": ready }));
     }

@@ -15,7 +15,7 @@ use baton_engine::place::Place;
 use baton_server::client::{Address, Client};
 use serde::{Deserialize, Serialize};
 
-use crate::fault::{FAILED, Fault};
+use crate::error::{FAILED, Fault};
 
 /// What is in it.
 #[derive(Serialize, Deserialize)]

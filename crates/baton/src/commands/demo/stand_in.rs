@@ -14,10 +14,10 @@ use baton_engine::acceptor::Acceptor;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 
-use super::pace::Pace;
-use super::story;
-use super::telling::Telling;
-use crate::fault::Fault;
+use crate::commands::demo::narrator::Telling;
+use crate::commands::demo::pace::Pace;
+use crate::commands::demo::story;
+use crate::error::Fault;
 
 /// However still it is, the tasks are looked at this often.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

@@ -8,7 +8,7 @@ use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
 use baton_engine::desk::Desk;
 
-use crate::fault::Fault;
+use crate::error::Fault;
 use crate::output;
 
 pub struct Telling {

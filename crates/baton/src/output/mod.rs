@@ -1,5 +1,7 @@
 //! The only place that prints. Data goes to standard output, talk to standard error.
 
+mod canvas;
+mod logging;
 mod progress;
 
 use std::io::{IsTerminal, Write};
@@ -7,9 +9,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::fault::{FAILED, Fault};
-use crate::telemetry::Spans;
+use crate::error::{FAILED, Fault};
 
+pub use self::canvas::{Canvas, Size};
+pub use self::logging::show_logs;
 pub use self::progress::Progress;
 
 /// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
@@ -57,75 +60,6 @@ pub fn line(text: &str) {
     // A reader that went away does not stop the story.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
-}
-
-/// The whole terminal, for a screen that is drawn again and again; given back as it was when dropped.
-pub struct Canvas {}
-
-/// Drawn on when the terminal does not say how large it is.
-const SIZE_UNKNOWN: Size = Size { columns: 80, lines: 24 };
-
-impl Canvas {
-    /// The second screen, without a cursor.
-    pub fn take() -> Self {
-        let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
-        Self {}
-    }
-
-    pub fn size() -> Size {
-        match rustix::termios::tcgetwinsize(std::io::stdout()) {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
-                Size { columns: size.ws_col.into(), lines: size.ws_row.into() }
-            }
-            _ => SIZE_UNKNOWN,
-        }
-    }
-
-    /// Line over line, so that nothing flickers; what was below goes.
-    pub fn draw(text: &str) {
-        let mut frame = String::from("\x1b[H");
-        for line in text.lines() {
-            frame.push_str(line);
-            frame.push_str("\x1b[K\r\n");
-        }
-        // The line break behind the last line would scroll a full screen.
-        frame.truncate(frame.trim_end_matches("\r\n").len());
-        frame.push_str("\x1b[J");
-        let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(frame.as_bytes()).and_then(|()| stdout.flush());
-    }
-}
-
-impl Drop for Canvas {
-    fn drop(&mut self) {
-        let mut stdout = std::io::stdout().lock();
-        let _ = write!(stdout, "\x1b[?25h\x1b[?1049l").and_then(|()| stdout.flush());
-    }
-}
-
-/// Columns and lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    pub columns: usize,
-    pub lines: usize,
-}
-
-/// Lets the server's log be seen on standard error. `BATON_LOG` says how much: `info`, or `baton_server=debug`. Spans
-/// go to the collector, too, where there is one, however little is seen here.
-pub fn show_logs(spans: Option<Spans>) {
-    use tracing_subscriber::Layer;
-    use tracing_subscriber::filter::{LevelFilter, Targets};
-    use tracing_subscriber::layer::SubscriberExt;
-    use tracing_subscriber::util::SubscriberInitExt;
-    let wanted = std::env::var("BATON_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
-    let seen = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    let told = Targets::new().with_target("baton_server", LevelFilter::INFO);
-    let layers = tracing_subscriber::registry()
-        .with(lines.with_filter(seen))
-        .with(spans.map(|spans| spans.with_filter(told)));
-    // It is set already when somebody else in this process was first.
-    let _ = layers.try_init();
 }
 
 /// The exit code of a command that was run for somebody. A shell knows eight bits of it.

@@ -1,5 +1,7 @@
 //! `baton up`: agents at work on this repository, and the server beside them, until Ctrl-C.
 
+pub(crate) mod assumptions;
+
 use std::fs::File;
 use std::net::SocketAddr;
 
@@ -11,14 +13,13 @@ use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use super::assumptions;
 use crate::cli::up::Up;
-use crate::fault::{FAILED, Fault, REFUSED};
-use crate::office::Office;
+use crate::context::Office;
+use crate::context::server_file::{self, ServerFile};
+use crate::error::{FAILED, Fault, REFUSED};
 use crate::output;
-use crate::server_file::{self, ServerFile};
-use crate::signals::Signals;
 use crate::telemetry::Telemetry;
+use crate::terminal::signals::Signals;
 
 pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;

@@ -12,9 +12,9 @@ use baton_server::state::App;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::fault::{FAILED, Fault};
-use crate::office::Office;
-use crate::server_file::{self, ServerFile};
+use crate::context::Office;
+use crate::context::server_file::{self, ServerFile};
+use crate::error::{FAILED, Fault};
 
 pub struct AgentsDoor {
     file: ServerFile,

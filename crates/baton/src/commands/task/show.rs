@@ -9,7 +9,7 @@ use baton_core::task::Note;
 use baton_core::words::counted;
 use baton_engine::view::TaskView;
 
-use super::question::answer_command;
+use crate::commands::question::answer_command;
 
 /// A task as a person reads it, and what they can do about it.
 pub fn shown(view: &TaskView) -> String {

@@ -1,24 +1,4 @@
-//! The command line as people type it. Every command listed here works.
-
-pub mod asking;
-pub mod breakdowns;
-pub mod chat;
-mod command;
-pub mod demo;
-pub mod edit;
-pub mod export;
-pub mod holds;
-pub mod keeping;
-pub mod looping;
-pub mod projects;
-pub mod recipes;
-pub mod shell;
-pub mod store;
-pub mod tasks;
-pub mod tokens;
-pub mod up;
-pub mod verdicts;
-pub mod workers;
+//! The options every command takes.
 
 use std::path::PathBuf;
 
@@ -26,29 +6,9 @@ use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser};
 
-pub use self::command::Command;
-
-/// A durable orchestrator for coding agents.
-#[derive(Debug, Parser)]
-#[command(
-    name = "baton",
-    version,
-    about,
-    arg_required_else_help = true,
-    after_help = "Examples:\n  baton demo                          the whole product in two minutes, in a browser\n  baton init                          \
-                  make yourself at home in this repository\n  baton task add \"Fix the login\"       give it work\n  baton up                            \
-                  agents at work, and the page, until Ctrl-C\n\nEvery command has examples behind --help. An error names a code: baton explain CODE."
-)]
-pub struct Arguments {
-    #[command(flatten)]
-    pub common: Common,
-    #[command(subcommand)]
-    pub command: Command,
-}
-
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
-pub struct Common {
+pub struct GlobalOptions {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub json: bool,
@@ -72,7 +32,12 @@ pub struct Common {
     pub store: Option<StoreAddress>,
 }
 
-impl Common {
+impl GlobalOptions {
+    /// The options the environment sets, for callers that have no command line, such as shell completion.
+    pub fn from_environment() -> Option<Self> {
+        OnlyGlobalOptions::try_parse_from(["baton"]).ok().map(|parsed| parsed.options)
+    }
+
     pub fn place(&self) -> PlaceOptions {
         PlaceOptions {
             root: self.root.clone(),
@@ -81,4 +46,11 @@ impl Common {
             store: self.store.clone(),
         }
     }
+}
+
+/// Parses the global options alone.
+#[derive(Debug, Parser)]
+struct OnlyGlobalOptions {
+    #[command(flatten)]
+    options: GlobalOptions,
 }

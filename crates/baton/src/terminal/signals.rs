@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::fault::{FAILED, Fault};
+use crate::error::{FAILED, Fault};
 
 /// From the moment it is made, neither ends this program by itself any more.
 pub struct Signals {

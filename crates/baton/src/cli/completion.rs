@@ -9,12 +9,11 @@ use baton_engine::query::TaskFilter;
 use baton_engine::recipes::RecipeLibrary;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
-use clap::Parser;
 use clap_complete::engine::CompletionCandidate;
 
-use crate::cli::{Arguments, Common};
+use crate::context::{self, Office};
 use crate::explain;
-use crate::office::{self, Office};
+use crate::options::GlobalOptions;
 
 /// More than a person reads through.
 const OFFERED_MAX: u32 = 200;
@@ -72,13 +71,9 @@ pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, Some(topics.into_iter().chain(codes).collect()))
 }
 
-/// The flags typed before are not known here; the environment's choices are.
-fn common() -> Option<Common> {
-    Arguments::try_parse_from(["baton", "explain", "states"]).ok().map(|arguments| arguments.common)
-}
-
 fn place() -> Option<(baton_engine::place::Place, Settings)> {
-    office::find(&common()?).ok()
+    // The shell does not pass on the flags typed so far.
+    context::find(&GlobalOptions::from_environment()?).ok()
 }
 
 fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {

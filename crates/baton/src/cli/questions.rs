@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::completing;
+use crate::cli::completion;
 
 #[derive(Debug, Args)]
 pub struct Questions {
@@ -21,7 +21,7 @@ pub struct Questions {
 #[derive(Debug, Args)]
 pub struct Answer {
     /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
-    #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completing::questions))]
+    #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completion::questions))]
     pub question: Option<String>,
     /// The answer: one of the words offered, or any text where the question takes it
     #[arg(conflicts_with = "queue")]

@@ -1,5 +1,9 @@
 //! What a command works with: the repository's place, its store behind the desk, and who is asking.
 
+pub(crate) mod agent_endpoint;
+pub(crate) mod api;
+pub(crate) mod server_file;
+
 use std::env;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -24,8 +28,8 @@ use baton_server::guard::Guard;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use crate::cli::Common;
-use crate::fault::{Fault, UNREACHABLE};
+use crate::error::{Fault, UNREACHABLE};
+use crate::options::GlobalOptions;
 use crate::output::{self, Progress};
 
 #[derive(Clone)]
@@ -39,7 +43,7 @@ pub struct Office {
 }
 
 /// Where the command works, and the settings there.
-pub fn find(common: &Common) -> Result<(Place, Settings), Fault> {
+pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), Fault> {
     let folder = env::current_dir().map_err(|error| {
         Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
@@ -63,7 +67,7 @@ pub fn person(settings: &Settings) -> String {
 }
 
 impl Office {
-    pub async fn open(common: &Common) -> Result<Self, Fault> {
+    pub async fn open(common: &GlobalOptions) -> Result<Self, Fault> {
         Self::at(find(common)?.0, common.json).await
     }
 

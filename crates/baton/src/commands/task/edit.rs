@@ -7,12 +7,12 @@ use baton_core::id::TaskId;
 use baton_engine::view::TaskView;
 use serde_json::{Map, Value, json};
 
-use crate::api::Api;
 use crate::cli::edit::Edit;
-use crate::editor;
-use crate::fault::Fault;
-use crate::office::Office;
-use crate::task_text::TaskText;
+use crate::context::Office;
+use crate::context::api::Api;
+use crate::documents::task::TaskText;
+use crate::error::Fault;
+use crate::terminal::editor;
 
 pub async fn run(api: &Api, asked: Edit) -> Result<String, Fault> {
     let id = api.task_id(&asked.task).await?;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::process::Command;
 
-use crate::fault::{FAILED, Fault, UNREACHABLE};
+use crate::error::{FAILED, Fault, UNREACHABLE};
 
 /// What is there where nobody chose.
 const USUAL: &str = "vi";
