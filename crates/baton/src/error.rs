@@ -5,7 +5,7 @@ use baton_server::client::ClientError;
 use baton_server::error::{ApiError, Code};
 
 #[derive(Debug)]
-pub struct Fault {
+pub struct CliError {
     pub message: String,
     pub hint: String,
     pub code: u8,
@@ -19,13 +19,13 @@ pub const REFUSED: u8 = 4;
 /// A question waits, and nobody is there to answer it.
 pub const UNANSWERED: u8 = 10;
 
-impl Fault {
+impl CliError {
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into(), code: USAGE }
     }
 }
 
-impl From<EngineError> for Fault {
+impl From<EngineError> for CliError {
     fn from(error: EngineError) -> Self {
         let code = match &error {
             EngineError::NotFound { .. }
@@ -79,7 +79,7 @@ pub fn with_more(hint: &str, code: &str) -> String {
     format!("{hint}\nMore: baton explain {code}")
 }
 
-impl From<ClientError> for Fault {
+impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         let hint = match &error {
             ClientError::Refused(refusal) => return refusal.into(),
@@ -95,7 +95,7 @@ impl From<ClientError> for Fault {
     }
 }
 
-impl From<&ApiError> for Fault {
+impl From<&ApiError> for CliError {
     fn from(refusal: &ApiError) -> Self {
         let code = match refusal.error {
             Code::InvalidInput | Code::NotFound | Code::TooLarge => USAGE,

@@ -31,21 +31,9 @@ fn main() -> ExitCode {
         return output::exit(baton_engine::task_cli::main(&words));
     }
     // The shell asks what to offer behind Tab; this answers and ends there, or finds that it was not asked.
-    CompleteEnv::with_factory(cli::Arguments::command).var(commands::shell::ASKED_BY).bin("baton").complete();
-    let arguments = cli::Arguments::parse();
-    // An agent that Baton starts, not a command of Baton's: its streams and its exit code are its own.
-    if let cli::Command::ScriptedAgent { script } = &arguments.command {
-        return baton_engine::scripted::program(script);
-    }
-    // A user task of a person's: its streams and its exit code are its own too.
-    if let cli::Command::Do { name, timeout, args } = &arguments.command {
-        return match commands::user_task::run(&arguments.common, name, *timeout, args) {
-            Ok(code) => output::exit(code),
-            Err(fault) => output::fault(&fault),
-        };
-    }
-    match commands::run(arguments) {
-        Ok(printed) => output::data(&printed),
-        Err(fault) => output::fault(&fault),
+    CompleteEnv::with_factory(cli::Cli::command).var(commands::shell::ASKED_BY).bin("baton").complete();
+    match commands::run(cli::Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => output::error(&error),
     }
 }

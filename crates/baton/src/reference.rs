@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory, Parser};
 
-use crate::cli::Arguments;
-use crate::explain::catalogue::{Family, families};
+use crate::cli::Cli;
+use crate::explain::catalogue::{CodeFamily, families};
 use crate::kept_page::holds;
 
 fn program() -> Command {
-    let mut program = Arguments::command();
+    let mut program = Cli::command();
     program.build();
     program
 }
@@ -59,7 +59,7 @@ fn errors_page() -> String {
          The last line of an error names its code (`More: baton explain wrong_state`); over HTTP it is `error`, and `reason` for \
          the exact\ncase. `baton explain CODE` shows what is here, `baton explain` lists all of them.\n",
     );
-    for Family { title, rows } in families() {
+    for CodeFamily { title, rows } in families() {
         let _ = write!(text, "\n## {title}\n");
         for row in rows {
             let _ = write!(
@@ -99,7 +99,7 @@ fn help_of_every_command_has_examples_that_can_be_typed() {
         };
         for line in examples.lines().skip(1).take_while(|line| line.starts_with("  ")) {
             let Some(words) = typed(line) else { continue };
-            if let Err(error) = Arguments::try_parse_from(&words) {
+            if let Err(error) = Cli::try_parse_from(&words) {
                 panic!("an example of {path} cannot be typed: {line}\n{error}");
             }
         }

@@ -4,7 +4,7 @@ use baton_core::task_type::TaskType;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Chat {
+pub struct ChatArgs {
     /// The message; it becomes a task
     pub text: String,
     /// The conversation it belongs to [default: the project's own]

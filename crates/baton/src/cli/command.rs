@@ -12,35 +12,35 @@ use crate::cli::{
 };
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// See the whole product at work, on a scratch repository with an agent that needs no model
     #[command(
         after_help = "It opens in a browser: the pages say what happens and what to click next. Where nobody clicks, it \
                       goes on by itself.\n\nExamples:\n  baton demo\n  baton demo --headless                 print the story instead\n  baton demo --folder /tmp/greeter      where to play it"
     )]
-    Demo(demo::Demo),
+    Demo(demo::DemoArgs),
     /// Look at this repository, and write the two files that make Baton at home in it
     #[command(
         after_help = "Examples:\n  baton init\n  baton init --force         write them again; the old ones are kept"
     )]
-    Init(projects::Init),
+    Init(projects::InitArgs),
     /// Run agents on this repository's tasks, and the server for people and programs, until Ctrl-C
     #[command(
         after_help = "Examples:\n  baton up\n  baton up --listen 127.0.0.1:0            any free port\n  BATON_SERVER_TOKEN=… baton up --listen 0.0.0.0:5678"
     )]
-    Up(up::Up),
+    Up(up::UpArgs),
     /// Accept finished work: merge it, and call it done
     #[command(
         after_help = "Examples:\n  baton accept TASK-9a69e916\n  baton accept --all\n  baton accept --all --recycle"
     )]
-    Accept(verdicts::Accept),
+    Accept(verdicts::AcceptArgs),
     /// Send a message, and follow the work it causes
     #[command(
         after_help = "The result is printed; what happens on the way is said beside it. Exit code 10: it waits for an \
                       answer, and nobody is at the terminal.\n\nExamples:\n  baton chat \"Why does the login fail \
                       on Mondays?\"\n  baton chat --session login \"Then fix it\""
     )]
-    Chat(chat::Chat),
+    Chat(chat::ChatArgs),
     /// Add, list and steer tasks
     #[command(
         subcommand,
@@ -69,7 +69,7 @@ pub enum Command {
         task: String,
         /// What shows it: it never came to a commit, or it came back too often
         #[arg(long, value_enum, default_value = "too_large")]
-        reason: verdicts::Reason,
+        reason: verdicts::RecycleReason,
     },
     /// Plans for tasks that were too large
     #[command(
@@ -79,7 +79,7 @@ pub enum Command {
     Breakdown(breakdowns::BreakdownCommand),
     /// Turn a goal, written in Markdown, into a plan that waits for your approval
     #[command(after_help = "Examples:\n  baton plan GOAL.md\n  echo 'Share links by mail' | baton plan -")]
-    Plan(projects::Plan),
+    Plan(projects::PlanArgs),
     /// Repositories and features that tasks belong to: make, list, look at and complete them
     #[command(
         subcommand,
@@ -95,43 +95,43 @@ pub enum Command {
     #[command(
         after_help = "Run it again whenever you like: what was imported before is not imported twice.\n\nExamples:\n  baton import beads . --dry-run\n  baton import task-master .\n  baton import github issues.json --project PROJ-dca27809"
     )]
-    Import(transfer::Import),
+    Import(transfer::ImportArgs),
     /// Take everything out, or a project as a page that needs nothing else
     #[command(
         after_help = "Examples:\n  baton export > all.jsonl\n  baton export --format html --project PROJ-dca27809 -o report.html"
     )]
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Copy the store to a file, while work goes on
     #[command(after_help = "Examples:\n  baton backup nightly.db\n  baton backup \"baton-$(date +%F).db\"")]
-    Backup(transfer::Backup),
+    Backup(transfer::BackupArgs),
     /// Put a copy of the store back
     #[command(
         after_help = "Examples:\n  baton restore nightly.db --replace\n  baton restore nightly.db --namespace a-look-back"
     )]
-    Restore(transfer::Restore),
+    Restore(transfer::RestoreArgs),
     /// What the shell offers behind Tab: real ids, recipes and commands
     #[command(
         after_help = "Examples:\n  baton completions --install\n  baton completions fish --install\n  source <(baton completions zsh)"
     )]
-    Completions(shell::Completions),
+    Completions(shell::CompletionsArgs),
     /// Manual pages
     #[command(after_help = "Examples:\n  baton man | man -l -\n  baton man --into ~/.local/share/man/man1")]
-    Man(shell::Man),
+    Man(shell::ManArgs),
     /// The inbox: every question that waits for an answer
     #[command(
         after_help = "Examples:\n  baton questions\n  baton questions --follow              and new ones as they come\n  baton questions --follow --json       one object on each line"
     )]
-    Questions(questions::Questions),
+    Questions(questions::QuestionsArgs),
     /// Answer a question
     #[command(
         after_help = "Examples:\n  baton answer Q-5eed1234 YES\n  baton answer --queue YES --task TASK-9a69e916"
     )]
-    Answer(questions::Answer),
+    Answer(questions::AnswerArgs),
     /// The Plan → Execute → Review loop, in this terminal
     #[command(
         after_help = "Ctrl-C breaks off to the hub; nothing is lost.\n\nExamples:\n  baton loop\n  baton loop --from review --unattended escalate"
     )]
-    Loop(loops::Loop),
+    Loop(loops::LoopArgs),
     /// Ask the human; called by an agent, which is known by its token
     #[command(
         hide = true,
@@ -162,7 +162,7 @@ pub enum Command {
                       tasks go back to the queue unblamed.\n\nExamples:\n  baton worker --store postgres://baton@db/baton \
                       --namespace shop\n  baton worker --store postgres://baton@db/baton --namespace shop --agents 8 --label gpu"
     )]
-    Worker(workers::Worker),
+    Worker(workers::WorkerArgs),
     /// The machines that run agents on this store: what each runs, and when it was last heard of
     #[command(after_help = "Examples:\n  baton workers\n  baton workers --json")]
     Workers,
@@ -196,7 +196,7 @@ pub enum Command {
         /// Seconds after which it is ended, with everything it started [default: as long as it takes]
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
-        /// Arguments for it, as `{{.CLI_ARGS}}`
+        /// Cli for it, as `{{.CLI_ARGS}}`
         #[arg(last = true)]
         args: Vec<String>,
     },

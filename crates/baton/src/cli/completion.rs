@@ -11,7 +11,7 @@ use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
 use clap_complete::engine::CompletionCandidate;
 
-use crate::context::{self, Office};
+use crate::context::{self, CliContext};
 use crate::explain;
 use crate::options::GlobalOptions;
 
@@ -67,7 +67,8 @@ pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
 pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let entries = explain::catalogue::entries().into_iter().map(|entry| entry.explanation);
     let codes = entries.map(|row| (row.code.to_owned(), row.means.to_owned()));
-    let topics = explain::topics::Topic::ALL.map(|topic| (topic.name().to_owned(), topic.about().to_owned()));
+    let topics =
+        explain::topics::ExplainTopic::ALL.map(|topic| (topic.name().to_owned(), topic.about().to_owned()));
     offered(typed, Some(topics.into_iter().chain(codes).collect()))
 }
 
@@ -76,7 +77,7 @@ fn place() -> Option<(baton_engine::place::Place, Settings)> {
     context::find(&GlobalOptions::from_environment()?).ok()
 }
 
-fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
+fn with_office<T>(look: impl AsyncFnOnce(&CliContext) -> Option<T>) -> Option<T> {
     let (place, _) = place()?;
     // Nothing to offer, and no reason to make a store for it.
     if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists()
@@ -85,7 +86,7 @@ fn with_office<T>(look: impl AsyncFnOnce(&Office) -> Option<T>) -> Option<T> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
-        let office = Office::at(place, false).await.ok()?;
+        let office = CliContext::at(place, false).await.ok()?;
         let found = look(&office).await;
         office.close().await.ok()?;
         found

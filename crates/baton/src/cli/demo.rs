@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Demo {
+pub struct DemoArgs {
     /// Print the story instead of showing it in a browser; nobody has to do anything
     #[arg(long)]
     pub headless: bool,

@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Args)]
-pub struct Edit {
+pub struct EditArgs {
     /// The task, by id or the beginning of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
     pub task: String,
@@ -25,7 +25,7 @@ pub struct Edit {
     pub after: Vec<String>,
 }
 
-impl Edit {
+impl EditArgs {
     /// Whether it is all said on the command line.
     pub fn has_flags(&self) -> bool {
         self.title.is_some()

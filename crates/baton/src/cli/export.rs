@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Export {
+pub struct ExportArgs {
     /// In which form
     #[arg(long, value_enum, default_value = "jsonl")]
-    pub format: Format,
+    pub format: ExportFormat,
     /// Only this project; a report is always of one
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
@@ -21,7 +21,7 @@ pub struct Export {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     /// One JSON object on each line
     Jsonl,
     /// A page that needs nothing else: what was done, by whom, evidence, cost, timeline

@@ -25,7 +25,7 @@ use clap::Parser;
 
 use crate::options::GlobalOptions;
 
-pub use crate::cli::command::Command;
+pub use crate::cli::command::CliCommand;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
@@ -38,9 +38,9 @@ pub use crate::cli::command::Command;
                   make yourself at home in this repository\n  baton task add \"Fix the login\"       give it work\n  baton up                            \
                   agents at work, and the page, until Ctrl-C\n\nEvery command has examples behind --help. An error names a code: baton explain CODE."
 )]
-pub struct Arguments {
+pub struct Cli {
     #[command(flatten)]
     pub common: GlobalOptions,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }

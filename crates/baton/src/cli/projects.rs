@@ -47,7 +47,7 @@ pub enum ProjectCommand {
         project: String,
         /// A number, or none for what the settings say
         #[arg(value_name = "NUMBER|none")]
-        at_once: AtOnce,
+        at_once: ConcurrencyLimit,
     },
     /// List projects, oldest first
     #[command(after_help = "Examples:\n  baton project list")]
@@ -70,9 +70,9 @@ pub enum ProjectCommand {
 
 /// A limit as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AtOnce(pub Option<u32>);
+pub struct ConcurrencyLimit(pub Option<u32>);
 
-impl FromStr for AtOnce {
+impl FromStr for ConcurrencyLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -87,7 +87,7 @@ impl FromStr for AtOnce {
 }
 
 #[derive(Debug, Args)]
-pub struct Plan {
+pub struct PlanArgs {
     /// A goal in Markdown, or - for standard input; its first line is the title
     pub goal: PathBuf,
     /// The project it belongs to
@@ -99,7 +99,7 @@ pub struct Plan {
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct InitArgs {
     /// Write the files again, even where they are; the old ones are kept with the ending .before
     #[arg(long)]
     pub force: bool,

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Args)]
-pub struct Questions {
+pub struct QuestionsArgs {
     /// Go on, and print new questions as they come; with --json one object on each line
     #[arg(long, conflicts_with = "cursor")]
     pub follow: bool,
@@ -19,7 +19,7 @@ pub struct Questions {
 }
 
 #[derive(Debug, Args)]
-pub struct Answer {
+pub struct AnswerArgs {
     /// The question's id, or - for one `QUESTION TEXT` on each line of standard input
     #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completion::questions))]
     pub question: Option<String>,

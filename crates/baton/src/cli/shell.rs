@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// Which shell [default: yours, by $SHELL]
     #[arg(value_enum)]
     pub shell: Option<Shell>,
@@ -36,7 +36,7 @@ impl Shell {
 }
 
 #[derive(Debug, Args)]
-pub struct Man {
+pub struct ManArgs {
     /// Write a page for every command into this folder, instead of printing the first
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,

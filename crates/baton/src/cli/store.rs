@@ -9,11 +9,11 @@ pub enum StoreCommand {
         after_help = "Examples:\n  baton store init --print-sql | psql -v ON_ERROR_STOP=1 postgres\n  baton store init \
                       --store postgres://baton_owner@db.example/baton"
     )]
-    Init(Init),
+    Init(StoreInitArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct StoreInitArgs {
     /// Print the SQL that makes the database and its two roles, and change nothing
     #[arg(long)]
     pub print_sql: bool,

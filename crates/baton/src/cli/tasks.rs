@@ -9,7 +9,7 @@ use clap::Subcommand;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::completion;
-use crate::cli::edit::Edit;
+use crate::cli::edit::EditArgs;
 
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
@@ -78,7 +78,7 @@ pub enum TaskCommand {
                       next edit goes on with it.\n\nExamples:\n  baton task edit TASK-9a69e916\n  baton task edit \
                       TASK-9a69e916 --priority P0\n  baton task edit TASK-9a69e916 --description - < goal.md"
     )]
-    Edit(Edit),
+    Edit(EditArgs),
     /// What could be started now, in the order it would be
     #[command(after_help = "Examples:\n  baton task ready\n  baton task ready --limit 1 --json")]
     Ready {

@@ -24,7 +24,7 @@ pub enum TokenCommand {
         /// When it ends: after a time such as 12h, 30d or 8w, or at a moment such as 2027-01-31T00:00:00Z
         /// [default: when it is revoked]
         #[arg(long, value_name = "WHEN")]
-        expires: Option<Expiry>,
+        expires: Option<TokenExpiry>,
     },
     /// List who has a token, as what, and until when
     #[command(after_help = "Examples:\n  baton token list")]
@@ -39,7 +39,7 @@ pub enum TokenCommand {
 
 /// When a token ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
+pub enum TokenExpiry {
     AfterMs(i64),
     At(Timestamp),
 }
@@ -47,7 +47,7 @@ pub enum Expiry {
 const UNITS_MS: [(char, i64); 4] =
     [('m', 60_000), ('h', 3_600_000), ('d', 24 * 3_600_000), ('w', 7 * 24 * 3_600_000)];
 
-impl Expiry {
+impl TokenExpiry {
     pub fn at(self, now: Timestamp) -> Timestamp {
         match self {
             Self::AfterMs(ms) => now.plus_ms(ms),
@@ -56,7 +56,7 @@ impl Expiry {
     }
 }
 
-impl FromStr for Expiry {
+impl FromStr for TokenExpiry {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn an_end_is_a_span_or_a_moment() {
         let now = Timestamp::from_ms(1_000);
-        let ends = |text: &str| text.parse::<Expiry>().map(|expiry| expiry.at(now).ms());
+        let ends = |text: &str| text.parse::<TokenExpiry>().map(|expiry| expiry.at(now).ms());
         assert_eq!(ends("2h"), Ok(1_000 + 7_200_000));
         assert_eq!(ends("8w"), Ok(1_000 + 8 * 7 * 86_400_000));
         assert_eq!(ends("1970-01-01T00:01:00Z"), Ok(60_000));

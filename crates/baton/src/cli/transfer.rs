@@ -6,10 +6,10 @@ use baton_engine::import::Source;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     /// Whose tasks they are
     #[arg(value_enum)]
-    pub from: From,
+    pub from: ImportSource,
     /// The repository, or the file itself
     pub path: PathBuf,
     /// Write nothing; show what would come
@@ -24,7 +24,7 @@ pub struct Import {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum From {
+pub enum ImportSource {
     /// .beads/issues.jsonl, or .beads/beads.db
     Beads,
     /// .taskmaster/tasks/tasks.json
@@ -37,7 +37,7 @@ pub enum From {
     Github,
 }
 
-impl From {
+impl ImportSource {
     pub const fn source(self) -> Source {
         match self {
             Self::Beads => Source::Beads,
@@ -50,13 +50,13 @@ impl From {
 }
 
 #[derive(Debug, Args)]
-pub struct Backup {
+pub struct BackupArgs {
     /// Where the copy goes; a file that is there already is not overwritten
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct Restore {
+pub struct RestoreArgs {
     /// A copy that `baton backup` made
     pub file: PathBuf,
     /// Put it in the place of the store that is there; that one is kept beside it

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Up {
+pub struct UpArgs {
     /// How many agents at once [default: what the settings say]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,

@@ -4,7 +4,7 @@ use baton_core::text::{Label, Role};
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Worker {
+pub struct WorkerArgs {
     /// How many agents at once [default: what the settings say]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,

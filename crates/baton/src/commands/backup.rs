@@ -6,21 +6,21 @@ use baton_engine::error::EngineError;
 use baton_engine::store_address::StoreAddress;
 use serde_json::json;
 
-use crate::cli::transfer::{Backup, Restore};
-use crate::context::{self, Office};
-use crate::error::{Fault, REFUSED};
+use crate::cli::transfer::{BackupArgs, RestoreArgs};
+use crate::context::{self, CliContext};
+use crate::error::{CliError, REFUSED};
 use crate::options::GlobalOptions;
-use crate::output::{self, Progress};
+use crate::output::{self, ProgressBar};
 
-pub async fn backup(common: &GlobalOptions, asked: &Backup) -> Result<String, Fault> {
+pub async fn backup(common: &GlobalOptions, asked: &BackupArgs) -> Result<String, CliError> {
     if asked.file.exists() {
-        return Err(Fault {
+        return Err(CliError {
             message: format!("{} is there already", asked.file.display()),
             hint: "choose another name, or remove it first".to_owned(),
             code: REFUSED,
         });
     }
-    let office = Office::open(common).await?;
+    let office = CliContext::open(common).await?;
     let copied = office.desk.store.backup(&asked.file).await.map_err(EngineError::from);
     office.progress.end();
     office.close().await?;
@@ -36,10 +36,10 @@ pub async fn backup(common: &GlobalOptions, asked: &Backup) -> Result<String, Fa
     ))
 }
 
-pub async fn restore(common: &GlobalOptions, asked: &Restore) -> Result<String, Fault> {
+pub async fn restore(common: &GlobalOptions, asked: &RestoreArgs) -> Result<String, CliError> {
     let (place, _) = context::find(common)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
-        return Err(Fault {
+        return Err(CliError {
             message: "a store on PostgreSQL is put back by PostgreSQL's own tools".to_owned(),
             hint: "use pg_restore, or restore into a file with --state-dir".to_owned(),
             code: REFUSED,
@@ -47,18 +47,18 @@ pub async fn restore(common: &GlobalOptions, asked: &Restore) -> Result<String, 
     }
     let target = place.store_path();
     if target.exists() && !asked.replace {
-        return Err(Fault {
+        return Err(CliError {
             message: format!("there is a store at {}", target.display()),
             hint: "say --replace to put the copy in its place (it is kept beside it), or choose another --namespace".to_owned(),
             code: REFUSED,
         });
     }
-    let progress = Progress::new(common.json);
+    let progress = ProgressBar::new(common.json);
     let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
     // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.
-    let office = Office::at(place.clone(), common.json).await?;
+    let office = CliContext::at(place.clone(), common.json).await?;
     let last = office.desk.last_event().await?;
     office.close().await?;
     if common.json {

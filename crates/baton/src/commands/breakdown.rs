@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::breakdowns::BreakdownCommand;
-use crate::context::Office;
-use crate::context::api::{Api, List};
+use crate::context::CliContext;
+use crate::context::api::{Api, ListRequest};
 use crate::documents::plan;
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 use crate::terminal::editor;
 
@@ -25,18 +25,18 @@ const BREAKDOWNS_MAX: u32 = 200;
 
 /// A breakdown as the API shows it.
 #[derive(Deserialize)]
-struct Breakdown {
+struct BreakdownResponse {
     breakdown: TaskView,
     plan: Option<PlanRecord>,
 }
 
-impl Breakdown {
+impl BreakdownResponse {
     fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref().map(|record| &record.plan)
     }
 }
 
-pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, CliError> {
     match command {
         BreakdownCommand::List => list(api).await,
         BreakdownCommand::Show { task } => {
@@ -75,7 +75,7 @@ pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> 
             Ok(format!("The plan is real now: {}\n", names.join(", ")))
         }
         BreakdownCommand::Reject { task, reason } => {
-            let reason = Office::said(&reason, "the reason")?;
+            let reason = CliContext::said(&reason, "the reason")?;
             let id = api.task_id(&task).await?;
             let path = format!("/api/breakdowns/{id}/reject");
             let sent: Value = api.post(&path, &json!({ "reason": reason })).await?;
@@ -85,15 +85,15 @@ pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, Fault> 
     }
 }
 
-async fn load(api: &Api, id: TaskId) -> Result<Breakdown, Fault> {
+async fn load(api: &Api, id: TaskId) -> Result<BreakdownResponse, CliError> {
     api.get(&format!("/api/breakdowns/{id}")).await
 }
 
-async fn list(api: &Api) -> Result<String, Fault> {
+async fn list(api: &Api) -> Result<String, CliError> {
     let mut breakdowns: Vec<TaskSummary> = Vec::new();
     for queue in [Queue::Breakdown, Queue::Provisional] {
         let query = [("queue", queue.as_str())];
-        let list = List { path: "/api/breakdowns", name: "breakdowns", query: &query };
+        let list = ListRequest { path: "/api/breakdowns", name: "breakdowns", query: &query };
         breakdowns.extend(api.list(&list, BREAKDOWNS_MAX, None).await?.0);
     }
     if api.is_json {
@@ -123,7 +123,7 @@ fn plan_text(plan: &Plan) -> String {
 }
 
 /// Takes a plan from wherever it comes. A text that cannot be used is not lost: it is in the file that is named.
-async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault> {
+async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, CliError> {
     let there = load(api, id).await?;
     let kept = api.place.state_dir.join("edits").join(format!("{id}.yml"));
     let (path, text) = match file {
@@ -149,22 +149,23 @@ async fn edit(api: &Api, id: TaskId, file: Option<&Path>) -> Result<Plan, Fault>
     let again = format!("mend it and hand it in again: baton breakdown edit {id} {}", path.display());
     let place = path.display();
     let draft = plan::read(&text).map_err(|bad| {
-        Fault::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
+        CliError::usage(format!("{place}:{}:{}: {}", bad.line, bad.column, bad.message), &again)
     })?;
     // Looked at here first, so that its faults are told as faults of that file.
-    Plan::check(draft.clone())
-        .map_err(|faults| Fault::usage(format!("{place} cannot be used:\n{}", PlanFaults(faults)), &again))?;
-    let taken: Breakdown = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
+    Plan::check(draft.clone()).map_err(|faults| {
+        CliError::usage(format!("{place} cannot be used:\n{}", PlanFaults(faults)), &again)
+    })?;
+    let taken: BreakdownResponse = api.patch(&format!("/api/breakdowns/{id}"), &draft).await?;
     // It is in the store now. That it was never kept here is as good.
     let _ = std::fs::remove_file(kept);
-    taken.plan.map(|record| record.plan).ok_or_else(|| Fault {
+    taken.plan.map(|record| record.plan).ok_or_else(|| CliError {
         message: format!("the plan of {id} is gone again"),
         hint: format!("see where it stands: baton breakdown show {id}"),
         code: crate::error::FAILED,
     })
 }
 
-fn unreadable(file: &Path, error: &std::io::Error) -> Fault {
+fn unreadable(file: &Path, error: &std::io::Error) -> CliError {
     let hint = "name a file that holds a plan, or - for standard input";
-    Fault::usage(format!("{} cannot be read: {error}", file.display()), hint)
+    CliError::usage(format!("{} cannot be read: {error}", file.display()), hint)
 }

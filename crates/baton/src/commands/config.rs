@@ -8,11 +8,11 @@ use baton_engine::settings_layers::{Layers, Origin, Standing};
 use serde_json::{Value, json};
 
 use crate::context;
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn show(common: &GlobalOptions) -> Result<String, Fault> {
+pub fn show(common: &GlobalOptions) -> Result<String, CliError> {
     let (place, settings) = context::find(common)?;
     let path = place.settings_path();
     let layers = Layers::find(&path).map_err(EngineError::from)?;

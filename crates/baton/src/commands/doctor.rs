@@ -5,15 +5,15 @@ use std::fmt::Write;
 
 use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
 
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
-use crate::output::{self, Progress};
+use crate::output::{self, ProgressBar};
 
-pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
+pub async fn run(common: &GlobalOptions) -> Result<String, CliError> {
     let folder = env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        CliError::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
-    let progress = Progress::new(common.json);
+    let progress = ProgressBar::new(common.json);
     progress.at("Looking around", 0, 0);
     let report = examine(&folder, &common.place()).await;
     progress.end();
@@ -23,7 +23,7 @@ pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
     }
     // What was found is data, whatever the exit code says of it.
     output::line(text.trim_end());
-    Err(Fault {
+    Err(CliError {
         message: "something that is needed does not work".to_owned(),
         hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
         code: FAILED,

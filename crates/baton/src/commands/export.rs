@@ -13,19 +13,19 @@ use baton_engine::view::TaskView;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cli::export::{Export, Format};
+use crate::cli::export::{ExportArgs, ExportFormat};
 use crate::commands::import::project_id;
-use crate::context::Office;
+use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::error::{FAILED, Fault};
-use crate::output::{self, Progress};
+use crate::error::{CliError, FAILED};
+use crate::output::{self, ProgressBar};
 
 /// Rows read at once.
 const PAGE: u32 = 500;
 /// The version of the lines' form.
 const FORM: u32 = 1;
 
-pub async fn run(api: &Api, asked: Export) -> Result<String, Fault> {
+pub async fn run(api: &Api, asked: ExportArgs) -> Result<String, CliError> {
     let project = asked.project.as_deref().map(project_id).transpose()?;
     let office = api.office().await?;
     let written = write(&office, &asked, project).await;
@@ -40,13 +40,13 @@ pub async fn run(api: &Api, asked: Export) -> Result<String, Fault> {
     }
 }
 
-async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> Result<u64, Fault> {
-    let mut out = Out::open(asked, office)?;
+async fn write(office: &CliContext, asked: &ExportArgs, project: Option<ProjectId>) -> Result<u64, CliError> {
+    let mut out = ExportOutput::open(asked, office)?;
     match asked.format {
-        Format::Jsonl => Lines { office, project, out: &mut out }.all(asked.events).await?,
-        Format::Html => {
+        ExportFormat::Jsonl => LineExporter { office, project, out: &mut out }.all(asked.events).await?,
+        ExportFormat::Html => {
             let project = project.ok_or_else(|| {
-                Fault::usage(
+                CliError::usage(
                     "a report is of one project".to_owned(),
                     "name it with --project; baton project list shows them",
                 )
@@ -60,16 +60,16 @@ async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> R
 }
 
 /// Where the lines go.
-struct Out {
+struct ExportOutput {
     to: Box<dyn Write + Send>,
     name: String,
     lines: u64,
     /// None where the lines themselves are seen.
-    progress: Option<Progress>,
+    progress: Option<ProgressBar>,
 }
 
-impl Out {
-    fn open(asked: &Export, office: &Office) -> Result<Self, Fault> {
+impl ExportOutput {
+    fn open(asked: &ExportArgs, office: &CliContext) -> Result<Self, CliError> {
         let name = asked
             .output
             .as_ref()
@@ -84,11 +84,11 @@ impl Out {
         Ok(Self { to, name, lines: 0, progress: (!is_seen).then(|| office.progress.clone()) })
     }
 
-    fn line(&mut self, kind: &'static str, value: &impl Serialize) -> Result<(), Fault> {
+    fn line(&mut self, kind: &'static str, value: &impl Serialize) -> Result<(), CliError> {
         self.text(&line(kind, value)?)
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Fault> {
+    fn text(&mut self, text: &str) -> Result<(), CliError> {
         self.lines += text.lines().count() as u64;
         if let Some(progress) = &self.progress {
             progress.at("Exporting lines", self.lines, 0);
@@ -96,7 +96,7 @@ impl Out {
         self.to.write_all(text.as_bytes()).map_err(|error| failed(&self.name, &error))
     }
 
-    fn finish(mut self) -> Result<u64, Fault> {
+    fn finish(mut self) -> Result<u64, CliError> {
         self.to.flush().map_err(|error| failed(&self.name, &error))?;
         Ok(self.lines)
     }
@@ -104,14 +104,14 @@ impl Out {
 
 /// What it is, then the record. A record that has a kind of its own, as questions do, keeps it under another name: a line
 /// with one name twice would lose one of them to whoever reads it.
-fn line(kind: &'static str, value: &impl Serialize) -> Result<String, Fault> {
+fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> {
     #[derive(Serialize)]
-    struct Line {
+    struct ExportLine {
         kind: &'static str,
         #[serde(flatten)]
         value: Value,
     }
-    let mut value = serde_json::to_value(value).map_err(|error| Fault {
+    let mut value = serde_json::to_value(value).map_err(|error| CliError {
         message: format!("a {kind} cannot be written as JSON: {error}"),
         hint: "this is a mistake in Baton; please report it".to_owned(),
         code: FAILED,
@@ -121,25 +121,25 @@ fn line(kind: &'static str, value: &impl Serialize) -> Result<String, Fault> {
     {
         fields.insert(format!("{kind}_kind"), own);
     }
-    output::json_line(&Line { kind, value })
+    output::json_line(&ExportLine { kind, value })
 }
 
-fn failed(name: &str, error: &std::io::Error) -> Fault {
-    Fault {
+fn failed(name: &str, error: &std::io::Error) -> CliError {
+    CliError {
         message: format!("{name} cannot be written: {error}"),
         hint: "choose a file that is not there yet, in a folder you may write to".to_owned(),
         code: FAILED,
     }
 }
 
-struct Lines<'a> {
-    office: &'a Office,
+struct LineExporter<'a> {
+    office: &'a CliContext,
     project: Option<ProjectId>,
-    out: &'a mut Out,
+    out: &'a mut ExportOutput,
 }
 
-impl Lines<'_> {
-    async fn all(mut self, with_events: bool) -> Result<(), Fault> {
+impl LineExporter<'_> {
+    async fn all(mut self, with_events: bool) -> Result<(), CliError> {
         let store = &self.office.desk.store;
         let now = store.now().await.map_err(EngineError::from)?;
         self.out.line("export", &json!({ "form": FORM, "at": now, "version": env!("CARGO_PKG_VERSION") }))?;
@@ -153,7 +153,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    async fn projects(&mut self) -> Result<(), Fault> {
+    async fn projects(&mut self) -> Result<(), CliError> {
         let mut cursor = None;
         loop {
             let page = self.office.desk.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
@@ -170,7 +170,7 @@ impl Lines<'_> {
     }
 
     /// Each with its messages.
-    async fn sessions(&mut self) -> Result<(), Fault> {
+    async fn sessions(&mut self) -> Result<(), CliError> {
         let mut cursor = None;
         loop {
             let page = self.office.desk.store.task_groups(cursor, PAGE).await.map_err(EngineError::from)?;
@@ -184,7 +184,7 @@ impl Lines<'_> {
         }
     }
 
-    async fn session(&mut self, id: &SessionId) -> Result<(), Fault> {
+    async fn session(&mut self, id: &SessionId) -> Result<(), CliError> {
         let store = &self.office.desk.store;
         let Some(session) = store.session(id).await.map_err(EngineError::from)? else { return Ok(()) };
         if self.project.is_some() && session.value.project_id != self.project {
@@ -202,7 +202,7 @@ impl Lines<'_> {
         }
     }
 
-    async fn tasks(&mut self) -> Result<(), Fault> {
+    async fn tasks(&mut self) -> Result<(), CliError> {
         let desk = &self.office.desk;
         let filter = TaskFilter { project: self.project, ..TaskFilter::default() };
         let mut cursor = None;
@@ -218,7 +218,7 @@ impl Lines<'_> {
         }
     }
 
-    async fn questions(&mut self) -> Result<(), Fault> {
+    async fn questions(&mut self) -> Result<(), CliError> {
         let desk = &self.office.desk;
         let mut cursor = None;
         loop {
@@ -239,15 +239,15 @@ impl Lines<'_> {
         }
     }
 
-    async fn is_wanted(&self, record: &QuestionRecord) -> Result<bool, Fault> {
+    async fn is_wanted(&self, record: &QuestionRecord) -> Result<bool, CliError> {
         let Some(only) = self.project else { return Ok(true) };
         let Some(task) = record.task_id else { return Ok(false) };
         Ok(self.office.desk.task(task).await?.value.spec().project_id == Some(only))
     }
 
-    async fn events(&mut self) -> Result<(), Fault> {
+    async fn events(&mut self) -> Result<(), CliError> {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct EventLine<'a> {
             seq: u64,
             #[serde(flatten)]
             event: &'a Event,
@@ -258,7 +258,7 @@ impl Lines<'_> {
             let Some(last) = events.last() else { return Ok(()) };
             after = last.seq;
             for recorded in &events {
-                self.out.line("event", &Line { seq: recorded.seq, event: &recorded.event })?;
+                self.out.line("event", &EventLine { seq: recorded.seq, event: &recorded.event })?;
             }
         }
     }

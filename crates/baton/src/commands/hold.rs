@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::cli::holds::HoldCommand;
 use crate::context::api::{self, Api};
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: HoldCommand) -> Result<String, CliError> {
     match command {
         HoldCommand::List => {
             let mut answer: Value = api.get("/api/holds").await?;
@@ -23,7 +23,7 @@ pub async fn run(api: &Api, command: HoldCommand) -> Result<String, Fault> {
         }
         HoldCommand::Release { agent } => {
             let agent: AgentName = agent.parse().map_err(|error: baton_core::text::BadName| {
-                Fault::usage(error.to_string(), "see what is held: baton hold list")
+                CliError::usage(error.to_string(), "see what is held: baton hold list")
             })?;
             let released: Hold = api.post(&format!("/api/holds/{agent}/release"), &json!({})).await?;
             if api.is_json {

@@ -10,9 +10,9 @@ use baton_engine::import::{Import, Imported};
 use serde_json::json;
 
 use crate::cli::transfer;
-use crate::context::Office;
+use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 
 /// Tasks a dry run shows one by one.
@@ -20,7 +20,7 @@ const SHOWN_MAX: usize = 200;
 /// Lines about what was left out.
 const LEFT_OUT_SHOWN_MAX: usize = 20;
 
-pub async fn run(api: &Api, asked: transfer::Import) -> Result<String, Fault> {
+pub async fn run(api: &Api, asked: transfer::ImportArgs) -> Result<String, CliError> {
     let source = asked.from.source();
     let found = source.read(&asked.path).map_err(EngineError::from)?;
     let import = Import::of(found);
@@ -30,7 +30,7 @@ pub async fn run(api: &Api, asked: transfer::Import) -> Result<String, Fault> {
         None => None,
     };
     let session = match &asked.session {
-        Some(text) => Office::session(text)?,
+        Some(text) => CliContext::session(text)?,
         None => default_session(project.as_ref(), source.as_str())?,
     };
     let printed = if asked.dry_run {
@@ -57,21 +57,21 @@ pub async fn run(api: &Api, asked: transfer::Import) -> Result<String, Fault> {
     printed
 }
 
-pub fn project_id(text: &str) -> Result<ProjectId, Fault> {
+pub fn project_id(text: &str) -> Result<ProjectId, CliError> {
     let whole = if text.starts_with(ProjectId::PREFIX) {
         text.to_owned()
     } else {
         format!("{}{text}", ProjectId::PREFIX)
     };
     whole.parse().map_err(|error: baton_core::id::BadId| {
-        Fault::usage(error.to_string(), "see what there is: baton project list")
+        CliError::usage(error.to_string(), "see what there is: baton project list")
     })
 }
 
-fn default_session(project: Option<&Project>, name: &str) -> Result<SessionId, Fault> {
+fn default_session(project: Option<&Project>, name: &str) -> Result<SessionId, CliError> {
     match project {
         Some(project) => Ok(SessionId::of_project(project.id)),
-        None => Office::session(&format!("import-{name}")),
+        None => CliContext::session(&format!("import-{name}")),
     }
 }
 

@@ -9,19 +9,19 @@ use baton_engine::survey::{SetUp, Survey, agents};
 use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 
-use crate::cli::projects::Init;
-use crate::error::{FAILED, Fault};
+use crate::cli::projects::InitArgs;
+use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 use crate::output;
 
-/// What became of one file.
-struct Written {
+/// FileAction became of one file.
+struct InitFile {
     path: PathBuf,
-    what: What,
+    what: FileAction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum FileAction {
     New,
     /// It was there; it is as it was.
     Kept,
@@ -29,9 +29,9 @@ enum What {
     Replaced,
 }
 
-pub fn run(common: &GlobalOptions, asked: &Init) -> Result<String, Fault> {
+pub fn run(common: &GlobalOptions, asked: &InitArgs) -> Result<String, CliError> {
     let folder = std::env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        CliError::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
     let place = Place::find(&folder, &common.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
@@ -53,7 +53,7 @@ pub fn run(common: &GlobalOptions, asked: &Init) -> Result<String, Fault> {
     Ok(told(&place.root, is_repository, &set_up, &files))
 }
 
-impl What {
+impl FileAction {
     const fn word(self) -> &'static str {
         match self {
             Self::New => "written",
@@ -63,30 +63,30 @@ impl What {
     }
 }
 
-fn write(path: &Path, text: &str, force: bool) -> Result<Written, Fault> {
-    let failed = |error: std::io::Error| Fault {
+fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
+    let failed = |error: std::io::Error| CliError {
         message: format!("{} cannot be written: {error}", path.display()),
         hint: "check that you may write there, and that there is room".to_owned(),
         code: FAILED,
     };
     let what = match (path.exists(), force) {
-        (true, false) => return Ok(Written { path: path.to_owned(), what: What::Kept }),
+        (true, false) => return Ok(InitFile { path: path.to_owned(), what: FileAction::Kept }),
         (true, true) => {
             let mut before = path.as_os_str().to_owned();
             before.push(".before");
             fs::rename(path, before).map_err(failed)?;
-            What::Replaced
+            FileAction::Replaced
         }
-        (false, _) => What::New,
+        (false, _) => FileAction::New,
     };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     fs::write(path, text).map_err(failed)?;
-    Ok(Written { path: path.to_owned(), what })
+    Ok(InitFile { path: path.to_owned(), what })
 }
 
-fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> String {
+fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) -> String {
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.
@@ -106,9 +106,11 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> 
     for file in files {
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).display();
         let _ = match file.what {
-            What::New => writeln!(text, "  {name}  written"),
-            What::Kept => writeln!(text, "  {name}  was there and is as it was (--force writes it anew)"),
-            What::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
+            FileAction::New => writeln!(text, "  {name}  written"),
+            FileAction::Kept => {
+                writeln!(text, "  {name}  was there and is as it was (--force writes it anew)")
+            }
+            FileAction::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
         };
     }
     text.push_str("\nNext:\n");
@@ -121,7 +123,7 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[Written]) -> 
     text.push_str(
         "  baton doctor                                    see what works, and mend what does not\n  \
          baton tasks                                     the repository's own commands\n  \
-         baton task add \"What is to be done\"             put a first task into the queue\n  \
+         baton task add \"FileAction is to be done\"             put a first task into the queue\n  \
          baton up                                        let agents work on it; the page is at http://127.0.0.1:5678\n",
     );
     text

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 /// As the API tells of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Landing {
+pub struct LandedBranch {
     pub branch: String,
     /// The remote the branch is on; without one it is in the repository here.
     pub remote: Option<String>,
 }
 
-impl Landing {
-    /// Typed in a checkout, on the branch that the work is to come to.
+impl LandedBranch {
+    /// AnswerInput in a checkout, on the branch that the work is to come to.
     pub fn command(&self) -> String {
         let Self { branch, remote } = self;
         match remote {
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn work_is_brought_home_by_one_command() {
-        let mut landing = Landing { branch: "baton/next".to_owned(), remote: None };
+        let mut landing = LandedBranch { branch: "baton/next".to_owned(), remote: None };
         let said = landing.sentence();
         assert_eq!(said, "It is on the branch baton/next; take it over when you like: git merge baton/next");
         landing.remote = Some("git@host:team/app.git".to_owned());

@@ -21,23 +21,23 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::cli::loops::{Loop, LoopStart, UnattendedPolicy};
+use crate::cli::loops::{LoopArgs, LoopStartArg, UnattendedArg};
 use crate::commands::question::shown;
 use crate::commands::up::only_one;
-use crate::context::Office;
-use crate::context::agent_endpoint::AgentsDoor;
-use crate::error::{FAILED, Fault, REFUSED, UNANSWERED, USAGE};
+use crate::context::CliContext;
+use crate::context::agent_endpoint::AgentEndpoint;
+use crate::error::{CliError, FAILED, REFUSED, UNANSWERED, USAGE};
 use crate::output;
-use crate::terminal::answers::Typed;
+use crate::terminal::answers::AnswerInput;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;
 /// Questions looked through for those of the loop's session.
 const PENDING_MAX: u32 = 1_000;
 
-pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
-    let session = Office::session(&asked.session)?;
-    let typed = Typed::open(asked.answers.as_deref())?;
+pub async fn run(office: &CliContext, asked: LoopArgs) -> Result<String, CliError> {
+    let session = CliContext::session(&asked.session)?;
+    let typed = AnswerInput::open(asked.answers.as_deref())?;
     let policy = asked.unattended.map(unattended);
     check_agents(office)?;
     let (_alone, engine, door) = own_engine(office, policy.unwrap_or_default()).await?;
@@ -46,12 +46,12 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {
-            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(Fault::from),
+            Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(CliError::from),
             // Another Baton does the work here; this one only talks.
             None => std::future::pending().await,
         }
     };
-    let mut talk = Talk {
+    let mut talk = LoopSession {
         office,
         session: &session,
         policy: policy.unwrap_or_default(),
@@ -79,7 +79,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
 }
 
 /// Without agents the loop would wait for ever, and say nothing.
-fn check_agents(office: &Office) -> Result<(), Fault> {
+fn check_agents(office: &CliContext) -> Result<(), CliError> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
         Some(role) => Err(EngineError::NoAgent { role }.into()),
@@ -89,9 +89,9 @@ fn check_agents(office: &Office) -> Result<(), Fault> {
 
 /// The engine for the loop's own work, unless a Baton runs here already.
 async fn own_engine(
-    office: &Office,
+    office: &CliContext,
     unattended: Unattended,
-) -> Result<(Option<File>, Option<Engine>, Option<AgentsDoor>), Fault> {
+) -> Result<(Option<File>, Option<Engine>, Option<AgentEndpoint>), CliError> {
     match only_one(office) {
         Ok(alone) => {
             let mut engine = office
@@ -102,7 +102,7 @@ async fn own_engine(
                     }
                 })
                 .await?;
-            let door = AgentsDoor::open(office, &mut engine).await?;
+            let door = AgentEndpoint::open(office, &mut engine).await?;
             Ok((Some(alone), Some(engine), door))
         }
         Err(fault) if fault.code == REFUSED => Ok((None, None, None)),
@@ -111,13 +111,13 @@ async fn own_engine(
 }
 
 /// Starts the loop, or goes on with the one that is under way.
-async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) -> Result<(), Fault> {
+async fn begin(office: &CliContext, session: &SessionId, from: Option<LoopStartArg>) -> Result<(), CliError> {
     let current = office.desk.phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
-    let start = match from.unwrap_or(LoopStart::Plan) {
-        LoopStart::Plan => PhaseStart::Plan,
-        LoopStart::Execute => PhaseStart::Execute,
-        LoopStart::Review => PhaseStart::Review,
+    let start = match from.unwrap_or(LoopStartArg::Plan) {
+        LoopStartArg::Plan => PhaseStart::Plan,
+        LoopStartArg::Execute => PhaseStart::Execute,
+        LoopStartArg::Review => PhaseStart::Review,
     };
     match (phase, from) {
         (Phase::Hub, _) => {
@@ -126,7 +126,7 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
         }
         (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
         (_, Some(_)) => {
-            return Err(Fault {
+            return Err(CliError {
                 message: format!("the loop of {session} is in its {phase} phase"),
                 hint: "go on with it: baton loop; or end it first, with Ctrl-C in there".to_owned(),
                 code: REFUSED,
@@ -136,20 +136,20 @@ async fn begin(office: &Office, session: &SessionId, from: Option<LoopStart>) ->
     Ok(())
 }
 
-const fn unattended(policy: UnattendedPolicy) -> Unattended {
+const fn unattended(policy: UnattendedArg) -> Unattended {
     match policy {
-        UnattendedPolicy::Default => Unattended::Default,
-        UnattendedPolicy::Fail => Unattended::Fail,
-        UnattendedPolicy::Escalate => Unattended::Escalate,
-        UnattendedPolicy::Human => Unattended::Human,
+        UnattendedArg::Default => Unattended::Default,
+        UnattendedArg::Fail => Unattended::Fail,
+        UnattendedArg::Escalate => Unattended::Escalate,
+        UnattendedArg::Human => Unattended::Human,
     }
 }
 
-struct Talk<'a> {
-    office: &'a Office,
+struct LoopSession<'a> {
+    office: &'a CliContext,
     session: &'a SessionId,
     policy: Unattended,
-    typed: Typed,
+    typed: AnswerInput,
     /// The question that was shown last.
     shown: Option<QuestionId>,
     /// The last event that was told.
@@ -158,10 +158,10 @@ struct Talk<'a> {
     exit: Option<(ExitReason, Option<NonBlank>)>,
 }
 
-impl Talk<'_> {
+impl LoopSession<'_> {
     /// Shows what happens and takes answers, until the loop is back in the hub.
-    async fn until_the_hub(&mut self) -> Result<PhaseLoop, Fault> {
-        let failed = |error: std::io::Error| Fault {
+    async fn until_the_hub(&mut self) -> Result<PhaseLoop, CliError> {
+        let failed = |error: std::io::Error| CliError {
             message: format!("signals cannot be heard: {error}"),
             hint: "check the limits of this session".to_owned(),
             code: FAILED,
@@ -192,7 +192,7 @@ impl Talk<'_> {
         }
     }
 
-    async fn pending(&self) -> Result<Option<QuestionRecord>, Fault> {
+    async fn pending(&self) -> Result<Option<QuestionRecord>, CliError> {
         let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
@@ -207,22 +207,22 @@ impl Talk<'_> {
         self.typed.next(record.question.kind().is_human_only()).await
     }
 
-    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), Fault> {
+    async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), CliError> {
         let question = &record.question;
         let Some(line) = line else {
-            return Err(Fault {
+            return Err(CliError {
                 message: format!("{} waits for an answer, and nobody is there to give one", question.id),
                 hint: format!("answer it and go on: baton answer {} TEXT, then baton loop", question.id),
                 code: UNANSWERED,
             });
         };
-        let answer = Office::said(&line, "the answer")?;
+        let answer = CliContext::said(&line, "the answer")?;
         let office = self.office;
         match office.desk.answer(question.id, answer, office.answered_by(), office.actor()).await {
             Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
             // Not one of the words, or somebody was quicker: said, and asked again where it still waits.
             Err(error) => {
-                let fault = Fault::from(error);
+                let fault = CliError::from(error);
                 if fault.code != REFUSED && fault.code != USAGE {
                     return Err(fault);
                 }
@@ -232,7 +232,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    async fn tell_news(&mut self) -> Result<(), Fault> {
+    async fn tell_news(&mut self) -> Result<(), CliError> {
         loop {
             let news = self.office.desk.events_after(self.seq).await?;
             let Some(last) = news.last() else { return Ok(()) };
@@ -243,7 +243,7 @@ impl Talk<'_> {
         }
     }
 
-    async fn tell(&mut self, body: &EventBody) -> Result<(), Fault> {
+    async fn tell(&mut self, body: &EventBody) -> Result<(), CliError> {
         match body {
             EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
                 output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
@@ -270,9 +270,9 @@ impl Talk<'_> {
     }
 
     /// A loop that did not end by its own gate is no success for whoever started it from a script.
-    fn ended_badly(&self) -> Result<(), Fault> {
+    fn ended_badly(&self) -> Result<(), CliError> {
         match &self.exit {
-            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(Fault {
+            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(CliError {
                 message: error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
                 hint: "see what its agents said: baton task list, then baton task log TASK".to_owned(),
                 code: FAILED,
@@ -280,7 +280,7 @@ impl Talk<'_> {
             Some((reason, _))
                 if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
             {
-                Err(Fault {
+                Err(CliError {
                     message: "nobody answered, so the loop was broken off, as --unattended fail wants it"
                         .to_owned(),
                     hint: "answer in person: baton loop".to_owned(),
@@ -291,10 +291,10 @@ impl Talk<'_> {
         }
     }
 
-    async fn break_off(&self) -> Result<PhaseLoop, Fault> {
+    async fn break_off(&self) -> Result<PhaseLoop, CliError> {
         let left = self.office.desk.break_off_loop(self.session, self.office.actor()).await?;
         output::talk(&left.summary().to_string());
-        Err(Fault {
+        Err(CliError {
             message: "the loop was broken off; nothing is lost".to_owned(),
             hint: "start again: baton loop; what was left open: baton loop --from execute".to_owned(),
             code: INTERRUPTED,
@@ -302,7 +302,7 @@ impl Talk<'_> {
     }
 }
 
-fn summary(office: &Office, ended: &PhaseLoop) -> Result<String, Fault> {
+fn summary(office: &CliContext, ended: &PhaseLoop) -> Result<String, CliError> {
     let summary = ended.summary();
     if office.is_json {
         return output::json(&json!({

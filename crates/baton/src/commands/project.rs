@@ -9,15 +9,15 @@ use baton_engine::project_report::{Effort, Progress, TaskLine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cli::projects::{AtOnce, Plan, ProjectCommand};
+use crate::cli::projects::{ConcurrencyLimit, PlanArgs, ProjectCommand};
 use crate::commands::import::project_id;
-use crate::commands::landing::Landing;
-use crate::context::api::{Api, List};
-use crate::error::Fault;
+use crate::commands::landing::LandedBranch;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
 use crate::output;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Project {
+struct ProjectResponse {
     #[serde(rename = "project_id")]
     id: String,
     title: String,
@@ -36,14 +36,14 @@ struct Project {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Report {
-    project: Project,
+struct ProjectReportResponse {
+    project: ProjectResponse,
     progress: Progress,
     effort: Effort,
     tasks: Vec<TaskLine>,
 }
 
-pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, CliError> {
     match command {
         ProjectCommand::Create { title, path, remote, description, base, feature, at_once } => {
             let path = match path {
@@ -60,7 +60,7 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
                 "feature": feature,
                 "at_once_max": at_once,
             });
-            let project: Project = api.post("/api/projects", &new).await?;
+            let project: ProjectResponse = api.post("/api/projects", &new).await?;
             if api.is_json {
                 return output::json(&project);
             }
@@ -74,8 +74,8 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
             ))
         }
         ProjectCommand::List => {
-            let list = List { path: "/api/projects", name: "projects", query: &[] };
-            let (projects, _): (Vec<Project>, _) = api.list(&list, u32::MAX, None).await?;
+            let list = ListRequest { path: "/api/projects", name: "projects", query: &[] };
+            let (projects, _): (Vec<ProjectResponse>, _) = api.list(&list, u32::MAX, None).await?;
             if api.is_json {
                 return output::json(&json!({ "projects": projects }));
             }
@@ -93,12 +93,12 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
         }
         ProjectCommand::Show { project } => {
             let id = project_id(&project)?;
-            let report: Report = api.get(&format!("/api/projects/{id}/report")).await?;
+            let report: ProjectReportResponse = api.get(&format!("/api/projects/{id}/report")).await?;
             if api.is_json { output::json(&report) } else { Ok(shown(&report)) }
         }
-        ProjectCommand::Limit { project, at_once: AtOnce(max) } => {
+        ProjectCommand::Limit { project, at_once: ConcurrencyLimit(max) } => {
             let id = project_id(&project)?;
-            let project: Project =
+            let project: ProjectResponse =
                 api.patch(&format!("/api/projects/{id}"), &json!({ "at_once_max": max })).await?;
             if api.is_json {
                 return output::json(&project);
@@ -110,14 +110,14 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, Fault> {
         }
         ProjectCommand::Complete { project } => {
             let id = project_id(&project)?;
-            let report: Report = api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
+            let report: ProjectReportResponse = api.post(&format!("/api/projects/{id}/complete"), &json!({})).await?;
             if api.is_json { output::json(&report) } else { Ok(completed(&report)) }
         }
     }
 }
 
-fn shown(report: &Report) -> String {
-    let Report { project, progress, effort, tasks } = report;
+fn shown(report: &ProjectReportResponse) -> String {
+    let ProjectReportResponse { project, progress, effort, tasks } = report;
     let mut text = format!("{}  {}\n", project.id, project.title);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", project.path);
@@ -155,8 +155,8 @@ fn shown(report: &Report) -> String {
     text
 }
 
-fn completed(report: &Report) -> String {
-    let Report { project, progress, effort, .. } = report;
+fn completed(report: &ProjectReportResponse) -> String {
+    let ProjectReportResponse { project, progress, effort, .. } = report;
     let mut text = format!(
         "{} is complete: {}\n\n{}\n{}\n",
         project.id,
@@ -164,7 +164,7 @@ fn completed(report: &Report) -> String {
         counts(progress),
         effort_line(effort)
     );
-    let landing = Landing { branch: project.branch.clone(), remote: project.remote.clone() };
+    let landing = LandedBranch { branch: project.branch.clone(), remote: project.remote.clone() };
     let _ = writeln!(text, "\n{}", landing.sentence());
     text
 }
@@ -211,10 +211,10 @@ fn effort_line(effort: &Effort) -> String {
 }
 
 /// A goal becomes a breakdown: an agent plans it, a person approves the plan.
-pub async fn plan(api: &Api, asked: Plan) -> Result<String, Fault> {
+pub async fn plan(api: &Api, asked: PlanArgs) -> Result<String, CliError> {
     let goal = read_goal(&asked.goal)?;
     let title = title_of(&goal).ok_or_else(|| {
-        Fault::usage(
+        CliError::usage(
             "the goal is blank".to_owned(),
             "write what is to be achieved; the first line is its title",
         )
@@ -241,9 +241,9 @@ pub async fn plan(api: &Api, asked: Plan) -> Result<String, Fault> {
 /// Longest goal that is taken; more than any person writes.
 const GOAL_BYTES_MAX: u64 = 1024 * 1024;
 
-fn read_goal(path: &Path) -> Result<String, Fault> {
+fn read_goal(path: &Path) -> Result<String, CliError> {
     let failed = |error: std::io::Error| {
-        Fault::usage(
+        CliError::usage(
             format!("{} cannot be read: {error}", path.display()),
             "give a Markdown file, or - for standard input",
         )
@@ -256,7 +256,7 @@ fn read_goal(path: &Path) -> Result<String, Fault> {
         file.take(GOAL_BYTES_MAX + 1).read_to_string(&mut goal).map_err(failed)?
     };
     if size as u64 > GOAL_BYTES_MAX {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "the goal is longer than 1 MiB".to_owned(),
             "put details into files of the repository and name them",
         ));

@@ -20,20 +20,21 @@ use baton_server::client::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::questions::{Answer, Questions};
-use crate::context::api::{self, Api, List};
+use crate::cli::questions::{AnswerArgs, QuestionsArgs};
+use crate::context::api::{self, Api, ListRequest};
 use crate::context::server_file;
-use crate::context::{self, Office};
-use crate::error::{Fault, REFUSED, UNREACHABLE};
+use crate::context::{self, CliContext};
+use crate::error::{CliError, REFUSED, UNREACHABLE};
 use crate::options::GlobalOptions;
 use crate::output;
 
 /// Answers read from standard input at most; more is no list a person wrote.
 const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// The inbox.
-const PENDING: List<'_> = List { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
+const PENDING: ListRequest<'_> =
+    ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
 
-pub async fn list(api: &Api, asked: &Questions) -> Result<String, Fault> {
+pub async fn list(api: &Api, asked: &QuestionsArgs) -> Result<String, CliError> {
     let (pending, next): (Vec<QuestionRecord>, _) =
         api.list(&PENDING, asked.limit, asked.cursor.as_deref()).await?;
     if api.is_json {
@@ -73,7 +74,7 @@ pub fn answer_command(question: &Question) -> String {
 
 /// What waits now, then every new question as it comes, until somebody ends it. It outlives the server it listens to:
 /// when that one ends, it goes on with the next, or with the store.
-pub async fn follow(common: &GlobalOptions, limit: u32) -> Result<String, Fault> {
+pub async fn follow(common: &GlobalOptions, limit: u32) -> Result<String, CliError> {
     let mut told: BTreeSet<QuestionId> = BTreeSet::new();
     loop {
         let api = Api::open(common).await?;
@@ -90,7 +91,7 @@ pub async fn follow(common: &GlobalOptions, limit: u32) -> Result<String, Fault>
 }
 
 /// Until whoever tells the events has ended. What came while nobody listened is still pending, or was answered.
-async fn listen(api: &Api, limit: u32, told: &mut BTreeSet<QuestionId>) -> Result<(), Fault> {
+async fn listen(api: &Api, limit: u32, told: &mut BTreeSet<QuestionId>) -> Result<(), CliError> {
     let mut events = api.events(api.last_event().await?).await?;
     let (pending, _): (Vec<QuestionRecord>, _) = api.list(&PENDING, limit, None).await?;
     for record in &pending {
@@ -107,7 +108,7 @@ async fn listen(api: &Api, limit: u32, told: &mut BTreeSet<QuestionId>) -> Resul
     Ok(())
 }
 
-fn tell(api: &Api, record: &QuestionRecord) -> Result<(), Fault> {
+fn tell(api: &Api, record: &QuestionRecord) -> Result<(), CliError> {
     if api.is_json {
         output::line(output::json_line(record)?.trim_end());
     } else if record.state == QuestionState::Pending {
@@ -116,32 +117,35 @@ fn tell(api: &Api, record: &QuestionRecord) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn answer(api: &Api, answer: Answer) -> Result<String, Fault> {
+pub async fn answer(api: &Api, answer: AnswerArgs) -> Result<String, CliError> {
     // Whoever forgets the quotes means the words all the same.
     let text = answer.text.join(" ");
     match (answer.queue, answer.question) {
         (Some(text), _) => queue(api, &text, &answer.session, answer.task.as_deref()).await,
         (None, Some(question)) if question == "-" && text.is_empty() => many(api).await,
         (None, Some(question)) if !answer.text.is_empty() => one(api, &question, &text).await,
-        (None, _) => Err(Fault::usage("a question and its answer are wanted", "baton answer QUESTION TEXT")),
+        (None, _) => {
+            Err(CliError::usage("a question and its answer are wanted", "baton answer QUESTION TEXT"))
+        }
     }
 }
 
 /// What the API says of an answer it took.
 #[derive(Deserialize)]
-pub struct Given {
+pub struct AnswerResponse {
     task_id: Option<TaskId>,
     queue: Option<Queue>,
 }
 
-pub async fn give(api: &Api, question: QuestionId, answer: &NonBlank) -> Result<Given, Fault> {
+pub async fn give(api: &Api, question: QuestionId, answer: &NonBlank) -> Result<AnswerResponse, CliError> {
     api.post(&format!("/api/questions/{question}/answer"), &json!({ "answer": answer })).await
 }
 
-async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
-    let question = Office::question(question)?;
-    let answer = Office::said(text, "the answer")?;
-    let Given { task_id: Some(task), queue: Some(queue) } = give(api, question, &answer).await? else {
+async fn one(api: &Api, question: &str, text: &str) -> Result<String, CliError> {
+    let question = CliContext::question(question)?;
+    let answer = CliContext::said(text, "the answer")?;
+    let AnswerResponse { task_id: Some(task), queue: Some(queue) } = give(api, question, &answer).await?
+    else {
         // The loop asked; it goes on by itself.
         return if api.is_json {
             output::json(&api.get::<QuestionRecord>(&format!("/api/questions/{question}")).await?)
@@ -158,18 +162,18 @@ async fn one(api: &Api, question: &str, text: &str) -> Result<String, Fault> {
 }
 
 /// One question and its answer on each line of standard input. The first that is refused ends it.
-async fn many(api: &Api) -> Result<String, Fault> {
+async fn many(api: &Api) -> Result<String, CliError> {
     let mut lines = String::new();
     let unreadable = |error: std::io::Error| {
-        Fault::usage(format!("standard input cannot be read: {error}"), "write one QUESTION TEXT per line")
+        CliError::usage(format!("standard input cannot be read: {error}"), "write one QUESTION TEXT per line")
     };
     std::io::stdin().take(ANSWERS_BYTES_MAX).read_to_string(&mut lines).map_err(unreadable)?;
     let mut count = 0_u32;
     for (number, line) in (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let at = |fault: Fault| Fault { message: format!("line {number}: {}", fault.message), ..fault };
+        let at = |fault: CliError| CliError { message: format!("line {number}: {}", fault.message), ..fault };
         let (question, text) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let question = Office::question(question).map_err(at)?;
-        let answer = Office::said(text, "the answer").map_err(at)?;
+        let question = CliContext::question(question).map_err(at)?;
+        let answer = CliContext::said(text, "the answer").map_err(at)?;
         give(api, question, &answer).await.map_err(at)?;
         count += 1;
     }
@@ -180,14 +184,14 @@ async fn many(api: &Api) -> Result<String, Fault> {
 }
 
 /// Lays an answer down for a question still to come.
-async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Result<String, Fault> {
-    let text = Office::said(text, "the answer")?;
+async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Result<String, CliError> {
+    let text = CliContext::said(text, "the answer")?;
     let (session, task) = match task {
         Some(task) => {
             let task = api.task(api.task_id(task).await?).await?.summary;
             (task.session_id, Some(task.task_id))
         }
-        None => (Office::session(session)?, None),
+        None => (CliContext::session(session)?, None),
     };
     let answer = json!({ "answer": text, "task_id": task });
     let mut laid: Value = api.post(&format!("/api/sessions/{session}/answers"), &answer).await?;
@@ -208,11 +212,11 @@ pub async fn ask(
     text: &str,
     options: &[String],
     token: &str,
-) -> Result<String, Fault> {
-    let text = Office::said(text, "the question")?;
+) -> Result<String, CliError> {
+    let text = CliContext::said(text, "the question")?;
     let secret: Secret = token
         .parse()
-        .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
+        .map_err(|error: BadSecret| CliError::usage(error.to_string(), "it is in the agent's environment"))?;
     let place = context::find(common)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
         let body = json!({ "question": text, "options": options });
@@ -223,18 +227,18 @@ pub async fn ask(
         let word = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
         return Err(may_not(&answer["refused"], word("message"), word("hint"))?);
     }
-    let office = Office::at(place, common.json).await?;
+    let office = CliContext::at(place, common.json).await?;
     let asked = ask_alone(&office, &secret, text, options).await;
     office.close().await?;
     asked
 }
 
 async fn ask_alone(
-    office: &Office,
+    office: &CliContext,
     secret: &Secret,
     text: NonBlank,
     options: &[String],
-) -> Result<String, Fault> {
+) -> Result<String, CliError> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let door = Door::new(office.desk.clone(), settings.asking.expires_after());
     let mut draft = Draft::new(QuestionKind::Clarification, text);
@@ -252,7 +256,7 @@ async fn ask_alone(
 }
 
 /// Told twice: as a fault, and as an object that a program can read.
-fn may_not(refused: &Value, message: String, hint: String) -> Result<Fault, Fault> {
+fn may_not(refused: &Value, message: String, hint: String) -> Result<CliError, CliError> {
     output::line(output::json_line(&json!({ "refused": refused }))?.trim_end());
-    Ok(Fault { message, hint, code: REFUSED })
+    Ok(CliError { message, hint, code: REFUSED })
 }

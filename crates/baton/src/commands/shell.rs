@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap_complete::env::Shells;
 
-use crate::cli::Arguments;
-use crate::cli::shell::{Completions, Man, Shell};
-use crate::error::{FAILED, Fault};
+use crate::cli::Cli;
+use crate::cli::shell::{CompletionsArgs, ManArgs, Shell};
+use crate::error::{CliError, FAILED};
 
 /// The variable by which the shell asks this program what to offer.
 pub const ASKED_BY: &str = "COMPLETE";
 
-pub fn completions(asked: &Completions) -> Result<String, Fault> {
+pub fn completions(asked: &CompletionsArgs) -> Result<String, CliError> {
     let shell = match asked.shell {
         Some(shell) => shell,
         None => own_shell(std::env::var_os("SHELL").as_deref().map(Path::new))?,
@@ -23,7 +23,7 @@ pub fn completions(asked: &Completions) -> Result<String, Fault> {
 }
 
 /// The person's own, as their login says.
-fn own_shell(program: Option<&Path>) -> Result<Shell, Fault> {
+fn own_shell(program: Option<&Path>) -> Result<Shell, CliError> {
     let name = program.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let found = Shell::ALL.into_iter().find(|shell| name.as_deref() == Some(shell.name()));
     found.ok_or_else(|| {
@@ -31,15 +31,15 @@ fn own_shell(program: Option<&Path>) -> Result<Shell, Fault> {
             || "SHELL is not set".to_owned(),
             |name| format!("{name} is not a shell Baton knows"),
         );
-        Fault::usage(told, "name one: baton completions bash --install (or zsh, fish, elvish)")
+        CliError::usage(told, "name one: baton completions bash --install (or zsh, fish, elvish)")
     })
 }
 
 /// What the shell has to run so that it asks us behind Tab.
-fn registration(shell: Shell) -> Result<String, Fault> {
+fn registration(shell: Shell) -> Result<String, CliError> {
     let shells = Shells::builtins();
     let known = shells.completer(shell.name()).ok_or_else(|| {
-        Fault::usage(format!("{} is not known here", shell.name()), "choose bash, zsh, fish or elvish")
+        CliError::usage(format!("{} is not known here", shell.name()), "choose bash, zsh, fish or elvish")
     })?;
     let mut script = Vec::new();
     known
@@ -49,9 +49,9 @@ fn registration(shell: Shell) -> Result<String, Fault> {
 }
 
 /// Puts one line where the shell looks by itself. It asks the program anew each time, so it is never out of date.
-fn install(shell: Shell) -> Result<String, Fault> {
+fn install(shell: Shell) -> Result<String, CliError> {
     let home = std::env::var_os("HOME").map(PathBuf::from).ok_or_else(|| {
-        Fault::usage(
+        CliError::usage(
             "HOME is not set".to_owned(),
             "set it, or put the output of baton completions SHELL where it belongs",
         )
@@ -81,8 +81,8 @@ fn append(file: &Path, line: &str) -> std::io::Result<()> {
 }
 
 /// One page to standard output, or a page for every command into a folder.
-pub fn man(asked: &Man) -> Result<String, Fault> {
-    let program = Arguments::command();
+pub fn man(asked: &ManArgs) -> Result<String, CliError> {
+    let program = Cli::command();
     match &asked.into {
         None => {
             let mut page = Vec::new();
@@ -98,8 +98,8 @@ pub fn man(asked: &Man) -> Result<String, Fault> {
     }
 }
 
-fn failed(error: &std::io::Error) -> Fault {
-    Fault {
+fn failed(error: &std::io::Error) -> CliError {
+    CliError {
         message: error.to_string(),
         hint: "check that you may write there, and that there is room".to_owned(),
         code: FAILED,

@@ -4,19 +4,20 @@ use baton_engine::error::EngineError;
 use baton_engine::place::{SetupNames, setup_sql};
 use serde_json::json;
 
-use crate::cli::store::{Init, StoreCommand};
-use crate::context::{self, Office};
-use crate::error::Fault;
+use crate::cli::store::{StoreCommand, StoreInitArgs};
+use crate::context::{self, CliContext};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
-/// What needs no store; none for what does.
-pub fn look(common: &GlobalOptions, command: &StoreCommand) -> Option<Result<String, Fault>> {
-    let StoreCommand::Init(asked) = command;
-    asked.print_sql.then(|| sql(common, asked))
+pub async fn run(options: &GlobalOptions, command: StoreCommand) -> Result<String, CliError> {
+    match command {
+        StoreCommand::Init(arguments) if arguments.print_sql => sql(options, &arguments),
+        StoreCommand::Init(_) => init(options).await,
+    }
 }
 
-fn sql(common: &GlobalOptions, asked: &Init) -> Result<String, Fault> {
+fn sql(common: &GlobalOptions, asked: &StoreInitArgs) -> Result<String, CliError> {
     let names = SetupNames {
         database: asked.database.clone(),
         owner: asked.owner.clone(),
@@ -27,12 +28,12 @@ fn sql(common: &GlobalOptions, asked: &Init) -> Result<String, Fault> {
     if common.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
 }
 
-/// Opening it does the work: whoever may change the tables brings them up to date.
-pub async fn run(common: &GlobalOptions, _: StoreCommand) -> Result<String, Fault> {
-    let office = Office::open(common).await?;
+/// Opening the store creates its tables or upgrades them.
+async fn init(options: &GlobalOptions) -> Result<String, CliError> {
+    let office = CliContext::open(options).await?;
     let (store, namespace) = (office.place.store.plain(), office.place.namespace.clone());
     office.close().await?;
-    if common.json {
+    if options.json {
         return output::json(&json!({ "store": store, "namespace": namespace }));
     }
     Ok(format!("The store {namespace} ({store}) is up to date.\n"))

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::cli::tokens::TokenCommand;
 use crate::context::api::Api;
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: TokenCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: TokenCommand) -> Result<String, CliError> {
     match command {
         TokenCommand::Create { name, role, expires } => {
             let expires_at = match expires {

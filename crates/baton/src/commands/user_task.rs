@@ -7,15 +7,15 @@ use baton_engine::place::{Place, PlaceOptions};
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError, UserTaskList, UserTasks};
 
 use crate::context;
-use crate::error::{self, FAILED, Fault, REFUSED, UNREACHABLE, USAGE};
+use crate::error::{self, CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, Fault> {
+pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     let (tasks, site) = open(common)?;
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
-            return Err(Fault {
+            return Err(CliError {
                 message: "an agent cannot say for its human that the commands may run".to_owned(),
                 hint: "leave it to them: run the task, and they are asked".to_owned(),
                 code: REFUSED,
@@ -42,7 +42,12 @@ pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, Fault> {
 }
 
 /// In this terminal, with its streams and for as long as it takes: the person can end it.
-pub fn run(common: &GlobalOptions, name: &str, timeout: Option<u64>, args: &[String]) -> Result<i32, Fault> {
+pub fn run(
+    common: &GlobalOptions,
+    name: &str,
+    timeout: Option<u64>,
+    args: &[String],
+) -> Result<i32, CliError> {
     let (tasks, site) = open(common)?;
     match tasks.ready_to_run(&site, name) {
         Err(UserTaskError::Untrusted) if may_run(&tasks, &site)? => {}
@@ -58,7 +63,7 @@ pub fn run(common: &GlobalOptions, name: &str, timeout: Option<u64>, args: &[Str
 }
 
 /// Asks the person at the terminal, where there is one. What they say yes to is what they could read when asked.
-fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, Fault> {
+fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
     let digest = tasks.digest(site)?;
     let question = format!(
         "{} is new or has changed. Its commands run with your rights. Let them run as they are now?",
@@ -67,7 +72,7 @@ fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, Fault> {
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
 }
 
-fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), Fault> {
+fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
     let (place, settings) = context::find(common)?;
     let mut site = Site::of_person(&place.root);
     if common.root.is_some() {
@@ -77,7 +82,7 @@ fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), Fault> {
     Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
 }
 
-impl From<UserTaskError> for Fault {
+impl From<UserTaskError> for CliError {
     fn from(error: UserTaskError) -> Self {
         let code = match &error {
             UserTaskError::NoTaskfile

@@ -3,24 +3,24 @@
 use baton_core::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
-use crate::cli::verdicts::Reason;
+use crate::cli::verdicts::RecycleReason;
 use crate::commands::task::decide;
-use crate::context::Office;
+use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 
-pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, Fault> {
-    let reason = Office::said(reason, "the reason")?;
+pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliError> {
+    let reason = CliContext::said(reason, "the reason")?;
     let id = decide(api, task, "reject", &json!({ "reason": reason })).await?;
     let queue = api.task(id).await?.summary.queue;
     api.tell(id, &format!("{id} is now in {}; the next attempt is told why.\n", queue.as_str())).await
 }
 
-pub async fn recycle(api: &Api, task: &str, reason: Reason) -> Result<String, Fault> {
+pub async fn recycle(api: &Api, task: &str, reason: RecycleReason) -> Result<String, CliError> {
     let reason = match reason {
-        Reason::TooLarge => "too_large",
-        Reason::CumulativeFailures => "cumulative_failures",
+        RecycleReason::TooLarge => "too_large",
+        RecycleReason::CumulativeFailures => "cumulative_failures",
     };
     let id = decide(api, task, "recycle", &json!({ "reason": reason })).await?;
     let view = api.task(id).await?;

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::cli::workers::Worker;
+use crate::cli::workers::WorkerArgs;
 use crate::commands::up::{announce, only_one};
 use crate::context::api::{self, Api};
 use crate::context::server_file::{self, ServerFile};
-use crate::context::{Office, find};
-use crate::error::{FAILED, Fault, UNREACHABLE};
+use crate::context::{CliContext, find};
+use crate::error::{CliError, FAILED, UNREACHABLE};
 use crate::options::GlobalOptions;
 use crate::output;
 use crate::terminal::signals::Signals;
@@ -28,10 +28,10 @@ use crate::terminal::signals::Signals;
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
 /// Where a worker works. Its folder says nothing about the namespace, so one that is not named has to be the only one.
-pub async fn placed(common: &GlobalOptions) -> Result<GlobalOptions, Fault> {
+pub async fn with_namespace(common: &GlobalOptions) -> Result<GlobalOptions, CliError> {
     let (place, _) = find(common)?;
     if !place.store.is_shared() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "a worker needs a store that machines share",
             "name one: baton worker --store postgres://USER@HOST/DATABASE; on one machine alone, use baton up",
         ));
@@ -41,18 +41,18 @@ pub async fn placed(common: &GlobalOptions) -> Result<GlobalOptions, Fault> {
     }
     match place.store.namespaces().await?.as_slice() {
         [only] => Ok(GlobalOptions { namespace: Some(only.clone()), ..common.clone() }),
-        [] => Err(Fault::usage(
+        [] => Err(CliError::usage(
             "nobody has used this store yet",
             "start a server on it first: baton up --store … --namespace NAME",
         )),
-        several => Err(Fault::usage(
+        several => Err(CliError::usage(
             format!("this store has several namespaces: {}", several.join(", ")),
             "say which one to work for: --namespace NAME",
         )),
     }
 }
 
-pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
+pub async fn run(office: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
     output::show_logs(None);
     let _alone = only_one(office)?;
     let grace = Duration::from_secs(options.grace.into());
@@ -66,7 +66,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
         .await?;
     engine.shop.post = Post { duty: Duty::Worker, labels, grace };
     // Its agents reach their tools here; nobody else can.
-    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| Fault {
+    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| CliError {
         message: format!("the agents' tools cannot be offered on this machine: {error}"),
         hint: "see whether the loopback interface is up".to_owned(),
         code: FAILED,
@@ -83,7 +83,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), None);
-    let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let app = App::new(CliContext::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;
         // Nobody listens when all is over.
@@ -109,7 +109,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     let _ = hurry.send(true);
     tokio::select! {
         worked = &mut worked => worked?,
-        () = sleep(LAST_WORDS) => return Err(Fault {
+        () = sleep(LAST_WORDS) => return Err(CliError {
             message: "the store did not hear that this worker ends".to_owned(),
             hint: "nothing is lost: its leases run out, and its tasks go back to the queue".to_owned(),
             code: UNREACHABLE,
@@ -118,7 +118,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     Ok(String::new())
 }
 
-pub async fn list(api: &Api) -> Result<String, Fault> {
+pub async fn list(api: &Api) -> Result<String, CliError> {
     let mut answer: Value = api.get("/api/workers").await?;
     let workers: Vec<WorkerView> = api::read(answer["workers"].take())?;
     if api.is_json {

@@ -12,23 +12,23 @@ use baton_server::state::App;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::context::Office;
+use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 
-pub struct AgentsDoor {
+pub struct AgentEndpoint {
     file: ServerFile,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
 }
 
-impl AgentsDoor {
+impl AgentEndpoint {
     /// None where agents need none. The engine's agents are told of it, so it comes before they do.
-    pub async fn open(office: &Office, engine: &mut Engine) -> Result<Option<Self>, Fault> {
+    pub async fn open(office: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
         if office.place.store == StoreAddress::File {
             return Ok(None);
         }
-        let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| Fault {
+        let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| CliError {
             message: format!("agents cannot be listened to: {error}"),
             hint: "check the limits of this session".to_owned(),
             code: FAILED,
@@ -37,7 +37,7 @@ impl AgentsDoor {
         engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(address)));
         let (stop, stopping) = watch::channel(false);
         let app = App::new(
-            Office::for_people(&engine.shop),
+            CliContext::for_people(&engine.shop),
             office.person().to_owned(),
             Guard::new(address, None),
             stopping.clone(),

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use crate::context::server_file;
-use crate::context::{self, Office};
-use crate::error::Fault;
+use crate::context::{self, CliContext};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
@@ -26,24 +26,24 @@ pub struct Api {
     pub place: Place,
     pub is_json: bool,
     /// The store, where it had to be opened here. The sender lives as long: without it streams of events would end.
-    here: Option<(Office, watch::Sender<bool>)>,
+    here: Option<(CliContext, watch::Sender<bool>)>,
 }
 
 impl Api {
-    pub async fn open(common: &GlobalOptions) -> Result<Self, Fault> {
+    pub async fn open(common: &GlobalOptions) -> Result<Self, CliError> {
         let (place, settings) = context::find(common)?;
         let is_json = common.json;
         if let Some(address) = server_file::running(&place, None).await {
             let address = address.in_the_name_of(&context::person(&settings));
             return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
         }
-        let office = Office::at(place.clone(), is_json).await?;
+        let office = CliContext::at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
         let client = Client::of_store(office.app(settings, ending));
         Ok(Self { client, place, is_json, here: Some((office, alive)) })
     }
 
-    pub async fn close(self) -> Result<(), Fault> {
+    pub async fn close(self) -> Result<(), CliError> {
         match &self.here {
             Some((office, _)) => office.close().await,
             None => Ok(()),
@@ -56,14 +56,14 @@ impl Api {
     }
 
     /// The store itself, for what no call can do: the one that is open here, or one opened beside the server.
-    pub async fn office(&self) -> Result<Office, Fault> {
+    pub async fn office(&self) -> Result<CliContext, CliError> {
         match &self.here {
             Some((office, _)) => Ok(office.clone()),
-            None => Office::at(self.place.clone(), self.is_json).await,
+            None => CliContext::at(self.place.clone(), self.is_json).await,
         }
     }
 
-    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         Ok(self.client.get(path).await?)
     }
 
@@ -71,7 +71,7 @@ impl Api {
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
-    ) -> Result<T, Fault> {
+    ) -> Result<T, CliError> {
         Ok(self.client.post(path, body).await?)
     }
 
@@ -88,32 +88,32 @@ impl Api {
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
-    ) -> Result<T, Fault> {
+    ) -> Result<T, CliError> {
         Ok(self.client.patch(path, body).await?)
     }
 
-    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         Ok(self.client.delete(path).await?)
     }
 
-    pub async fn events(&self, after: u64) -> Result<Events, Fault> {
+    pub async fn events(&self, after: u64) -> Result<Events, CliError> {
         Ok(self.client.events(after).await?)
     }
 
     /// The number of the last event there is.
-    pub async fn last_event(&self) -> Result<u64, Fault> {
+    pub async fn last_event(&self) -> Result<u64, CliError> {
         let health: Value = self.get("/api/health").await?;
         Ok(health["last_seq"].as_u64().unwrap_or_default())
     }
 
     /// The time where the answers come from.
-    pub async fn now(&self) -> Result<Timestamp, Fault> {
+    pub async fn now(&self) -> Result<Timestamp, CliError> {
         let health: Value = self.get("/api/health").await?;
         read(health["now"].clone())
     }
 
     /// A task by its id, or by any beginning of it that only one task has.
-    pub async fn task_id(&self, text: &str) -> Result<TaskId, Fault> {
+    pub async fn task_id(&self, text: &str) -> Result<TaskId, CliError> {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
@@ -122,22 +122,22 @@ impl Api {
         read(found["task_id"].take())
     }
 
-    pub async fn task(&self, id: TaskId) -> Result<TaskView, Fault> {
+    pub async fn task(&self, id: TaskId) -> Result<TaskView, CliError> {
         self.get(&format!("/api/tasks/{id}")).await
     }
 
     /// The task as JSON, or a sentence about what was done.
-    pub async fn tell(&self, id: TaskId, sentence: &str) -> Result<String, Fault> {
+    pub async fn tell(&self, id: TaskId, sentence: &str) -> Result<String, CliError> {
         if self.is_json { output::json(&self.task(id).await?) } else { Ok(sentence.to_owned()) }
     }
 
     /// Up to `limit` items of a list, and where it goes on.
     pub async fn list<T: DeserializeOwned>(
         &self,
-        list: &List<'_>,
+        list: &ListRequest<'_>,
         limit: u32,
         cursor: Option<&str>,
-    ) -> Result<(Vec<T>, Option<String>), Fault> {
+    ) -> Result<(Vec<T>, Option<String>), CliError> {
         // Looked at here, so that a mistake in it is told as a mistake of the command's.
         let _: Option<Cursor> =
             cursor.map(str::parse).transpose().map_err(baton_engine::error::EngineError::from)?;
@@ -163,12 +163,12 @@ impl Api {
 }
 
 /// A list of the API: where it is, what is wanted of it, and under which name its items are.
-pub struct List<'a> {
+pub struct ListRequest<'a> {
     pub path: &'a str,
     pub name: &'a str,
     pub query: &'a [(&'a str, &'a str)],
 }
 
-pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, CliError> {
     serde_json::from_value(value).map_err(|error| ClientError::Garbled(error.to_string()).into())
 }

@@ -28,24 +28,24 @@ use baton_server::guard::Guard;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use crate::error::{Fault, UNREACHABLE};
+use crate::error::{CliError, UNREACHABLE};
 use crate::options::GlobalOptions;
-use crate::output::{self, Progress};
+use crate::output::{self, ProgressBar};
 
 #[derive(Clone)]
-pub struct Office {
+pub struct CliContext {
     pub desk: Desk,
     pub place: Place,
     pub is_json: bool,
     /// What takes long is told here.
-    pub progress: Progress,
+    pub progress: ProgressBar,
     person: String,
 }
 
 /// Where the command works, and the settings there.
-pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), Fault> {
+pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), CliError> {
     let folder = env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        CliError::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
     })?;
     let mut place = Place::find(&folder, &common.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
@@ -66,22 +66,22 @@ pub fn person(settings: &Settings) -> String {
         .unwrap_or_else(|| "someone".to_owned())
 }
 
-impl Office {
-    pub async fn open(common: &GlobalOptions) -> Result<Self, Fault> {
+impl CliContext {
+    pub async fn open(common: &GlobalOptions) -> Result<Self, CliError> {
         Self::at(find(common)?.0, common.json).await
     }
 
-    pub async fn at(place: Place, is_json: bool) -> Result<Self, Fault> {
+    pub async fn at(place: Place, is_json: bool) -> Result<Self, CliError> {
         // An agent is told which store it is and not how to get in; without a server it would only be turned away.
         if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
-            return Err(Fault {
+            return Err(CliError {
                 message: "agents reach the shared store through the server, and none answers here".to_owned(),
                 hint: "it is baton up, on the machine the agent works on".to_owned(),
                 code: UNREACHABLE,
             });
         }
         let recipes = RecipeLibrary::of(&place.root);
-        let progress = Progress::new(is_json);
+        let progress = ProgressBar::new(is_json);
         let store = place.open_store_before(progress.onlooker()).await;
         progress.end();
         let desk = Desk::new(store?, Ids::random()).with_recipes(recipes);
@@ -111,12 +111,12 @@ impl Office {
     }
 
     /// The engine on this repository, with its settings. It speaks on standard error.
-    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine, Fault> {
+    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine, CliError> {
         self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
     }
 
     /// The same, with settings that the command line changes.
-    pub async fn engine_with(&self, change: impl FnOnce(&mut Settings) + Send) -> Result<Engine, Fault> {
+    pub async fn engine_with(&self, change: impl FnOnce(&mut Settings) + Send) -> Result<Engine, CliError> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
         if !self.place.settings_path().exists() {
             assumed::take_installed_agent(&mut settings);
@@ -150,25 +150,25 @@ impl Office {
         AnsweredBy::human(self.person.clone())
     }
 
-    pub async fn close(&self) -> Result<(), Fault> {
+    pub async fn close(&self) -> Result<(), CliError> {
         Ok(self.desk.close().await?)
     }
 
-    pub fn question(text: &str) -> Result<QuestionId, Fault> {
+    pub fn question(text: &str) -> Result<QuestionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
-            Fault::usage(error.to_string(), "see the open questions: baton questions")
+            CliError::usage(error.to_string(), "see the open questions: baton questions")
         })
     }
 
-    pub fn session(text: &str) -> Result<SessionId, Fault> {
+    pub fn session(text: &str) -> Result<SessionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
-            Fault::usage(error.to_string(), "use letters, digits, - and _")
+            CliError::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 
-    pub fn said(text: &str, what: &str) -> Result<NonBlank, Fault> {
+    pub fn said(text: &str, what: &str) -> Result<NonBlank, CliError> {
         NonBlank::new(text)
-            .map_err(|_| Fault::usage(format!("{what} is blank"), "write at least one visible character"))
+            .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
     }
 }
 

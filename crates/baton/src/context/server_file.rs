@@ -15,11 +15,11 @@ use baton_engine::place::Place;
 use baton_server::client::{Address, Client};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 
 /// What is in it.
 #[derive(Serialize, Deserialize)]
-struct Content {
+struct ServerFileContent {
     url: String,
     token: Option<String>,
     pid: u32,
@@ -35,15 +35,15 @@ pub struct ServerFile {
 
 impl ServerFile {
     /// For its owner alone, and there as a whole or not at all.
-    pub fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, Fault> {
+    pub fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
         let path = path(place);
-        let failed = |error: std::io::Error| Fault {
+        let failed = |error: std::io::Error| CliError {
             message: format!("{} cannot be written: {error}", path.display()),
             hint: "check that you may write there".to_owned(),
             code: FAILED,
         };
         let pid = std::process::id();
-        let content = Content {
+        let content = ServerFileContent {
             url: url(address),
             token: token.map(str::to_owned),
             pid,
@@ -75,14 +75,14 @@ impl Drop for ServerFile {
 
 /// Where the server of a place says it is, whether it answers or not.
 pub fn said_url(place: &Place) -> Option<String> {
-    let content: Content = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
+    let content: ServerFileContent = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
     Some(content.url)
 }
 
 /// The running server of a place, if there is one. Its address comes with its token, or with another one.
 pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     let text = fs::read_to_string(path(place)).ok()?;
-    let content: Content = serde_json::from_str(&text).ok()?;
+    let content: ServerFileContent = serde_json::from_str(&text).ok()?;
     if content.store != place.store.plain() {
         return None;
     }

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 /// Why a text is no plan, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub struct BadPlanText {
+pub struct PlanDocumentError {
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
-pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
+pub fn read(text: &str) -> Result<PlanDraft, PlanDocumentError> {
     let items = match yaml::parse(text)? {
         // A file of comments alone is a plan without items, and refused as that.
         Node::Null => Vec::new(),
@@ -42,7 +42,7 @@ pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
 }
 
 /// As JSON, in which nothing may be there twice.
-fn value(node: Node) -> Result<Value, BadPlanText> {
+fn value(node: Node) -> Result<Value, PlanDocumentError> {
     Ok(match node {
         Node::Null => Value::Null,
         Node::Bool(value) => Value::from(value),
@@ -66,11 +66,11 @@ fn value(node: Node) -> Result<Value, BadPlanText> {
     })
 }
 
-fn bad(at: At, message: impl Into<String>) -> BadPlanText {
-    BadPlanText { line: at.line, column: at.column, message: message.into() }
+fn bad(at: At, message: impl Into<String>) -> PlanDocumentError {
+    PlanDocumentError { line: at.line, column: at.column, message: message.into() }
 }
 
-impl From<Malformed> for BadPlanText {
+impl From<Malformed> for PlanDocumentError {
     fn from(malformed: Malformed) -> Self {
         bad(malformed.at, malformed.message)
     }

@@ -8,7 +8,7 @@ use baton_core::text::nearest;
 
 /// What can be changed of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskText {
+pub struct TaskDocument {
     pub title: String,
     pub priority: Priority,
     pub description: String,
@@ -16,14 +16,14 @@ pub struct TaskText {
 
 /// Why a text is not one, and on which line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct BadText {
+pub struct TaskDocumentError {
     pub line: usize,
     pub message: String,
 }
 
 const NAMES: [&str; 2] = ["title", "priority"];
 
-impl TaskText {
+impl TaskDocument {
     pub fn write(&self, id: TaskId) -> String {
         let mut text = format!(
             "# {id}: what it asks for. Save and leave the editor to change it; leave it as it is to change nothing.\n\
@@ -39,11 +39,11 @@ impl TaskText {
     }
 
     /// What is left out stays as it is in `before`.
-    pub fn read(text: &str, before: &Self) -> Result<Self, BadText> {
+    pub fn read(text: &str, before: &Self) -> Result<Self, TaskDocumentError> {
         let mut read = before.clone();
         let mut lines = text.split_inclusive('\n');
         for (number, line) in (1..).zip(lines.by_ref()) {
-            let bad = |message: String| BadText { line: number, message };
+            let bad = |message: String| TaskDocumentError { line: number, message };
             let line = line.trim();
             if line.is_empty() {
                 break;
@@ -82,8 +82,8 @@ impl TaskText {
 mod tests {
     use super::*;
 
-    fn before() -> TaskText {
-        TaskText {
+    fn before() -> TaskDocument {
+        TaskDocument {
             title: "Fix: the login".to_owned(),
             priority: Priority::P1,
             description: "# Why\n\nIt fails on Mondays.".to_owned(),
@@ -93,15 +93,15 @@ mod tests {
     #[test]
     fn what_is_written_reads_as_the_same() {
         let text = before().write(TaskId::from_bits(1));
-        assert_eq!(TaskText::read(&text, &before()), Ok(before()));
-        let empty = TaskText { description: String::new(), ..before() };
-        assert_eq!(TaskText::read(&empty.write(TaskId::from_bits(1)), &empty), Ok(empty));
+        assert_eq!(TaskDocument::read(&text, &before()), Ok(before()));
+        let empty = TaskDocument { description: String::new(), ..before() };
+        assert_eq!(TaskDocument::read(&empty.write(TaskId::from_bits(1)), &empty), Ok(empty));
     }
 
     #[test]
     fn what_is_changed_is_read_and_what_is_left_out_stays() {
-        let read = TaskText::read("priority: P0\n\nOn Tuesdays, too.\n\n", &before()).unwrap();
-        let wanted = TaskText {
+        let read = TaskDocument::read("priority: P0\n\nOn Tuesdays, too.\n\n", &before()).unwrap();
+        let wanted = TaskDocument {
             priority: Priority::P0,
             description: "On Tuesdays, too.".to_owned(),
             title: before().title,
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_mistake_is_told_with_its_line() {
         let told = |text: &str| {
-            let bad = TaskText::read(text, &before()).unwrap_err();
+            let bad = TaskDocument::read(text, &before()).unwrap_err();
             format!("{}: {}", bad.line, bad.message)
         };
         assert_eq!(told("# note\ntitel: x\n"), "2: there is no \"titel\" to set; did you mean title?");

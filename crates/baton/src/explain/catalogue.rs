@@ -26,20 +26,20 @@ use crate::explain::exit_codes;
 
 /// Codes that are met in the same place.
 #[derive(Debug)]
-pub struct Family {
+pub struct CodeFamily {
     pub title: &'static str,
     pub rows: Vec<&'static Explanation>,
 }
 
 /// One code with its family.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Entry {
+pub struct CodeEntry {
     pub family: &'static str,
     #[serde(flatten)]
     pub explanation: &'static Explanation,
 }
 
-pub fn families() -> Vec<Family> {
+pub fn families() -> Vec<CodeFamily> {
     [
         family("Exit codes of commands", &[&exit_codes::EXPLAINED]),
         family("Codes of the API", &[Code::EXPLAINED]),
@@ -64,32 +64,32 @@ pub fn families() -> Vec<Family> {
 }
 
 /// Two types may refuse for the same reason; it is listed once.
-fn family(title: &'static str, tables: &[&'static [Explanation]]) -> Family {
+fn family(title: &'static str, tables: &[&'static [Explanation]]) -> CodeFamily {
     let mut rows: Vec<&'static Explanation> = Vec::new();
     for row in tables.iter().copied().flatten() {
         if !rows.contains(&row) {
             rows.push(row);
         }
     }
-    Family { title, rows }
+    CodeFamily { title, rows }
 }
 
-pub fn entries() -> Vec<Entry> {
-    let of = |family: Family| {
-        family.rows.into_iter().map(move |explanation| Entry { family: family.title, explanation })
+pub fn entries() -> Vec<CodeEntry> {
+    let of = |family: CodeFamily| {
+        family.rows.into_iter().map(move |explanation| CodeEntry { family: family.title, explanation })
     };
     families().into_iter().flat_map(of).collect()
 }
 
 /// What goes by this name. As it is written where that is known, else in any case; a bare number is an exit code.
-pub fn find(name: &str) -> Vec<Entry> {
+pub fn find(name: &str) -> Vec<CodeEntry> {
     let wanted =
         if name.bytes().all(|byte| byte.is_ascii_digit()) { format!("exit-{name}") } else { name.to_owned() };
     // A recipe's end may carry the step it is about.
     let wanted = wanted.split_once(':').map_or(wanted.as_str(), |(reason, _)| reason);
     let all = entries();
-    let named = |is_it: &dyn Fn(&str) -> bool| -> Vec<Entry> {
-        let mut found: Vec<Entry> = Vec::new();
+    let named = |is_it: &dyn Fn(&str) -> bool| -> Vec<CodeEntry> {
+        let mut found: Vec<CodeEntry> = Vec::new();
         for entry in all.iter().filter(|entry| is_it(entry.explanation.code)) {
             if !found.iter().any(|known| known.explanation == entry.explanation) {
                 found.push(*entry);
@@ -104,13 +104,13 @@ pub fn find(name: &str) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Arguments;
+    use crate::cli::Cli;
     use crate::reference::missing;
     use clap::CommandFactory;
 
     #[test]
     fn a_family_has_each_code_once_and_every_text_says_something() {
-        for Family { title, rows } in families() {
+        for CodeFamily { title, rows } in families() {
             let mut codes: Vec<&str> = rows.iter().map(|row| row.code).collect();
             codes.sort_unstable();
             let all = codes.len();
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_command_that_is_named_exists() {
-        let program = Arguments::command();
+        let program = Cli::command();
         for entry in entries() {
             let Explanation { code, means, cause, next } = *entry.explanation;
             let quoted = [means, cause, next].into_iter().flat_map(|text| text.split('`').skip(1).step_by(2));

@@ -9,19 +9,19 @@ use std::fmt::Write;
 use baton_core::text::nearest_few;
 use serde_json::{Value, json};
 
-use crate::error::Fault;
-use crate::explain::catalogue::{Entry, Family};
-use crate::explain::topics::Topic;
+use crate::error::CliError;
+use crate::explain::catalogue::{CodeEntry, CodeFamily};
+use crate::explain::topics::ExplainTopic;
 use crate::output;
 
 /// Names offered for one nobody knows; more would be a list to read.
 const OFFERED_MAX: usize = 5;
 
-pub fn run(what: Option<&str>, is_json: bool) -> Result<String, Fault> {
+pub fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError> {
     let Some(what) = what else {
         return if is_json { output::json(&all_as_json()) } else { Ok(overview()) };
     };
-    if let Some(topic) = Topic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(what)) {
+    if let Some(topic) = ExplainTopic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(what)) {
         return if is_json { output::json(&topics::as_json(topic)) } else { Ok(topics::text(topic)) };
     }
     let found = catalogue::find(what);
@@ -37,11 +37,11 @@ pub fn run(what: Option<&str>, is_json: bool) -> Result<String, Fault> {
 
 /// Everything that can be explained, by name.
 pub fn names() -> Vec<&'static str> {
-    let topics = Topic::ALL.iter().map(|topic| topic.name());
+    let topics = ExplainTopic::ALL.iter().map(|topic| topic.name());
     topics.chain(catalogue::entries().iter().map(|entry| entry.explanation.code)).collect()
 }
 
-fn unknown(what: &str) -> Fault {
+fn unknown(what: &str) -> CliError {
     let lower = what.to_lowercase().replace(['-', ' '], "_");
     let mut near = nearest_few(&lower, names(), OFFERED_MAX);
     near.dedup();
@@ -50,11 +50,11 @@ fn unknown(what: &str) -> Fault {
     } else {
         format!("did you mean {}? See everything there is: baton explain", near.join(", "))
     };
-    Fault::usage(format!("there is nothing called \"{what}\" to explain"), hint)
+    CliError::usage(format!("there is nothing called \"{what}\" to explain"), hint)
 }
 
-fn text(entry: &Entry) -> String {
-    let Entry { family, explanation } = entry;
+fn text(entry: &CodeEntry) -> String {
+    let CodeEntry { family, explanation } = entry;
     format!(
         "{} ({family})\n\n{}\n\nWhy:   {}\n\nNext:  {}\n",
         explanation.code,
@@ -86,10 +86,10 @@ fn wrapped(text: &str, indent: usize) -> String {
 
 fn overview() -> String {
     let mut text = String::from("Topics\n");
-    for topic in Topic::ALL {
+    for topic in ExplainTopic::ALL {
         let _ = writeln!(text, "  {:<28} {}", topic.name(), topic.about());
     }
-    for Family { title, rows } in catalogue::families() {
+    for CodeFamily { title, rows } in catalogue::families() {
         let _ = writeln!(text, "\n{title}");
         for row in rows {
             let _ = writeln!(text, "  {:<28} {}", row.code, first_sentence(row.means));
@@ -105,6 +105,6 @@ fn first_sentence(means: &str) -> &str {
 }
 
 fn all_as_json() -> Value {
-    let topics = Topic::ALL.map(|topic| json!({ "topic": topic.name(), "about": topic.about() }));
+    let topics = ExplainTopic::ALL.map(|topic| json!({ "topic": topic.name(), "about": topic.about() }));
     json!({ "topics": topics, "codes": catalogue::entries() })
 }

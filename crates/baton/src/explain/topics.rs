@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 /// A rule that is told as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Topic {
+pub enum ExplainTopic {
     States,
     Phases,
     Exits,
 }
 
-impl Topic {
+impl ExplainTopic {
     pub const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
 
     pub const fn name(self) -> &'static str {
@@ -37,11 +37,11 @@ impl Topic {
     }
 }
 
-pub fn text(topic: Topic) -> String {
+pub fn text(topic: ExplainTopic) -> String {
     match topic {
-        Topic::States => states(),
-        Topic::Phases => phases(),
-        Topic::Exits => exits(),
+        ExplainTopic::States => states(),
+        ExplainTopic::Phases => phases(),
+        ExplainTopic::Exits => exits(),
     }
 }
 
@@ -85,9 +85,9 @@ fn phases() -> String {
 }
 
 /// The same as data.
-pub fn as_json(topic: Topic) -> Value {
+pub fn as_json(topic: ExplainTopic) -> Value {
     match topic {
-        Topic::States => json!({ "states": StateName::ALL.map(|state| {
+        ExplainTopic::States => json!({ "states": StateName::ALL.map(|state| {
             let ways: Vec<Value> = CommandName::ALL
                 .iter()
                 .map(|command| (command, next_states(state, *command)))
@@ -99,7 +99,7 @@ pub fn as_json(topic: Topic) -> Value {
                 .collect();
             json!({ "state": state.as_str(), "ways": ways })
         }) }),
-        Topic::Phases => json!({ "phases": Phase::ALL.map(|phase| {
+        ExplainTopic::Phases => json!({ "phases": Phase::ALL.map(|phase| {
             let ways: Vec<Value> = PhaseEvent::ALL
                 .into_iter()
                 .filter_map(|event| Some((event, phase.after(event).ok()?)))
@@ -114,7 +114,7 @@ pub fn as_json(topic: Topic) -> Value {
                 .collect();
             json!({ "phase": phase.as_str(), "gate": phase.gate_text(), "ways": ways })
         }) }),
-        Topic::Exits => json!({ "exits": exits_known()
+        ExplainTopic::Exits => json!({ "exits": exits_known()
             .map(|reason| json!({
                 "reason": reason.as_str(), "category": reason.category().as_str(), "message": reason.message(),
             }))

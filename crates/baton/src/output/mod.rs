@@ -1,6 +1,6 @@
 //! The only place that prints. Data goes to standard output, talk to standard error.
 
-mod canvas;
+mod full_screen;
 mod logging;
 mod progress;
 
@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 
-pub use self::canvas::{Canvas, Size};
+pub use self::full_screen::{FullScreen, ScreenSize};
 pub use self::logging::show_logs;
-pub use self::progress::Progress;
+pub use self::progress::ProgressBar;
 
 /// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
 pub fn data(text: &str) -> ExitCode {
@@ -67,25 +67,25 @@ pub fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
 }
 
-pub fn fault(fault: &Fault) -> ExitCode {
+pub fn error(error: &CliError) -> ExitCode {
     progress::close();
-    let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", fault.message, fault.hint);
-    ExitCode::from(fault.code)
+    let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
+    ExitCode::from(error.code)
 }
 
 /// One JSON document, for people to read too.
-pub fn json(value: &impl Serialize) -> Result<String, Fault> {
+pub fn json(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
 }
 
 /// One JSON document on one line, for streams.
-pub fn json_line(value: &impl Serialize) -> Result<String, Fault> {
+pub fn json_line(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
-fn not_json(error: serde_json::Error) -> Fault {
-    Fault {
+fn not_json(error: serde_json::Error) -> CliError {
+    CliError {
         message: format!("the answer does not read as JSON: {error}"),
         hint: "this is a mistake in Baton; please report it".to_owned(),
         code: FAILED,

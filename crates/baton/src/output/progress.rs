@@ -17,16 +17,16 @@ const DRAWN_EVERY: Duration = Duration::from_millis(100);
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// The terminal's last line, which talk and bars share.
-static LINE: Mutex<Line> = Mutex::new(Line { has_bar: false, is_closed: false });
+static LINE: Mutex<StatusLine> = Mutex::new(StatusLine { has_bar: false, is_closed: false });
 
-struct Line {
+struct StatusLine {
     has_bar: bool,
     /// The command has said its last word.
     is_closed: bool,
 }
 
 /// What is worked on now.
-struct Work {
+struct ProgressItem {
     what: String,
     count: u64,
     /// None while nobody knows how much there is.
@@ -37,21 +37,21 @@ struct Work {
 
 /// Cheap to clone; clones are one line.
 #[derive(Clone)]
-pub struct Progress(Option<Arc<Drawer>>);
+pub struct ProgressBar(Option<Arc<ProgressDrawer>>);
 
 #[derive(Default)]
-struct Drawer {
-    state: Mutex<State>,
+struct ProgressDrawer {
+    state: Mutex<ProgressState>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    work: Option<Work>,
+struct ProgressState {
+    work: Option<ProgressItem>,
     is_drawing: bool,
 }
 
-impl Progress {
+impl ProgressBar {
     /// Nothing is drawn before there is something to tell, and nothing at all for a program.
     pub fn new(is_json: bool) -> Self {
         Self((!is_json && std::io::stderr().is_terminal()).then(Arc::default))
@@ -100,12 +100,12 @@ impl Progress {
             Some(work) => {
                 let began = Instant::now();
                 let what = what.to_owned();
-                *work = Work { what, count, total, began, appears_at: work.appears_at };
+                *work = ProgressItem { what, count, total, began, appears_at: work.appears_at };
             }
             None => {
                 let began = Instant::now();
                 let what = what.to_owned();
-                state.work = Some(Work { what, count, total, began, appears_at: began + delay });
+                state.work = Some(ProgressItem { what, count, total, began, appears_at: began + delay });
             }
         }
         if !state.is_drawing {
@@ -116,8 +116,8 @@ impl Progress {
     }
 }
 
-impl Drawer {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl ProgressDrawer {
+    fn state(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,7 +141,7 @@ impl Drawer {
     }
 }
 
-impl Work {
+impl ProgressItem {
     fn text(&self, now: Instant) -> String {
         let Self { what, count, total, .. } = self;
         let seconds = now.duration_since(self.began).as_secs();
@@ -158,18 +158,18 @@ impl Work {
     }
 }
 
-fn line() -> MutexGuard<'static, Line> {
+fn line() -> MutexGuard<'static, StatusLine> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn redraw(line: &mut Line, text: &str) {
+fn redraw(line: &mut StatusLine, text: &str) {
     if !line.is_closed {
         line.has_bar = true;
         let _ = write!(std::io::stderr(), "{CLEAR_LINE}{text}");
     }
 }
 
-fn erase(line: &mut Line) {
+fn erase(line: &mut StatusLine) {
     if std::mem::take(&mut line.has_bar) {
         let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
     }
@@ -196,7 +196,7 @@ mod tests {
 
     fn text(count: u64, total: u64) -> String {
         let began = Instant::now();
-        let work = Work { what: "Working".to_owned(), count, total, began, appears_at: began };
+        let work = ProgressItem { what: "Working".to_owned(), count, total, began, appears_at: began };
         work.text(began + Duration::from_millis(3_400))
     }
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn for_a_program_nothing_is_drawn_and_nobody_is_started() {
-        let progress = Progress::new(true);
+        let progress = ProgressBar::new(true);
         progress.at("Working", 1, 2);
         progress.end();
         assert!(progress.0.is_none());

@@ -6,21 +6,21 @@ use std::path::Path;
 
 use tokio::sync::mpsc;
 
-use crate::error::{Fault, USAGE};
+use crate::error::{CliError, USAGE};
 
 /// Lines typed ahead.
 const LINES_AHEAD: usize = 1_000;
 
 /// What the person says: the lines of a file first, then those of standard input.
-pub struct Typed {
+pub struct AnswerInput {
     file: VecDeque<String>,
     lines: Option<mpsc::Receiver<String>>,
 }
 
-impl Typed {
-    pub fn open(file: Option<&Path>) -> Result<Self, Fault> {
+impl AnswerInput {
+    pub fn open(file: Option<&Path>) -> Result<Self, CliError> {
         let file = match file {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| Fault {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| CliError {
                 message: format!("{} cannot be read: {error}", path.display()),
                 hint: "write one answer on each line of it".to_owned(),
                 code: USAGE,

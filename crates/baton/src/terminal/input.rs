@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 const LINES_AHEAD: usize = 1_000;
 
 /// What the person types, line by line.
-pub struct Terminal {
+pub struct TerminalInput {
     lines: Option<mpsc::Receiver<String>>,
 }
 
-impl Terminal {
+impl TerminalInput {
     /// Nobody is there where standard input is a file, a pipe or nothing: no command may wait for that.
     pub fn open() -> Self {
         Self { lines: stdin().is_terminal().then(read_lines) }

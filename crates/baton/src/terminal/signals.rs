@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 
 /// From the moment it is made, neither ends this program by itself any more.
 pub struct Signals {
@@ -11,8 +11,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    pub fn hear() -> Result<Self, Fault> {
-        let failed = |error: std::io::Error| Fault {
+    pub fn hear() -> Result<Self, CliError> {
+        let failed = |error: std::io::Error| CliError {
             message: format!("signals cannot be heard: {error}"),
             hint: "check the limits of this session".to_owned(),
             code: FAILED,

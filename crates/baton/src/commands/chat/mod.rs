@@ -20,17 +20,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::cli::chat::Chat;
-use crate::commands::chat::reporter::{News, Telling};
+use crate::cli::chat::ChatArgs;
+use crate::commands::chat::reporter::{ChatReporter, ChatUpdate};
 use crate::commands::question::{give, shown};
 use crate::commands::task::recipe_id;
 use crate::commands::up::only_one;
-use crate::context::Office;
-use crate::context::agent_endpoint::AgentsDoor;
+use crate::context::CliContext;
+use crate::context::agent_endpoint::AgentEndpoint;
 use crate::context::api::Api;
-use crate::error::{FAILED, Fault, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
+use crate::error::{CliError, FAILED, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
 use crate::output;
-use crate::terminal::input::Terminal;
+use crate::terminal::input::TerminalInput;
 
 /// Interrupted by a person, as shells count it.
 const INTERRUPTED: u8 = 130;
@@ -39,27 +39,27 @@ const AUTOMATION_GRACE: Duration = Duration::from_secs(2);
 
 /// What the API says of a message it took.
 #[derive(Serialize, Deserialize)]
-struct Sent {
+struct ChatResponse {
     task_id: TaskId,
     session_id: SessionId,
     task_type: String,
     status: String,
 }
 
-pub async fn run(api: &Api, chat: Chat) -> Result<String, Fault> {
-    let content = Office::said(&chat.text, "the message")?;
-    let session = chat.session.as_deref().map(Office::session).transpose()?;
+pub async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
+    let content = CliContext::said(&chat.text, "the message")?;
+    let session = chat.session.as_deref().map(CliContext::session).transpose()?;
     let recipe = chat.recipe.as_deref().map(recipe_id).transpose()?;
     let project = project::of_place(api).await?;
     let health: Value = api.get("/api/health").await?;
     let message = json!({
         "content": content, "session_id": session, "task_type": chat.task_type, "recipe": recipe,
     });
-    let sent: Sent = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
-    let telling = Telling { is_json: api.is_json };
+    let sent: ChatResponse = api.post(&format!("/api/projects/{project}/chat"), &message).await?;
+    let telling = ChatReporter { is_json: api.is_json };
     telling.sent(&sent)?;
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
-        return Err(Fault {
+        return Err(CliError {
             message: format!("{} is in the queue, but no agent is set up to do it", sent.task_id),
             hint: "install one (baton doctor names them), or write any program into .agent/baton.toml; then: baton up"
                 .to_owned(),
@@ -67,15 +67,15 @@ pub async fn run(api: &Api, chat: Chat) -> Result<String, Fault> {
         });
     }
     let seen = health["last_seq"].as_u64().unwrap_or_default();
-    let follower = Follower { api, sent: &sent, telling, terminal: Terminal::open() };
+    let follower = ChatFollower { api, sent: &sent, telling, terminal: TerminalInput::open() };
     with_agents(api, Box::pin(follower.follow(seen))).await
 }
 
 /// Runs agents beside the following, where nobody else does.
 async fn with_agents(
     api: &Api,
-    following: impl Future<Output = Result<String, Fault>>,
-) -> Result<String, Fault> {
+    following: impl Future<Output = Result<String, CliError>>,
+) -> Result<String, CliError> {
     let Some((_alone, engine, door)) = own_engine(api).await? else { return following.await };
     output::talk("No server runs here, so this command runs the agents until the work is done.");
     let (stop, shutdown) = watch::channel(false);
@@ -84,7 +84,7 @@ async fn with_agents(
         followed = following => followed,
         worked = &mut working => {
             worked?;
-            return Err(Fault {
+            return Err(CliError {
                 message: "the agents were ended before the work was".to_owned(),
                 hint: "go on with it: baton up".to_owned(),
                 code: FAILED,
@@ -101,7 +101,7 @@ async fn with_agents(
 }
 
 /// None where a server answers, or another Baton works on this store.
-async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor>)>, Fault> {
+async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentEndpoint>)>, CliError> {
     if api.is_served() {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor
     match only_one(&office) {
         Ok(alone) => {
             let mut engine = office.engine(None).await?;
-            let door = AgentsDoor::open(&office, &mut engine).await?;
+            let door = AgentEndpoint::open(&office, &mut engine).await?;
             Ok(Some((alone, engine, door)))
         }
         Err(fault) if fault.code == REFUSED => Ok(None),
@@ -117,16 +117,16 @@ async fn own_engine(api: &Api) -> Result<Option<(File, Engine, Option<AgentsDoor
     }
 }
 
-struct Follower<'a> {
+struct ChatFollower<'a> {
     api: &'a Api,
-    sent: &'a Sent,
-    telling: Telling,
-    terminal: Terminal,
+    sent: &'a ChatResponse,
+    telling: ChatReporter,
+    terminal: TerminalInput,
 }
 
-impl Follower<'_> {
-    async fn follow(mut self, seen: u64) -> Result<String, Fault> {
-        let failed = |error: std::io::Error| Fault {
+impl ChatFollower<'_> {
+    async fn follow(mut self, seen: u64) -> Result<String, CliError> {
+        let failed = |error: std::io::Error| CliError {
             message: format!("signals cannot be heard: {error}"),
             hint: "check the limits of this session".to_owned(),
             code: FAILED,
@@ -146,20 +146,22 @@ impl Follower<'_> {
                     continue;
                 }
             };
-            let Some(news) = News::of(&news, self.sent.task_id, &self.sent.session_id) else { continue };
+            let Some(news) = ChatUpdate::of(&news, self.sent.task_id, &self.sent.session_id) else {
+                continue;
+            };
             self.telling.news(&news)?;
             match news {
-                News::Asked { question } => {
+                ChatUpdate::Asked { question } => {
                     let record: QuestionRecord = self.api.get(&format!("/api/questions/{question}")).await?;
                     self.telling.question(&record)?;
                     asked = Some(record);
                 }
-                News::Answered { .. } => asked = None,
-                News::Over(end) => {
+                ChatUpdate::Answered { .. } => asked = None,
+                ChatUpdate::Over(end) => {
                     let view = self.api.task(self.sent.task_id).await?;
                     return self.telling.end(&view, end);
                 }
-                News::Progress(_) => {}
+                ChatUpdate::Progress(_) => {}
             }
         }
     }
@@ -169,16 +171,16 @@ impl Follower<'_> {
         &self,
         record: QuestionRecord,
         line: Option<String>,
-    ) -> Result<Option<QuestionRecord>, Fault> {
+    ) -> Result<Option<QuestionRecord>, CliError> {
         let id = record.question.id;
         let Some(line) = line else {
-            return Err(Fault {
+            return Err(CliError {
                 message: format!("{id} waits for an answer, and nobody is there to give one"),
                 hint: format!("answer it: baton answer {id} TEXT; the work goes on with baton up"),
                 code: UNANSWERED,
             });
         };
-        let answer: NonBlank = Office::said(&line, "the answer")?;
+        let answer: NonBlank = CliContext::said(&line, "the answer")?;
         match give(self.api, id, &answer).await {
             Ok(_) => Ok(None),
             Err(fault) if fault.code == REFUSED || fault.code == USAGE => {
@@ -189,9 +191,9 @@ impl Follower<'_> {
         }
     }
 
-    fn interrupted(&self) -> Fault {
+    fn interrupted(&self) -> CliError {
         let task = self.sent.task_id;
-        Fault {
+        CliError {
             message: format!("{task} is not done yet; nothing is lost"),
             hint: format!(
                 "see where it stands: baton task show {task}; give it up: baton task cancel {task}"
@@ -202,8 +204,8 @@ impl Follower<'_> {
 }
 
 /// The next event, which has to come: the work is not over.
-async fn next(events: &mut Events) -> Result<baton_engine::Recorded, Fault> {
-    events.next().await?.ok_or_else(|| Fault {
+async fn next(events: &mut Events) -> Result<baton_engine::Recorded, CliError> {
+    events.next().await?.ok_or_else(|| CliError {
         message: "the server ended before the work was done".to_owned(),
         hint: "the message is kept; start the server again: baton up".to_owned(),
         code: UNREACHABLE,
@@ -211,7 +213,7 @@ async fn next(events: &mut Events) -> Result<baton_engine::Recorded, Fault> {
 }
 
 /// Without a question there is nothing to wait for here.
-async fn answer_to(terminal: &mut Terminal, asked: Option<&QuestionRecord>) -> Option<String> {
+async fn answer_to(terminal: &mut TerminalInput, asked: Option<&QuestionRecord>) -> Option<String> {
     match asked {
         Some(_) if terminal.is_there() => terminal.line().await,
         Some(_) => {

@@ -8,22 +8,22 @@ use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use serde_json::{Value, json};
 
-use crate::commands::chat::Sent;
+use crate::commands::chat::ChatResponse;
 use crate::commands::question::shown;
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 use crate::output;
 
 /// One thing that happened to the work.
-pub enum News {
+pub enum ChatUpdate {
     Progress(String),
     Asked { question: QuestionId },
     Answered { by: String },
-    Over(End),
+    Over(ChatEnd),
 }
 
 /// How the work ended, as far as this message goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ChatEnd {
     Done,
     /// It waits to be accepted.
     Provisional,
@@ -32,7 +32,7 @@ pub enum End {
     Recycled,
 }
 
-impl News {
+impl ChatUpdate {
     /// None for what has nothing to do with the task, or says nothing a person waits for.
     pub fn of(recorded: &Recorded, of: TaskId, conversation: &SessionId) -> Option<Self> {
         let progress = |text: String| Some(Self::Progress(text));
@@ -61,11 +61,11 @@ impl News {
             EventBody::QuestionAnswered { task: Some(task), answered_by, .. } if *task == of => {
                 Some(Self::Answered { by: answered_by.to_string() })
             }
-            EventBody::TaskDone { task, .. } if *task == of => Some(Self::Over(End::Done)),
-            EventBody::TaskProvisional { task, .. } if *task == of => Some(Self::Over(End::Provisional)),
-            EventBody::TaskFailed { task, .. } if *task == of => Some(Self::Over(End::Failed)),
-            EventBody::TaskCancelled { task, .. } if *task == of => Some(Self::Over(End::Cancelled)),
-            EventBody::TaskRecycled { task, .. } if *task == of => Some(Self::Over(End::Recycled)),
+            EventBody::TaskDone { task, .. } if *task == of => Some(Self::Over(ChatEnd::Done)),
+            EventBody::TaskProvisional { task, .. } if *task == of => Some(Self::Over(ChatEnd::Provisional)),
+            EventBody::TaskFailed { task, .. } if *task == of => Some(Self::Over(ChatEnd::Failed)),
+            EventBody::TaskCancelled { task, .. } if *task == of => Some(Self::Over(ChatEnd::Cancelled)),
+            EventBody::TaskRecycled { task, .. } if *task == of => Some(Self::Over(ChatEnd::Recycled)),
             _ => None,
         }
     }
@@ -73,12 +73,12 @@ impl News {
 
 /// Words for a person on standard error, and the result on standard output; or one JSON object on each line.
 #[derive(Clone, Copy)]
-pub struct Telling {
+pub struct ChatReporter {
     pub is_json: bool,
 }
 
-impl Telling {
-    pub fn sent(self, sent: &Sent) -> Result<(), Fault> {
+impl ChatReporter {
+    pub fn sent(self, sent: &ChatResponse) -> Result<(), CliError> {
         if self.is_json {
             return Self::line("sent", "message", &json!(sent));
         }
@@ -86,12 +86,12 @@ impl Telling {
         Ok(())
     }
 
-    pub fn news(self, news: &News) -> Result<(), Fault> {
+    pub fn news(self, news: &ChatUpdate) -> Result<(), CliError> {
         let text = match news {
-            News::Progress(text) => text.clone(),
-            News::Answered { by } => format!("Answered by {by}; it goes on."),
+            ChatUpdate::Progress(text) => text.clone(),
+            ChatUpdate::Answered { by } => format!("Answered by {by}; it goes on."),
             // These are told in full.
-            News::Asked { .. } | News::Over(_) => return Ok(()),
+            ChatUpdate::Asked { .. } | ChatUpdate::Over(_) => return Ok(()),
         };
         if self.is_json {
             return Self::line("progress", "text", &json!(text));
@@ -100,7 +100,7 @@ impl Telling {
         Ok(())
     }
 
-    pub fn question(self, record: &QuestionRecord) -> Result<(), Fault> {
+    pub fn question(self, record: &QuestionRecord) -> Result<(), CliError> {
         if self.is_json {
             return Self::line("question", "question", &json!(record));
         }
@@ -109,7 +109,7 @@ impl Telling {
     }
 
     /// What is printed last. Work that came to nothing is an error, which says what to do.
-    pub fn end(self, view: &TaskView, end: End) -> Result<String, Fault> {
+    pub fn end(self, view: &TaskView, end: ChatEnd) -> Result<String, CliError> {
         let id = view.summary.task_id;
         let said = view.output.as_deref().map(str::trim).filter(|output| !output.is_empty());
         if self.is_json {
@@ -118,36 +118,36 @@ impl Telling {
             output::line(said);
         }
         let failed = |what: &str, next: String| {
-            Err(Fault { message: format!("{id} {what}"), hint: next, code: FAILED })
+            Err(CliError { message: format!("{id} {what}"), hint: next, code: FAILED })
         };
         match end {
-            End::Done => Ok(String::new()),
+            ChatEnd::Done => Ok(String::new()),
             // It was sent to a breakdown before anybody could look at it.
-            End::Provisional if view.summary.queue == Queue::Recycled => {
+            ChatEnd::Provisional if view.summary.queue == Queue::Recycled => {
                 failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
             }
-            End::Provisional if view.summary.too_large.is_some() => {
+            ChatEnd::Provisional if view.summary.too_large.is_some() => {
                 output::talk(&format!(
                     "There is too little to show for it. Look, then decide: baton task diff {id}, then baton recycle {id}, \
                      or baton accept --force {id}"
                 ));
                 Ok(String::new())
             }
-            End::Provisional => {
+            ChatEnd::Provisional => {
                 output::talk(&format!("It waits for you: baton task diff {id}, then baton accept {id}"));
                 Ok(String::new())
             }
-            End::Failed => {
+            ChatEnd::Failed => {
                 failed("failed", format!("see why: baton task log {id}; again: baton task retry {id}"))
             }
-            End::Cancelled => failed("was cancelled", "send it again: baton chat TEXT".to_owned()),
-            End::Recycled => {
+            ChatEnd::Cancelled => failed("was cancelled", "send it again: baton chat TEXT".to_owned()),
+            ChatEnd::Recycled => {
                 failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
             }
         }
     }
 
-    fn line(kind: &str, name: &str, value: &Value) -> Result<(), Fault> {
+    fn line(kind: &str, name: &str, value: &Value) -> Result<(), CliError> {
         output::line(output::json_line(&json!({ "kind": kind, name: value }))?.trim_end());
         Ok(())
     }

@@ -13,13 +13,13 @@ use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use crate::cli::demo::Demo;
-use crate::commands::demo::narrator::Telling;
-use crate::commands::demo::pace::Pace;
-use crate::commands::demo::stand_in::Human;
+use crate::cli::demo::DemoArgs;
+use crate::commands::demo::narrator::Narrator;
+use crate::commands::demo::pace::DemoPace;
+use crate::commands::demo::stand_in::StandIn;
 use crate::commands::demo::{PERSON, guide, how_to_go_on, story};
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 use crate::output;
 use crate::terminal::browser;
 use crate::terminal::signals::Signals;
@@ -31,7 +31,7 @@ const STAND_IN: &str = "the demo";
 const LOOKING_AROUND_MAX: Duration = Duration::from_mins(30);
 
 /// How it came to its end.
-enum Ending {
+enum DemoEnd {
     /// With everything merged; the text is the story in numbers.
     Told(String),
     /// By Ctrl-C, on the way.
@@ -40,7 +40,12 @@ enum Ending {
     Stopped,
 }
 
-pub async fn play(engine: &Engine, asked: &Demo, pace: Pace, folder: &Path) -> Result<String, Fault> {
+pub async fn play(
+    engine: &Engine,
+    asked: &DemoArgs,
+    pace: DemoPace,
+    folder: &Path,
+) -> Result<String, CliError> {
     let mut signals = Signals::hear()?;
     let server = bind(asked.port).await?;
     let address = server.address();
@@ -69,8 +74,8 @@ pub async fn play(engine: &Engine, asked: &Demo, pace: Pace, folder: &Path) -> R
     let (worked, (), told) = tokio::join!(working, server.run(app, stopping.clone()), telling);
     worked?;
     Ok(match told? {
-        Ending::Told(summary) => summary + &how_to_go_on(folder),
-        Ending::Interrupted | Ending::Stopped => format!(
+        DemoEnd::Told(summary) => summary + &how_to_go_on(folder),
+        DemoEnd::Interrupted | DemoEnd::Stopped => format!(
             "\nThe demo is ended. Go on with it where it was: baton demo --folder {}\n{}",
             folder.display(),
             how_to_go_on(folder)
@@ -78,8 +83,8 @@ pub async fn play(engine: &Engine, asked: &Demo, pace: Pace, folder: &Path) -> R
     })
 }
 
-async fn bind(port: u16) -> Result<Server, Fault> {
-    Server::bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(|error| Fault {
+async fn bind(port: u16) -> Result<Server, CliError> {
+    Server::bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(|error| CliError {
         message: format!("the demo cannot listen at port {port}: {error}"),
         hint: "leave --port out, and one that is free is taken".to_owned(),
         code: FAILED,
@@ -87,14 +92,14 @@ async fn bind(port: u16) -> Result<Server, Fault> {
 }
 
 /// The guide's words, and a note that somebody reads them.
-fn guiding(is_visited: Arc<AtomicBool>, pace: Pace) -> baton_server::guide::Guiding {
+fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::guide::Guiding {
     Box::new(move |tasks| {
         is_visited.store(true, Ordering::Relaxed);
         guide::narrate(tasks, pace.patience)
     })
 }
 
-fn greet(url: &str, asked: &Demo) {
+fn greet(url: &str, asked: &DemoArgs) {
     let is_open = !asked.no_open && browser::open(url);
     output::line(&format!("The demo is at {url}"));
     output::line(if is_open {
@@ -107,18 +112,18 @@ fn greet(url: &str, asked: &Demo) {
 /// The story to its end, and for as long as somebody looks around after it.
 async fn tell(
     engine: &Engine,
-    pace: Pace,
+    pace: DemoPace,
     is_visited: &AtomicBool,
     mut stopping: watch::Receiver<bool>,
     signals: &mut Signals,
-) -> Result<Ending, Fault> {
+) -> Result<DemoEnd, CliError> {
     let started = Instant::now();
-    let mut telling = Telling::new(engine.shop.desk.clone(), false);
-    let person = Human::new(engine, STAND_IN, pace);
+    let mut telling = Narrator::new(engine.shop.desk.clone(), false);
+    let person = StandIn::new(engine, STAND_IN, pace);
     tokio::select! {
         played = person.play(&mut telling) => played?,
-        () = signals.heard() => return Ok(Ending::Interrupted),
-        _ = stopping.wait_for(|is_stopping| *is_stopping) => return Ok(Ending::Stopped),
+        () = signals.heard() => return Ok(DemoEnd::Interrupted),
+        _ = stopping.wait_for(|is_stopping| *is_stopping) => return Ok(DemoEnd::Stopped),
     }
     let summary = story::summary(engine, started.elapsed()).await?;
     if is_visited.load(Ordering::Relaxed) {
@@ -129,5 +134,5 @@ async fn tell(
             _ = stopping.wait_for(|is_stopping| *is_stopping) => {}
         }
     }
-    Ok(Ending::Told(summary))
+    Ok(DemoEnd::Told(summary))
 }

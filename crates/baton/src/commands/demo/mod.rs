@@ -23,19 +23,19 @@ use baton_engine::place::Place;
 use baton_engine::store_address::StoreAddress;
 use tokio::sync::watch;
 
-use crate::cli::demo::Demo;
-use crate::commands::demo::narrator::Telling;
-use crate::commands::demo::pace::Pace;
-use crate::commands::demo::stand_in::Human;
+use crate::cli::demo::DemoArgs;
+use crate::commands::demo::narrator::Narrator;
+use crate::commands::demo::pace::DemoPace;
+use crate::commands::demo::stand_in::StandIn;
 use crate::context::own_program;
-use crate::error::{FAILED, Fault};
+use crate::error::{CliError, FAILED};
 use crate::output;
 
 /// Who decides, in the story and on its pages.
 const PERSON: &str = "you";
 
-pub async fn run(asked: Demo) -> Result<String, Fault> {
-    let pace = Pace::of(&asked);
+pub async fn run(asked: DemoArgs) -> Result<String, CliError> {
+    let pace = DemoPace::of(&asked);
     let folder = match &asked.folder {
         Some(folder) => folder.clone(),
         None => env::temp_dir().join(format!("baton-demo-{}", std::process::id())),
@@ -52,12 +52,12 @@ pub async fn run(asked: Demo) -> Result<String, Fault> {
 }
 
 /// The story in the terminal alone, played by itself.
-async fn printed(engine: &Engine, pace: Pace, folder: &Path) -> Result<String, Fault> {
+async fn printed(engine: &Engine, pace: DemoPace, folder: &Path) -> Result<String, CliError> {
     let started = Instant::now();
     let (stop, shutdown) = watch::channel(false);
     let playing = async {
-        let mut telling = Telling::new(engine.shop.desk.clone(), true);
-        let played = Human::new(engine, PERSON, pace).play(&mut telling).await;
+        let mut telling = Narrator::new(engine.shop.desk.clone(), true);
+        let played = StandIn::new(engine, PERSON, pace).play(&mut telling).await;
         // The engine is gone already when nobody listens.
         let _ = stop.send(true);
         played
@@ -79,8 +79,8 @@ fn how_to_go_on(folder: &Path) -> String {
 }
 
 /// Everything the demo starts from. Doing it again over an interrupted demo goes on from there.
-async fn set_up(folder: &Path, pace: Pace) -> Result<Engine, Fault> {
-    let unusable = |error: std::io::Error| Fault {
+async fn set_up(folder: &Path, pace: DemoPace) -> Result<Engine, CliError> {
+    let unusable = |error: std::io::Error| CliError {
         message: format!("{} cannot be used: {error}", folder.display()),
         hint: "choose another folder with --folder".to_owned(),
         code: FAILED,

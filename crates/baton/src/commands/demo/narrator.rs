@@ -8,10 +8,10 @@ use baton_core::id::TaskId;
 use baton_core::state::{AcceptedBy, Mark};
 use baton_engine::desk::Desk;
 
-use crate::error::Fault;
+use crate::error::CliError;
 use crate::output;
 
-pub struct Telling {
+pub struct Narrator {
     desk: Desk,
     is_headless: bool,
     seen: u64,
@@ -21,13 +21,13 @@ pub struct Telling {
     last_decider: Option<Actor>,
 }
 
-impl Telling {
+impl Narrator {
     pub fn new(desk: Desk, is_headless: bool) -> Self {
         Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 
     /// Tells everything since the last time.
-    pub async fn go_on(&mut self) -> Result<(), Fault> {
+    pub async fn go_on(&mut self) -> Result<(), CliError> {
         loop {
             let news = self.desk.events_after(self.seen).await?;
             let Some(last) = news.last() else { return Ok(()) };

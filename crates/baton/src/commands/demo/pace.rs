@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::cli::demo::Demo;
+use crate::cli::demo::DemoArgs;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct DemoPace {
     /// An agent at one task.
     pub agent: Duration,
     /// A decision, while a person seems to be there.
@@ -24,8 +24,8 @@ const PATIENCE_MS: u64 = 45_000;
 /// Nobody took the last decision: the rest of the story is told to whoever only watches.
 const PATIENCE_ALONE_MS: u64 = 4_000;
 
-impl Pace {
-    pub fn of(asked: &Demo) -> Self {
+impl DemoPace {
+    pub fn of(asked: &DemoArgs) -> Self {
         let usual = if asked.headless { (AGENT_MS_HEADLESS, 0) } else { (AGENT_MS_SHOWN, PATIENCE_MS) };
         let patience = Duration::from_millis(asked.patience_ms.unwrap_or(usual.1));
         Self {

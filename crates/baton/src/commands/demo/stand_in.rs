@@ -14,29 +14,29 @@ use baton_engine::acceptor::Acceptor;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 
-use crate::commands::demo::narrator::Telling;
-use crate::commands::demo::pace::Pace;
+use crate::commands::demo::narrator::Narrator;
+use crate::commands::demo::pace::DemoPace;
 use crate::commands::demo::story;
-use crate::error::Fault;
+use crate::error::CliError;
 
 /// However still it is, the tasks are looked at this often.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-pub struct Human<'a> {
+pub struct StandIn<'a> {
     engine: &'a Engine,
     acceptor: Acceptor,
     /// By which name it decides.
     name: &'static str,
-    pace: Pace,
+    pace: DemoPace,
 }
 
-impl<'a> Human<'a> {
-    pub fn new(engine: &'a Engine, name: &'static str, pace: Pace) -> Self {
+impl<'a> StandIn<'a> {
+    pub fn new(engine: &'a Engine, name: &'static str, pace: DemoPace) -> Self {
         Self { engine, acceptor: Acceptor::new(engine.shop.clone()), name, pace }
     }
 
     /// Plays until the project is complete.
-    pub async fn play(&self, telling: &mut Telling) -> Result<(), Fault> {
+    pub async fn play(&self, telling: &mut Narrator) -> Result<(), CliError> {
         let desk = &self.engine.shop.desk;
         let mut changes = desk.changes();
         loop {
@@ -57,13 +57,13 @@ impl<'a> Human<'a> {
     }
 
     /// How long a decision waits for somebody else: not long, once it was ours that came last.
-    fn patience(&self, telling: &Telling) -> Duration {
+    fn patience(&self, telling: &Narrator) -> Duration {
         let was_ours = telling.last_decider().is_some_and(|by| *by == Actor::human(self.name));
         if was_ours { self.pace.patience_alone } else { self.pace.patience }
     }
 
     /// Decides what has waited long enough; returns when to look again.
-    async fn decide_what_is_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, Fault> {
+    async fn decide_what_is_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, CliError> {
         let now = self.engine.shop.desk.store.now().await.map_err(EngineError::from)?;
         let mut next_due = LOOK_AGAIN;
         for task in tasks {

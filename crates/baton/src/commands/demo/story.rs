@@ -21,8 +21,8 @@ use baton_engine::settings::Settings;
 use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
-use crate::commands::demo::pace::Pace;
-use crate::error::{FAILED, Fault};
+use crate::commands::demo::pace::DemoPace;
+use crate::error::{CliError, FAILED};
 use crate::output;
 
 const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);
@@ -51,7 +51,7 @@ fn id_of(number: u32) -> TaskId {
 }
 
 /// The repository, the project and its tasks, written in one change. What is there already stays.
-pub async fn begin(engine: &Engine) -> Result<(), Fault> {
+pub async fn begin(engine: &Engine) -> Result<(), CliError> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
     if shop.desk.has_project(PROJECT).await? {
@@ -87,7 +87,7 @@ pub async fn begin(engine: &Engine) -> Result<(), Fault> {
 }
 
 /// One of the tasks, by its number from 1.
-pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
+pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, CliError> {
     let index = number.saturating_sub(1) as usize;
     let (title, _, description) = TASKS.get(index).copied().unwrap_or(("", &[], ""));
     Ok(TaskSpec {
@@ -103,19 +103,19 @@ pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, Fault> {
     })
 }
 
-fn said(text: &str) -> Result<NonBlank, Fault> {
+fn said(text: &str) -> Result<NonBlank, CliError> {
     NonBlank::new(text).map_err(|error| wrong(&error))
 }
 
-fn wrong(error: &dyn std::fmt::Display) -> Fault {
-    Fault {
+fn wrong(error: &dyn std::fmt::Display) -> CliError {
+    CliError {
         message: error.to_string(),
         hint: "this is a mistake in Baton; please report it".to_owned(),
         code: FAILED,
     }
 }
 
-pub fn settings(script: &Path) -> Result<Settings, Fault> {
+pub fn settings(script: &Path) -> Result<Settings, CliError> {
     let script = serde_json::to_string(&script.display().to_string()).map_err(|error| wrong(&error))?;
     let text = format!(
         "default_agent = \"scripted\"\nmax_agents = 4\nlease_seconds = 10\n\
@@ -125,7 +125,7 @@ pub fn settings(script: &Path) -> Result<Settings, Fault> {
 }
 
 /// What the agent does for each task. It takes its time, so that work can be seen to run side by side.
-pub fn script(pace: Pace) -> String {
+pub fn script(pace: DemoPace) -> String {
     let agent_ms = u64::try_from(pace.agent.as_millis()).unwrap_or(u64::MAX);
     let work = |title: &str, path: &str, text: &str| {
         json!({ "when": title, "steps": [
@@ -167,7 +167,7 @@ pub fn script(pace: Pace) -> String {
 }
 
 /// The end of the story, in numbers that were counted and not claimed.
-pub async fn summary(engine: &Engine, took: Duration) -> Result<String, Fault> {
+pub async fn summary(engine: &Engine, took: Duration) -> Result<String, CliError> {
     let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {

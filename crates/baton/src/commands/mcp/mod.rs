@@ -12,32 +12,32 @@ use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdi
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use crate::commands::mcp::remote_tools::Remote;
+use crate::commands::mcp::remote_tools::RemoteTools;
 use crate::context::server_file;
-use crate::context::{self, Office};
-use crate::error::{FAILED, Fault, REFUSED};
+use crate::context::{self, CliContext};
+use crate::error::{CliError, FAILED, REFUSED};
 use crate::options::GlobalOptions;
 
 /// To the server at `url`, which may be the address of its `/mcp`.
-pub async fn hand_on(url: &str, token: Option<String>) -> Result<String, Fault> {
+pub async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
     let address = Address::new(base, token)
-        .map_err(|error| Fault::usage(error.to_string(), "it looks like http://127.0.0.1:5678"))?;
-    serve(Remote::new(address)).await
+        .map_err(|error| CliError::usage(error.to_string(), "it looks like http://127.0.0.1:5678"))?;
+    serve(RemoteTools::new(address)).await
 }
 
-pub async fn run(common: &GlobalOptions, token: Option<String>) -> Result<String, Fault> {
+pub async fn run(common: &GlobalOptions, token: Option<String>) -> Result<String, CliError> {
     let place = context::find(common)?.0;
     if let Some(address) = server_file::running(&place, token.clone()).await {
-        return serve(Remote::new(address)).await;
+        return serve(RemoteTools::new(address)).await;
     }
-    let office = Office::at(place, common.json).await?;
+    let office = CliContext::at(place, common.json).await?;
     let served = Box::pin(alone(&office, token)).await;
     office.close().await?;
     served
 }
 
-async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> {
+async fn alone(office: &CliContext, token: Option<String>) -> Result<String, CliError> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let toolbox = Toolbox {
         desk: office.desk.clone(),
@@ -52,22 +52,22 @@ async fn alone(office: &Office, token: Option<String>) -> Result<String, Fault> 
         Some(token) => known(&toolbox, &token).await?,
         None => toolbox.person(),
     };
-    serve(Alone { toolbox, caller }).await
+    serve(LocalTools { toolbox, caller }).await
 }
 
-async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, Fault> {
+async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
     let secret: Secret = token
         .parse()
-        .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
-    toolbox.holder(secret).await?.ok_or_else(|| Fault {
+        .map_err(|error: BadSecret| CliError::usage(error.to_string(), "it is in the agent's environment"))?;
+    toolbox.holder(secret).await?.ok_or_else(|| CliError {
         message: "the attempt this token belongs to is over".to_owned(),
         hint: "leave BATON_TOKEN unset to use the tools as yourself".to_owned(),
         code: REFUSED,
     })
 }
 
-async fn serve(tools: impl Tools) -> Result<String, Fault> {
-    serve_stdio(tools).await.map(|()| String::new()).map_err(|message| Fault {
+async fn serve(tools: impl Tools) -> Result<String, CliError> {
+    serve_stdio(tools).await.map(|()| String::new()).map_err(|message| CliError {
         message,
         hint: "this command is for an MCP client, which starts it and speaks first".to_owned(),
         code: FAILED,
@@ -76,12 +76,12 @@ async fn serve(tools: impl Tools) -> Result<String, Fault> {
 
 /// On the store alone, always for the same caller.
 #[derive(Clone)]
-struct Alone {
+struct LocalTools {
     toolbox: Toolbox,
     caller: Caller,
 }
 
-impl Tools for Alone {
+impl Tools for LocalTools {
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
         self.toolbox.offered(&self.caller)
     }

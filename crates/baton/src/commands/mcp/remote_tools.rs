@@ -13,27 +13,27 @@ use tokio::time::sleep;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
-pub struct Remote {
+pub struct RemoteTools {
     client: Client,
 }
 
 #[derive(Deserialize)]
-struct Offered {
+struct ToolListResponse {
     tools: Vec<ToolSpec>,
 }
 
-impl Remote {
+impl RemoteTools {
     /// A tool may take as long as the command it runs, or the person it asks.
     pub fn new(address: Address) -> Self {
         Self { client: Client::of_server(address.patient()) }
     }
 
     async fn offered(&self) -> Result<Vec<ToolSpec>, ClientError> {
-        Ok(self.client.get::<Offered>("/api/tools").await?.tools)
+        Ok(self.client.get::<ToolListResponse>("/api/tools").await?.tools)
     }
 }
 
-impl Tools for Remote {
+impl Tools for RemoteTools {
     /// A server that is gone offers nothing; a call says why.
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
         self.offered().await.unwrap_or_default()

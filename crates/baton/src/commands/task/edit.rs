@@ -7,14 +7,14 @@ use baton_core::id::TaskId;
 use baton_engine::view::TaskView;
 use serde_json::{Map, Value, json};
 
-use crate::cli::edit::Edit;
-use crate::context::Office;
+use crate::cli::edit::EditArgs;
+use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::documents::task::TaskText;
-use crate::error::Fault;
+use crate::documents::task::TaskDocument;
+use crate::error::CliError;
 use crate::terminal::editor;
 
-pub async fn run(api: &Api, asked: Edit) -> Result<String, Fault> {
+pub async fn run(api: &Api, asked: EditArgs) -> Result<String, CliError> {
     let id = api.task_id(&asked.task).await?;
     let view = api.task(id).await?;
     let before = said_by(&view);
@@ -37,24 +37,24 @@ pub async fn run(api: &Api, asked: Edit) -> Result<String, Fault> {
     in_editor(api, id, &before).await
 }
 
-fn said_by(view: &TaskView) -> TaskText {
-    TaskText {
+fn said_by(view: &TaskView) -> TaskDocument {
+    TaskDocument {
         title: view.summary.title.to_string(),
         priority: view.summary.priority,
         description: view.description.clone(),
     }
 }
 
-fn by_flags(before: &TaskText, asked: Edit) -> Result<TaskText, Fault> {
+fn by_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, CliError> {
     let mut after = before.clone();
     if let Some(title) = asked.title {
-        after.title = Office::said(&title, "the title")?.to_string();
+        after.title = CliContext::said(&title, "the title")?.to_string();
     }
     match asked.description {
         Some(dash) if dash == "-" => {
             after.description.clear();
             std::io::stdin().read_to_string(&mut after.description).map_err(|error| {
-                Fault::usage(
+                CliError::usage(
                     format!("standard input cannot be read: {error}"),
                     "give the text itself instead of -",
                 )
@@ -68,7 +68,10 @@ fn by_flags(before: &TaskText, asked: Edit) -> Result<TaskText, Fault> {
 }
 
 /// What is to be changed, and what it was.
-fn difference(before: &TaskText, after: &TaskText) -> Option<(Map<String, Value>, Map<String, Value>)> {
+fn difference(
+    before: &TaskDocument,
+    after: &TaskDocument,
+) -> Option<(Map<String, Value>, Map<String, Value>)> {
     let parts = [
         ("title", json!(before.title), json!(after.title)),
         ("priority", json!(before.priority), json!(after.priority)),
@@ -84,7 +87,7 @@ fn difference(before: &TaskText, after: &TaskText) -> Option<(Map<String, Value>
     (!changed.is_empty()).then_some((changed, seen))
 }
 
-async fn in_editor(api: &Api, id: TaskId, before: &TaskText) -> Result<String, Fault> {
+async fn in_editor(api: &Api, id: TaskId, before: &TaskDocument) -> Result<String, CliError> {
     let kept = api.place.state_dir.join("edits").join(format!("{id}.md"));
     // An edit that could not be used is gone on with.
     if !kept.exists() {
@@ -102,8 +105,9 @@ async fn in_editor(api: &Api, id: TaskId, before: &TaskText) -> Result<String, F
         }
     };
     let again = format!("what you wrote is in {}; go on with it: baton task edit {id}", kept.display());
-    let after = TaskText::read(&text, before)
-        .map_err(|bad| Fault::usage(format!("{}:{}: {}", kept.display(), bad.line, bad.message), &again))?;
+    let after = TaskDocument::read(&text, before).map_err(|bad| {
+        CliError::usage(format!("{}:{}: {}", kept.display(), bad.line, bad.message), &again)
+    })?;
     let printed = match difference(before, &after) {
         Some((changed, seen)) => match send(api, id, changed, Some(seen)).await {
             Ok(printed) => printed,
@@ -117,7 +121,7 @@ async fn in_editor(api: &Api, id: TaskId, before: &TaskText) -> Result<String, F
 }
 
 /// The refusal, with where the text is; and, where somebody else was faster, with what they wrote.
-async fn kept_from(api: &Api, id: TaskId, before: &TaskText, fault: Fault, again: &str) -> Fault {
+async fn kept_from(api: &Api, id: TaskId, before: &TaskDocument, fault: CliError, again: &str) -> CliError {
     let theirs = api.place.state_dir.join("edits").join(format!("{id}.theirs.md"));
     let now = api.task(id).await.ok().map(|view| said_by(&view)).filter(|now| now != before);
     let hint = match now {
@@ -126,7 +130,7 @@ async fn kept_from(api: &Api, id: TaskId, before: &TaskText, fault: Fault, again
         }
         Some(_) | None => format!("{}; {again}", fault.hint),
     };
-    Fault { hint, ..fault }
+    CliError { hint, ..fault }
 }
 
 async fn send(
@@ -134,7 +138,7 @@ async fn send(
     id: TaskId,
     mut changed: Map<String, Value>,
     seen: Option<Map<String, Value>>,
-) -> Result<String, Fault> {
+) -> Result<String, CliError> {
     let word = |key: &str| if key == "after" { "task to wait for" } else { key }.to_owned();
     let names: Vec<String> = changed.keys().map(|key| word(key)).collect();
     if let Some(seen) = seen {

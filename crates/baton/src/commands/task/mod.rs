@@ -18,12 +18,12 @@ use serde_json::{Value, json};
 use crate::cli::tasks::TaskCommand;
 use crate::commands::import::project_id;
 use crate::commands::task::show::shown;
-use crate::context::Office;
-use crate::context::api::{Api, List};
-use crate::error::Fault;
+use crate::context::CliContext;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
+pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
     match command {
         TaskCommand::Add {
             title,
@@ -36,12 +36,12 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
             session,
             recipe,
         } => {
-            let title = Office::said(&title, "the title")?;
+            let title = CliContext::said(&title, "the title")?;
             let project = project.map(|id| project_id(&id)).transpose()?;
             let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
             let session =
                 session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: BadId| {
-                    Fault::usage(error.to_string(), "choose another name with --session")
+                    CliError::usage(error.to_string(), "choose another name with --session")
                 })?;
             let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
             let mut waits_on = Vec::new();
@@ -80,12 +80,12 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
         TaskCommand::Edit(asked) => edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
-            let answer = Office::said(&text, "the reply")?;
+            let answer = CliContext::said(&text, "the reply")?;
             let id = decide(api, &task, "reply", &json!({ "reply": answer })).await?;
             api.tell(id, &format!("{id} goes on with your answer.\n")).await
         }
         TaskCommand::Cancel { task, reason } => {
-            let reason = reason.map(|reason| Office::said(&reason, "the reason")).transpose()?;
+            let reason = reason.map(|reason| CliContext::said(&reason, "the reason")).transpose()?;
             let id = decide(api, &task, "cancel", &json!({ "reason": reason })).await?;
             api.tell(id, &format!("{id} is cancelled; what it wrote is kept.\n")).await
         }
@@ -102,19 +102,19 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, Fault> {
     }
 }
 
-pub fn recipe_id(text: &str) -> Result<RecipeId, Fault> {
+pub fn recipe_id(text: &str) -> Result<RecipeId, CliError> {
     text.parse()
-        .map_err(|error: BadName| Fault::usage(error.to_string(), "see what there is: baton recipe list"))
+        .map_err(|error: BadName| CliError::usage(error.to_string(), "see what there is: baton recipe list"))
 }
 
 /// What a person decides about a task; returns its id.
-pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, Fault> {
+pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, CliError> {
     let id = api.task_id(task).await?;
     let _: Value = api.post(&format!("/api/tasks/{id}/{what}"), body).await?;
     Ok(id)
 }
 
-async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
+async fn ready(api: &Api, limit: u32) -> Result<String, CliError> {
     let mut page: Value = api.get(&with_query("/api/tasks/ready", &[("limit", &limit.to_string())])).await?;
     let ready: Vec<ReadyTask> = crate::context::api::read(page["tasks"].take())?;
     if api.is_json {
@@ -140,7 +140,7 @@ async fn ready(api: &Api, limit: u32) -> Result<String, Fault> {
 }
 
 /// A text that comes in pieces, and what else the first of them said.
-async fn whole(api: &Api, path: &str) -> Result<(String, Value), Fault> {
+async fn whole(api: &Api, path: &str) -> Result<(String, Value), CliError> {
     let mut text = String::new();
     let (mut offset, mut first) = (Some(0), None);
     while let Some(at) = offset {
@@ -153,7 +153,7 @@ async fn whole(api: &Api, path: &str) -> Result<(String, Value), Fault> {
 }
 
 /// The log of the last attempt that left one.
-async fn log(api: &Api, id: TaskId) -> Result<String, Fault> {
+async fn log(api: &Api, id: TaskId) -> Result<String, CliError> {
     let (text, mut first) = whole(api, &format!("/api/tasks/{id}/log")).await?;
     if api.is_json {
         (first["text"], first["next_offset"]) = (json!(text), Value::Null);
@@ -171,9 +171,9 @@ async fn log(api: &Api, id: TaskId) -> Result<String, Fault> {
 }
 
 /// Beside a server too: what it brings back is written here, with this person's rights.
-async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault> {
+async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, CliError> {
     let attempt: AttemptId = attempt.parse().map_err(|error: BadId| {
-        Fault::usage(error.to_string(), "see the attempts: baton task show TASK --json")
+        CliError::usage(error.to_string(), "see the attempts: baton task show TASK --json")
     })?;
     let office = api.office().await?;
     let engine = office.engine(None).await?;
@@ -185,10 +185,10 @@ async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, Fault>
     ))
 }
 
-async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, Fault> {
+async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, CliError> {
     let queue = queue.map(read_queue).transpose()?;
     let query: Vec<(&str, &str)> = queue.iter().map(|queue| ("queue", queue.as_str())).collect();
-    let tasks = List { path: "/api/tasks", name: "tasks", query: &query };
+    let tasks = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
     let (tasks, next): (Vec<TaskSummary>, _) = api.list(&tasks, limit, cursor).await?;
     if api.is_json {
         return output::json(&json!({ "tasks": tasks, "next_cursor": next }));
@@ -213,14 +213,14 @@ const QUEUES: [Queue; 10] = [
     Queue::Rejected,
 ];
 
-fn read_queue(text: &str) -> Result<Queue, Fault> {
+fn read_queue(text: &str) -> Result<Queue, CliError> {
     QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
         let names = QUEUES.map(Queue::as_str);
         let hint = match nearest(text, names) {
             Some(name) => format!("did you mean {name}?"),
             None => format!("the queues are {}", names.join(", ")),
         };
-        Fault::usage(format!("there is no queue \"{text}\""), hint)
+        CliError::usage(format!("there is no queue \"{text}\""), hint)
     })
 }
 

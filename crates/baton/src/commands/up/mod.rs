@@ -13,15 +13,15 @@ use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use crate::cli::up::Up;
-use crate::context::Office;
+use crate::cli::up::UpArgs;
+use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{FAILED, Fault, REFUSED};
+use crate::error::{CliError, FAILED, REFUSED};
 use crate::output;
 use crate::telemetry::Telemetry;
 use crate::terminal::signals::Signals;
 
-pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
+pub async fn run(office: &CliContext, options: UpArgs) -> Result<String, CliError> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     let otlp = settings.telemetry.otlp.as_deref();
     let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &office.place.namespace)).transpose()?;
@@ -34,7 +34,7 @@ pub async fn run(office: &Office, options: Up) -> Result<String, Fault> {
     served
 }
 
-async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<String, Fault> {
+async fn serve(office: &CliContext, options: UpArgs, settings: &Settings) -> Result<String, CliError> {
     let _alone = only_one(office)?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
@@ -57,7 +57,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let app = App::new(CliContext::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
         // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
@@ -80,7 +80,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
             tokio::select! {
                 worked = &mut stopped => worked?,
                 // A shared store that is away would be waited for.
-                () = signals.heard() => return Err(Fault {
+                () = signals.heard() => return Err(CliError {
                     message: "ended before everything was put away".to_owned(),
                     hint: "nothing is lost: what was at work goes back to the queue at the next start".to_owned(),
                     code: FAILED,
@@ -91,8 +91,8 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     Ok(String::new())
 }
 
-async fn bind(listen: SocketAddr) -> Result<Server, Fault> {
-    Server::bind(listen).await.map_err(|error| Fault {
+async fn bind(listen: SocketAddr) -> Result<Server, CliError> {
+    Server::bind(listen).await.map_err(|error| CliError {
         hint: if error.kind() == std::io::ErrorKind::AddrInUse {
             format!(
                 "another program listens there, perhaps baton up in another repository; choose another port, or any \
@@ -108,9 +108,9 @@ async fn bind(listen: SocketAddr) -> Result<Server, Fault> {
 }
 
 /// Off loopback there is always one. It is written to the server file and never printed.
-fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, Fault> {
+fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, CliError> {
     match given {
-        Some(text) if text.len() < Token::LEN_MIN => Err(Fault::usage(
+        Some(text) if text.len() < Token::LEN_MIN => Err(CliError::usage(
             format!("the token is shorter than {} characters", Token::LEN_MIN),
             "choose a longer one, or leave it out and take the one in the server file",
         )),
@@ -128,9 +128,9 @@ fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
 }
 
 /// One engine for a store on one machine: the second would take back what the first one runs.
-pub fn only_one(office: &Office) -> Result<File, Fault> {
+pub fn only_one(office: &CliContext) -> Result<File, CliError> {
     let path = office.place.state_dir.join(format!("{}.up", office.place.namespace));
-    let failed = |error: std::io::Error| Fault {
+    let failed = |error: std::io::Error| CliError {
         message: format!("{} cannot be locked: {error}", path.display()),
         hint: "check that you may write there".to_owned(),
         code: FAILED,
@@ -138,7 +138,7 @@ pub fn only_one(office: &Office) -> Result<File, Fault> {
     let file = File::create(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Fault {
+        Err(std::fs::TryLockError::WouldBlock) => Err(CliError {
             message: "baton up runs here already".to_owned(),
             hint: match server_file::said_url(&office.place) {
                 Some(url) => format!("it is at {url}; use it, or stop it first"),
@@ -162,7 +162,7 @@ pub fn announce(settings: &Settings) {
     } else {
         let names: Vec<&str> = settings.agents.keys().map(baton_core::text::AgentName::as_str).collect();
         output::talk(&format!(
-            "Up to {} agents at once: {}. Ctrl-C ends it.",
+            "UpArgs to {} agents at once: {}. Ctrl-C ends it.",
             settings.max_agents,
             names.join(", ")
         ));

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::commands::watch::screen::{Screen, Snapshot};
+use crate::commands::watch::screen::{WatchScreen, WatchSnapshot};
 use crate::context::api::Api;
-use crate::error::{Fault, UNREACHABLE};
+use crate::error::{CliError, UNREACHABLE};
 use crate::options::GlobalOptions;
-use crate::output::{self, Canvas};
+use crate::output::{self, FullScreen};
 
 /// Rows of each list that are fetched; a screen shows fewer.
 const ROWS_MAX: u32 = 50;
@@ -22,9 +22,9 @@ const BURST: Duration = Duration::from_millis(100);
 /// How long to wait before looking again for a server that went away.
 const AWAY: Duration = Duration::from_secs(1);
 
-pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
+pub async fn run(common: &GlobalOptions) -> Result<String, CliError> {
     let is_live = std::io::stdout().is_terminal() && !common.json;
-    let canvas = is_live.then(Canvas::take);
+    let canvas = is_live.then(FullScreen::take);
     let ended = tokio::select! {
         ended = watching(common, canvas.as_ref()) => ended,
         // The screen is given back when the canvas is dropped.
@@ -35,7 +35,7 @@ pub async fn run(common: &GlobalOptions) -> Result<String, Fault> {
 }
 
 /// For ever: a server that ends is waited for, and what happened meanwhile is on the next screen.
-async fn watching(common: &GlobalOptions, canvas: Option<&Canvas>) -> Result<(), Fault> {
+async fn watching(common: &GlobalOptions, canvas: Option<&FullScreen>) -> Result<(), CliError> {
     loop {
         let api = Api::open(common).await?;
         let watched = watch(&api, canvas).await;
@@ -48,13 +48,13 @@ async fn watching(common: &GlobalOptions, canvas: Option<&Canvas>) -> Result<(),
     }
 }
 
-async fn watch(api: &Api, canvas: Option<&Canvas>) -> Result<(), Fault> {
+async fn watch(api: &Api, canvas: Option<&FullScreen>) -> Result<(), CliError> {
     let mut events = api.events(api.last_event().await?).await?;
-    let mut snapshot = Snapshot::load(api, ROWS_MAX).await?;
+    let mut snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
     let mut is_new = true;
     loop {
         match canvas {
-            Some(_) => Canvas::draw(&Screen::of(&snapshot, Canvas::size()).to_string()),
+            Some(_) => FullScreen::draw(&WatchScreen::of(&snapshot, FullScreen::size()).to_string()),
             None if is_new => output::line(output::json_line(&snapshot)?.trim_end()),
             None => {}
         }
@@ -70,7 +70,7 @@ async fn watch(api: &Api, canvas: Option<&Canvas>) -> Result<(), Fault> {
             }
         }
         if is_new {
-            snapshot = Snapshot::load(api, ROWS_MAX).await?;
+            snapshot = WatchSnapshot::load(api, ROWS_MAX).await?;
         }
         snapshot.now = api.now().await?;
     }

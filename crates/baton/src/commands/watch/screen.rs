@@ -8,13 +8,13 @@ use baton_core::time::Timestamp;
 use baton_engine::view::TaskSummary;
 use serde::Serialize;
 
-use crate::context::api::{Api, List};
-use crate::error::Fault;
-use crate::output::Size;
+use crate::context::api::{Api, ListRequest};
+use crate::error::CliError;
+use crate::output::ScreenSize;
 
 /// The state of things at one moment.
 #[derive(Debug, Clone, Serialize)]
-pub struct Snapshot {
+pub struct WatchSnapshot {
     pub now: Timestamp,
     pub questions: Vec<QuestionRecord>,
     pub running: Vec<TaskSummary>,
@@ -23,14 +23,15 @@ pub struct Snapshot {
     pub ready: Vec<TaskSummary>,
 }
 
-impl Snapshot {
-    pub async fn load(api: &Api, limit: u32) -> Result<Self, Fault> {
+impl WatchSnapshot {
+    pub async fn load(api: &Api, limit: u32) -> Result<Self, CliError> {
         let tasks = |queue: &'static str| async move {
-            let list = List { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
+            let list = ListRequest { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
             api.list::<TaskSummary>(&list, limit, None).await.map(|(tasks, _)| tasks)
         };
-        let pending = List { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
-        let ready = List { path: "/api/tasks/ready", name: "tasks", query: &[] };
+        let pending =
+            ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
+        let ready = ListRequest { path: "/api/tasks/ready", name: "tasks", query: &[] };
         Ok(Self {
             now: api.now().await?,
             questions: api.list(&pending, limit, None).await?.0,
@@ -43,18 +44,18 @@ impl Snapshot {
 }
 
 /// Lines that fit, each no wider than the terminal.
-pub struct Screen {
+pub struct WatchScreen {
     lines: Vec<String>,
 }
 
 /// Lines a question takes: where it comes from, and the beginning of what it says.
 const QUESTION_LINES: usize = 2;
 
-impl Screen {
+impl WatchScreen {
     /// The inbox has first claim on the room, because somebody waits for it; then what runs, what waits to be
     /// accepted, what failed, and what comes next.
-    pub fn of(snapshot: &Snapshot, size: Size) -> Self {
-        let Snapshot { now, questions, running, to_accept, failed, ready } = snapshot;
+    pub fn of(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
+        let WatchSnapshot { now, questions, running, to_accept, failed, ready } = snapshot;
         let mut screen = Self { lines: Vec::new() };
         let clock = now.to_string();
         let time = clock.get(11..19).unwrap_or_default();
@@ -123,7 +124,7 @@ impl Screen {
         self.lines.push(line.to_owned());
     }
 
-    fn fit(mut self, size: Size) -> Self {
+    fn fit(mut self, size: ScreenSize) -> Self {
         self.lines.truncate(size.lines);
         for line in &mut self.lines {
             *line = line.chars().take(size.columns).collect();
@@ -132,7 +133,7 @@ impl Screen {
     }
 }
 
-impl fmt::Display for Screen {
+impl fmt::Display for WatchScreen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines.join("\n"))
     }
@@ -184,8 +185,8 @@ mod tests {
         }
     }
 
-    fn snapshot() -> Snapshot {
-        Snapshot {
+    fn snapshot() -> WatchSnapshot {
+        WatchSnapshot {
             now: Timestamp::from_ms(90_000),
             questions: Vec::new(),
             running: vec![task(1, "Serve\x1b[31m it"), task(2, "Mend it")],
@@ -199,7 +200,7 @@ mod tests {
     fn everything_fits_whatever_the_size() {
         for lines in 0..40 {
             for columns in [0, 1, 20, 200] {
-                let drawn = Screen::of(&snapshot(), Size { columns, lines });
+                let drawn = WatchScreen::of(&snapshot(), ScreenSize { columns, lines });
                 assert!(drawn.lines.len() <= lines);
                 assert!(drawn.lines.iter().all(|line| line.chars().count() <= columns));
             }
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn it_reads_like_this() {
-        let drawn = Screen::of(&snapshot(), Size { columns: 60, lines: 12 }).to_string();
+        let drawn = WatchScreen::of(&snapshot(), ScreenSize { columns: 60, lines: 12 }).to_string();
         insta::assert_snapshot!(drawn, @r"
         baton  0 asking · 2 running · 0 to accept · 0 failed · 17 re
 

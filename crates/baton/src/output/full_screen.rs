@@ -3,22 +3,22 @@
 use std::io::Write;
 
 /// The whole terminal, for a screen that is drawn again and again; given back as it was when dropped.
-pub struct Canvas {}
+pub struct FullScreen {}
 
 /// Drawn on when the terminal does not say how large it is.
-const SIZE_UNKNOWN: Size = Size { columns: 80, lines: 24 };
+const SIZE_UNKNOWN: ScreenSize = ScreenSize { columns: 80, lines: 24 };
 
-impl Canvas {
+impl FullScreen {
     /// The second screen, without a cursor.
     pub fn take() -> Self {
         let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
         Self {}
     }
 
-    pub fn size() -> Size {
+    pub fn size() -> ScreenSize {
         match rustix::termios::tcgetwinsize(std::io::stdout()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
-                Size { columns: size.ws_col.into(), lines: size.ws_row.into() }
+                ScreenSize { columns: size.ws_col.into(), lines: size.ws_row.into() }
             }
             _ => SIZE_UNKNOWN,
         }
@@ -39,7 +39,7 @@ impl Canvas {
     }
 }
 
-impl Drop for Canvas {
+impl Drop for FullScreen {
     fn drop(&mut self) {
         let mut stdout = std::io::stdout().lock();
         let _ = write!(stdout, "\x1b[?25h\x1b[?1049l").and_then(|()| stdout.flush());
@@ -48,7 +48,7 @@ impl Drop for Canvas {
 
 /// Columns and lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct ScreenSize {
     pub columns: usize,
     pub lines: usize,
 }
