@@ -1,4 +1,4 @@
-//! What went wrong, for the person: the message, what to do next, and the exit code scripts go by.
+//! The error a command ends with: a message, a hint, and the exit code for scripts.
 
 use baton_engine::error::EngineError;
 use baton_server::client::ClientError;
@@ -11,12 +11,12 @@ pub struct CliError {
     pub code: u8,
 }
 
-/// The exit codes people may rely on.
+// The exit codes; documented, so they do not change.
 pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 pub const UNREACHABLE: u8 = 3;
 pub const REFUSED: u8 = 4;
-/// A question waits, and nobody is there to answer it.
+/// A question is pending, and there is no terminal to answer it.
 pub const UNANSWERED: u8 = 10;
 
 impl CliError {
@@ -70,12 +70,12 @@ impl From<EngineError> for CliError {
             EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
             EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
         };
-        Self { message: error.to_string(), hint: with_more(&error.hint(), error.explained().code), code }
+        Self { message: error.to_string(), hint: with_code(&error.hint(), error.explained().code), code }
     }
 }
 
-/// The hint, and where to read on: the last line of an error names its code.
-pub fn with_more(hint: &str, code: &str) -> String {
+/// Adds the error's code as the last line.
+pub fn with_code(hint: &str, code: &str) -> String {
     format!("{hint}\nMore: baton explain {code}")
 }
 
@@ -84,14 +84,12 @@ impl From<ClientError> for CliError {
         let hint = match &error {
             ClientError::Refused(refusal) => return refusal.into(),
             ClientError::Unreachable(_) | ClientError::Broken(_) => {
-                "see whether it was done, then try again; start the server again: baton up"
+                "check whether the command took effect, then try again; start the server: baton up"
             }
-            ClientError::Silent(_) => "see what baton up says; end it and start it again if it hangs",
-            ClientError::Garbled(_) => {
-                "the server may be another version of Baton: end it and start it again with baton up"
-            }
+            ClientError::Silent(_) => "check the output of baton up; restart it if it hangs",
+            ClientError::Garbled(_) => "the server may be a different version of Baton: restart baton up",
         };
-        Self { message: error.to_string(), hint: with_more(hint, error.explained().code), code: UNREACHABLE }
+        Self { message: error.to_string(), hint: with_code(hint, error.explained().code), code: UNREACHABLE }
     }
 }
 
@@ -104,7 +102,7 @@ impl From<&ApiError> for CliError {
             Code::MethodNotAllowed | Code::Internal => FAILED,
         };
         let hint = match &refusal.reason {
-            Some(reason) => with_more(&refusal.hint, reason),
+            Some(reason) => with_code(&refusal.hint, reason),
             None => refusal.hint.clone(),
         };
         Self { message: refusal.message.clone(), hint, code }

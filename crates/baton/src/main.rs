@@ -1,4 +1,4 @@
-//! `baton`: one binary for people and scripts.
+//! `baton`, the command line.
 
 mod cli;
 mod commands;
@@ -23,15 +23,18 @@ use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 
 fn main() -> ExitCode {
-    // Commands of a Taskfile that call `task` find this program by that name.
+    // Taskfile commands that call `task` get this binary under that name.
     let mut words = std::env::args_os();
     let name = words.next().map(PathBuf::from);
     if name.as_deref().and_then(Path::file_name).is_some_and(|name| name == "task") {
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         return output::exit(baton_engine::task_cli::main(&words));
     }
-    // The shell asks what to offer behind Tab; this answers and ends there, or finds that it was not asked.
-    CompleteEnv::with_factory(cli::Cli::command).var(commands::shell::ASKED_BY).bin("baton").complete();
+    // Exits here if the shell asked for completions.
+    CompleteEnv::with_factory(cli::Cli::command)
+        .var(commands::shell::COMPLETE_VARIABLE)
+        .bin("baton")
+        .complete();
     match commands::run(cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => output::error(&error),

@@ -6,22 +6,22 @@ use baton_engine::place::PlaceOptions;
 use baton_engine::store_address::StoreAddress;
 use clap::{Args, Parser};
 
-/// What every command takes.
+/// Options that every command takes.
 #[derive(Debug, Clone, Args)]
 pub struct GlobalOptions {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// The repository this is about [default: the one around the current folder]
+    /// The repository to work on [default: the one that contains the current directory]
     #[arg(long, global = true, value_name = "DIR", env = "BATON_ROOT")]
     pub root: Option<PathBuf>,
-    /// Where the store, logs and worktrees are [default: .agent/state in the repository]
+    /// Directory for the store, logs and worktrees [default: .agent/state in the repository]
     #[arg(long, global = true, value_name = "DIR", env = "BATON_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
-    /// Which store in that folder [default: the folder's name and a few digits]
+    /// Name of the store in that directory [default: the repository's name plus 4 hex digits]
     #[arg(long, global = true, value_name = "NAME", env = "BATON_NAMESPACE")]
     pub namespace: Option<String>,
-    /// A store that many machines share, instead of a file here
+    /// A PostgreSQL store shared by several machines, instead of a local file
     #[arg(
         long,
         global = true,

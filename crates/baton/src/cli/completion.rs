@@ -1,6 +1,6 @@
-//! What the shell offers behind Tab: real tasks, questions, recipes, projects and user tasks.
+//! Shell completion values: tasks, questions, recipes, projects and user tasks.
 //!
-//! It runs while a person holds a key down, so it looks once, quickly, and offers nothing where it cannot.
+//! Runs on every Tab press, so it reads once and offers nothing if anything fails.
 
 use std::ffi::OsStr;
 
@@ -15,36 +15,36 @@ use crate::context::{self, CliContext};
 use crate::explain;
 use crate::options::GlobalOptions;
 
-/// More than a person reads through.
+/// More than a person reads.
 const OFFERED_MAX: u32 = 200;
 
 pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let found = with_office(async |office| {
-        let page = office.desk.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
+    let found = read_store(async |context| {
+        let page = context.desk.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
         let offered = page.items.iter().map(|row| row.value.spec());
         Some(offered.map(|spec| (spec.id.to_string(), spec.title.to_string())).collect())
     });
-    offered(typed, found)
+    candidates(typed, found)
 }
 
 pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let found = with_office(async |office| {
-        let pending = office.desk.pending_questions(OFFERED_MAX).await.ok()?;
+    let found = read_store(async |context| {
+        let pending = context.desk.pending_questions(OFFERED_MAX).await.ok()?;
         let line =
             |record: &QuestionRecord| record.question.text().as_str().lines().next().map(str::to_owned);
         let pair =
             |record: &QuestionRecord| (record.question.id.to_string(), line(record).unwrap_or_default());
         Some(pending.iter().map(pair).collect())
     });
-    offered(typed, found)
+    candidates(typed, found)
 }
 
 pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let found = with_office(async |office| {
-        let page = office.desk.store.projects(None, OFFERED_MAX).await.ok()?;
+    let found = read_store(async |context| {
+        let page = context.desk.store.projects(None, OFFERED_MAX).await.ok()?;
         Some(page.items.iter().map(|project| (project.id.to_string(), project.title.to_string())).collect())
     });
-    offered(typed, found)
+    candidates(typed, found)
 }
 
 pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -52,7 +52,7 @@ pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
         let listed = RecipeLibrary::of(&place.root).list();
         listed.iter().map(|one| (one.recipe.id().to_string(), one.recipe.label().to_string())).collect()
     });
-    offered(typed, found)
+    candidates(typed, found)
 }
 
 pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -61,7 +61,7 @@ pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
         let list = tasks.list(&Site::of_person(&place.root)).ok()?;
         Some(list.tasks.into_iter().map(|task| (task.name, task.description)).collect())
     });
-    offered(typed, found)
+    candidates(typed, found)
 }
 
 pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -69,7 +69,7 @@ pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let codes = entries.map(|row| (row.code.to_owned(), row.means.to_owned()));
     let topics =
         explain::topics::ExplainTopic::ALL.map(|topic| (topic.name().to_owned(), topic.about().to_owned()));
-    offered(typed, Some(topics.into_iter().chain(codes).collect()))
+    candidates(typed, Some(topics.into_iter().chain(codes).collect()))
 }
 
 fn place() -> Option<(baton_engine::place::Place, Settings)> {
@@ -77,29 +77,29 @@ fn place() -> Option<(baton_engine::place::Place, Settings)> {
     context::find(&GlobalOptions::from_environment()?).ok()
 }
 
-fn with_office<T>(look: impl AsyncFnOnce(&CliContext) -> Option<T>) -> Option<T> {
+fn read_store<T>(read: impl AsyncFnOnce(&CliContext) -> Option<T>) -> Option<T> {
     let (place, _) = place()?;
-    // Nothing to offer, and no reason to make a store for it.
+    // Completion must not create a store.
     if matches!(place.store, baton_engine::store_address::StoreAddress::File) && !place.store_path().exists()
     {
         return None;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
-        let office = CliContext::at(place, false).await.ok()?;
-        let found = look(&office).await;
-        office.close().await.ok()?;
+        let context = CliContext::open_at(place, false).await.ok()?;
+        let found = read(&context).await;
+        context.close().await.ok()?;
         found
     })
 }
 
-/// Those that begin with what was typed, with or without the prefix of an id.
-fn offered(typed: &OsStr, found: Option<Vec<(String, String)>>) -> Vec<CompletionCandidate> {
+/// Keeps the values that start with `typed`, with or without the prefix of an id.
+fn candidates(typed: &OsStr, found: Option<Vec<(String, String)>>) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let fits = |value: &str| {
+    let matches = |value: &str| {
         value.starts_with(&*typed)
             || value.split_once('-').is_some_and(|(_, rest)| !typed.is_empty() && rest.starts_with(&*typed))
     };
-    let fitting = found.into_iter().flatten().filter(|(value, _)| fits(value));
-    fitting.map(|(value, about)| CompletionCandidate::new(value).help(Some(about.into()))).collect()
+    let matching = found.into_iter().flatten().filter(|(value, _)| matches(value));
+    matching.map(|(value, about)| CompletionCandidate::new(value).help(Some(about.into()))).collect()
 }

@@ -1,4 +1,4 @@
-//! What is typed to change what a task says.
+//! `baton task edit`
 
 use baton_core::priority::Priority;
 use clap::Args;
@@ -8,25 +8,25 @@ use crate::cli::completion;
 
 #[derive(Debug, Args)]
 pub struct EditArgs {
-    /// The task, by id or the beginning of it
+    /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
     pub task: String,
-    /// Its title
+    /// New title
     #[arg(long)]
     pub title: Option<String>,
-    /// What there is to do, or - for standard input
+    /// New description, or - for standard input
     #[arg(long, alias = "instruction", value_name = "TEXT")]
     pub description: Option<String>,
-    /// How much it matters, P0 first, P3 last
+    /// New priority: P0 is the most urgent, P3 the least
     #[arg(long)]
     pub priority: Option<Priority>,
-    /// A task it has to wait for, too; may be given more than once, as long as nobody has begun
+    /// Add a dependency on this task; repeatable, until the first attempt starts
     #[arg(long, alias = "depends-on", value_name = "TASK", add = ArgValueCompleter::new(completion::tasks))]
     pub after: Vec<String>,
 }
 
 impl EditArgs {
-    /// Whether it is all said on the command line.
+    /// Whether the flags say everything, so that no editor is needed.
     pub fn has_flags(&self) -> bool {
         self.title.is_some()
             || self.description.is_some()

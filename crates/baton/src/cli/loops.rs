@@ -6,16 +6,16 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct LoopArgs {
-    /// Where to start, when no loop is under way [default: plan]
+    /// Phase to start in, if no loop is running [default: plan]
     #[arg(long, value_enum)]
     pub from: Option<LoopStartArg>,
-    /// Answers typed ahead, one on each line, used in order before anything is read from the terminal
+    /// File with one answer per line, used in order before the terminal is read
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Who answers when nobody does
+    /// What happens to questions that nobody answers
     #[arg(long, value_enum, value_name = "POLICY")]
     pub unattended: Option<UnattendedArg>,
-    /// The conversation the loop belongs to
+    /// Session to run in
     #[arg(long, default_value = "cli")]
     pub session: String,
 }
@@ -29,12 +29,12 @@ pub enum LoopStartArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum UnattendedArg {
-    /// The question's own default, where it has one
+    /// Use the question's default answer, if it has one
     Default,
-    /// The work that asks is ended
+    /// Stop the loop
     Fail,
-    /// A human is called, and no expiry answers
+    /// Notify a person and disable expiry
     Escalate,
-    /// Questions wait
+    /// Wait for a person
     Human,
 }

@@ -1,4 +1,6 @@
-//! The command line as people type it. Every command listed here works.
+//! The command line: every command, its arguments, its help, and its shell completion.
+//!
+//! Definitions only. What a command does is in `commands`.
 
 pub mod breakdowns;
 pub mod chat;
@@ -34,9 +36,9 @@ pub use crate::cli::command::CliCommand;
     version,
     about,
     arg_required_else_help = true,
-    after_help = "Examples:\n  baton demo                          the whole product in two minutes, in a browser\n  baton init                          \
-                  make yourself at home in this repository\n  baton task add \"Fix the login\"       give it work\n  baton up                            \
-                  agents at work, and the page, until Ctrl-C\n\nEvery command has examples behind --help. An error names a code: baton explain CODE."
+    after_help = "Examples:\n  baton demo                          a two-minute tour in your browser\n  baton init                          \
+                  set up this repository\n  baton task add \"Fix the login\"       add a task\n  baton up                            \
+                  run agents and the web UI until Ctrl-C\n\nRun baton COMMAND --help for examples. Errors name a code: baton explain CODE."
 )]
 pub struct Cli {
     #[command(flatten)]

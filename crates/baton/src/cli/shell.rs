@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// Which shell [default: yours, by $SHELL]
+    /// Shell [default: from $SHELL]
     #[arg(value_enum)]
     pub shell: Option<Shell>,
-    /// Put them where the shell finds them, instead of printing them
+    /// Install them instead of printing them
     #[arg(long)]
     pub install: bool,
 }
@@ -37,7 +37,7 @@ impl Shell {
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write a page for every command into this folder, instead of printing the first
+    /// Write one page per command into this directory, instead of printing the main page
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `baton token`, as people type it.
+//! `baton token`
 
 use std::str::FromStr;
 
@@ -9,35 +9,34 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token for a person; it is shown once
+    /// Create a token for a person; it is printed once
     #[command(
-        after_help = "viewer reads; responder also answers questions, replies and chats; operator may do \
+        after_help = "A viewer reads; a responder also answers questions, replies and chats; an operator may do \
                       everything.\n\nExamples:\n  baton token create ada --role responder\n  baton token create \
                       ci --role viewer --expires 90d"
     )]
     Create {
-        /// Who it is for; what they do is recorded under this name
+        /// Name of the person, recorded with everything they do
         name: PersonName,
-        /// What they may do: viewer, responder or operator
+        /// viewer, responder or operator
         #[arg(long)]
         role: PersonRole,
-        /// When it ends: after a time such as 12h, 30d or 8w, or at a moment such as 2027-01-31T00:00:00Z
-        /// [default: when it is revoked]
+        /// Expiry: a duration such as 12h, 30d or 8w, or a time such as 2027-01-31T00:00:00Z [default: never]
         #[arg(long, value_name = "WHEN")]
         expires: Option<TokenExpiry>,
     },
-    /// List who has a token, as what, and until when
+    /// List tokens with name, role and expiry
     #[command(after_help = "Examples:\n  baton token list")]
     List,
-    /// Take a person's token back, at once and for good
+    /// Revoke a token
     #[command(after_help = "Examples:\n  baton token revoke ada")]
     Revoke {
-        /// Whose it is
+        /// Name of the person
         name: PersonName,
     },
 }
 
-/// When a token ends.
+/// When a token expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenExpiry {
     AfterMs(i64),
@@ -68,7 +67,7 @@ impl FromStr for TokenExpiry {
             i64::from(count).checked_mul(*ms)
         });
         span.filter(|ms| *ms > 0).map(Self::AfterMs).ok_or_else(|| {
-            "it is neither a time such as 12h, 30d or 8w nor a moment such as 2027-01-31T00:00:00Z".to_owned()
+            "expected a duration such as 12h, 30d or 8w, or a time such as 2027-01-31T00:00:00Z".to_owned()
         })
     }
 }
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_a_span_or_a_moment() {
+    fn an_expiry_is_a_duration_or_a_time() {
         let now = Timestamp::from_ms(1_000);
         let ends = |text: &str| text.parse::<TokenExpiry>().map(|expiry| expiry.at(now).ms());
         assert_eq!(ends("2h"), Ok(1_000 + 7_200_000));

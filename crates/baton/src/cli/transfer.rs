@@ -1,4 +1,4 @@
-//! What is typed to bring work in, take it out, and keep a copy.
+//! `baton import`, `baton backup`, `baton restore`
 
 use std::path::PathBuf;
 
@@ -7,18 +7,18 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Whose tasks they are
+    /// Tool to import from
     #[arg(value_enum)]
     pub from: ImportSource,
-    /// The repository, or the file itself
+    /// The repository, or the file
     pub path: PathBuf,
-    /// Write nothing; show what would come
+    /// Show what would be imported; change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// The project they are to belong to
+    /// Project to import into
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// The conversation they are to belong to [default: the project's own, else import-NAME]
+    /// Session to import into [default: the project's own, else import-NAME]
     #[arg(long)]
     pub session: Option<String>,
 }
@@ -29,11 +29,11 @@ pub enum ImportSource {
     Beads,
     /// .taskmaster/tasks/tasks.json
     TaskMaster,
-    /// A folder backlog/tasks of Markdown files
+    /// backlog/tasks, a directory of Markdown files
     Backlog,
-    /// Its SQLite file, db.sqlite
+    /// db.sqlite
     VibeKanban,
-    /// A JSON export: gh issue list --state all --json number,title,body,state,labels,url,createdAt
+    /// Output of gh issue list --state all --json number,title,body,state,labels,url,createdAt
     Github,
 }
 
@@ -51,15 +51,15 @@ impl ImportSource {
 
 #[derive(Debug, Args)]
 pub struct BackupArgs {
-    /// Where the copy goes; a file that is there already is not overwritten
+    /// New file to write; an existing file is not overwritten
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
-    /// A copy that `baton backup` made
+    /// A file written by `baton backup`
     pub file: PathBuf,
-    /// Put it in the place of the store that is there; that one is kept beside it
+    /// Replace the existing store; a copy of it is kept
     #[arg(long)]
     pub replace: bool,
 }

@@ -18,10 +18,10 @@ use crate::context::api::{self, Api, ListRequest};
 use crate::error::CliError;
 use crate::output;
 
-/// Provisional tasks taken at once; more come with the next call.
+/// Most provisional tasks per call.
 const TASKS_MAX: u32 = 500;
 
-/// What came of it all.
+/// What happened to each task.
 #[derive(Default)]
 struct AcceptReport {
     accepted: Vec<(TaskSummary, Option<LandedBranch>)>,
@@ -31,14 +31,14 @@ struct AcceptReport {
 }
 
 pub async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
-    let tasks = chosen(api, &accept).await?;
+    let tasks = select_tasks(api, &accept).await?;
     if accept.dry_run {
         return preview(api, &accept, tasks).await;
     }
     let mut outcome = AcceptReport::default();
     for task in tasks {
         let path = format!("/api/tasks/{}", task.task_id);
-        match wish(&task, &accept) {
+        match choose_action(&task, &accept) {
             AcceptAction::Recycle => {
                 let reason = json!({ "reason": "too_large" });
                 let _: Value = api.post(&format!("{path}/recycle"), &reason).await?;
@@ -53,7 +53,7 @@ pub async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
                         outcome.conflicted.push((task, refusal.conflicts));
                     }
                     Err(error) => {
-                        // What was done before it stays done, and is told.
+                        // Tasks accepted so far stay accepted; say so.
                         if !outcome.accepted.is_empty() {
                             output::talk(outcome.print(api)?.trim_end());
                         }
@@ -76,7 +76,7 @@ pub async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
     Ok(String::new())
 }
 
-/// What the API says of a task it accepted.
+/// The API's answer.
 #[derive(Deserialize)]
 struct AcceptResponse {
     branch: Option<String>,
@@ -84,13 +84,13 @@ struct AcceptResponse {
 }
 
 impl AcceptResponse {
-    /// None where there was nothing to merge.
+    /// None if there was nothing to merge.
     fn landing(self) -> Option<LandedBranch> {
         Some(LandedBranch { branch: self.branch?, remote: self.remote })
     }
 }
 
-async fn chosen(api: &Api, accept: &AcceptArgs) -> Result<Vec<TaskSummary>, CliError> {
+async fn select_tasks(api: &Api, accept: &AcceptArgs) -> Result<Vec<TaskSummary>, CliError> {
     if accept.all {
         let query = [("queue", Queue::Provisional.as_str())];
         let list = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
@@ -104,16 +104,16 @@ async fn chosen(api: &Api, accept: &AcceptArgs) -> Result<Vec<TaskSummary>, CliE
     Ok(tasks)
 }
 
-/// What the command is to do with one task.
+/// What to do with one task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AcceptAction {
     Accept,
     Recycle,
-    /// It burned out, and nobody said what to do then.
+    /// It burned out, and no flag says what to do.
     Report,
 }
 
-fn wish(task: &TaskSummary, accept: &AcceptArgs) -> AcceptAction {
+fn choose_action(task: &TaskSummary, accept: &AcceptArgs) -> AcceptAction {
     let is_burned = task.too_large.is_some();
     if is_burned && accept.recycle {
         AcceptAction::Recycle
@@ -152,7 +152,7 @@ impl AcceptReport {
             let _ = writeln!(text, "{}  accepted  {}", task.task_id, task.title);
         }
         for (task, files) in &self.conflicted {
-            let _ = writeln!(text, "{}  conflicts in {}; it is not merged", task.task_id, files.join(", "));
+            let _ = writeln!(text, "{}  not merged: conflicts in {}", task.task_id, files.join(", "));
         }
         for task in &self.recycled {
             let _ = writeln!(text, "{}  recycled  {}", task.task_id, task.title);
@@ -160,7 +160,7 @@ impl AcceptReport {
         if !self.burned.is_empty() {
             let _ = writeln!(
                 text,
-                "\n{} burned out (turns used up, too little to show):",
+                "\n{} burned out (all turns used, too little done):",
                 counted(self.burned.len() as u64, "task")
             );
             for task in &self.burned {
@@ -168,20 +168,20 @@ impl AcceptReport {
                 let _ = writeln!(text, "  {}: {} (project: {project})", task.task_id, task.title);
             }
             text.push_str("\nOptions:\n  baton accept --all --force     accept them anyway\n");
-            text.push_str("  baton accept --all --recycle   send them to a breakdown\n");
+            text.push_str("  baton accept --all --recycle   break them down\n");
         }
         if text.is_empty() {
-            text.push_str("Nothing waits to be accepted.\n");
+            text.push_str("Nothing to accept.\n");
         }
         Ok(text)
     }
 }
 
-/// What would come of it, without doing any of it.
+/// Shows what would happen.
 async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Result<String, CliError> {
     let wanted: Vec<TaskId> = tasks
         .iter()
-        .filter(|task| wish(task, accept) == AcceptAction::Accept)
+        .filter(|task| choose_action(task, accept) == AcceptAction::Accept)
         .map(|task| task.task_id)
         .collect();
     let body = json!({ "task_ids": wanted, "force": accept.force });
@@ -191,7 +191,9 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
         foreseen.into_iter().map(|one| (one.task_id, one)).collect();
     let fates: Vec<(TaskId, AcceptForecast)> = tasks
         .iter()
-        .map(|task| (task.task_id, AcceptForecast::of(wish(task, accept), foreseen.remove(&task.task_id))))
+        .map(|task| {
+            (task.task_id, AcceptForecast::new(choose_action(task, accept), foreseen.remove(&task.task_id)))
+        })
         .collect();
     if api.is_json {
         let preview: Vec<_> = fates
@@ -219,12 +221,12 @@ async fn preview(api: &Api, accept: &AcceptArgs, tasks: Vec<TaskSummary>) -> Res
         }
     }
     if text.is_empty() {
-        text.push_str("Nothing waits to be accepted.\n");
+        text.push_str("Nothing to accept.\n");
     }
     Ok(text)
 }
 
-/// What would become of one task.
+/// What would happen to one task.
 #[derive(Debug, PartialEq, Eq)]
 enum AcceptForecast {
     Accepted { starts: Vec<TaskId> },
@@ -234,8 +236,8 @@ enum AcceptForecast {
 }
 
 impl AcceptForecast {
-    fn of(wish: AcceptAction, foreseen: Option<Foreseen>) -> Self {
-        match (wish, foreseen) {
+    fn new(action: AcceptAction, foreseen: Option<Foreseen>) -> Self {
+        match (action, foreseen) {
             (AcceptAction::Recycle, _) => Self::Recycled,
             (AcceptAction::Report, _) => Self::BurnedOut,
             (AcceptAction::Accept, Some(Foreseen { refused: Some(why), .. })) => Self::Refused(why),

@@ -1,4 +1,4 @@
-//! `baton backup`, `baton restore`: a copy of the store, made while work goes on, and put back.
+//! `baton backup`, `baton restore`
 
 use std::fs;
 
@@ -15,41 +15,38 @@ use crate::output::{self, ProgressBar};
 pub async fn backup(common: &GlobalOptions, asked: &BackupArgs) -> Result<String, CliError> {
     if asked.file.exists() {
         return Err(CliError {
-            message: format!("{} is there already", asked.file.display()),
-            hint: "choose another name, or remove it first".to_owned(),
+            message: format!("{} already exists", asked.file.display()),
+            hint: "choose another name, or remove the file".to_owned(),
             code: REFUSED,
         });
     }
-    let office = CliContext::open(common).await?;
-    let copied = office.desk.store.backup(&asked.file).await.map_err(EngineError::from);
-    office.progress.end();
-    office.close().await?;
+    let context = CliContext::open(common).await?;
+    let copied = context.desk.store.backup(&asked.file).await.map_err(EngineError::from);
+    context.progress.end();
+    context.close().await?;
     copied?;
     let bytes = fs::metadata(&asked.file).map(|about| about.len()).unwrap_or_default();
     if common.json {
         return output::json(&json!({ "file": asked.file, "bytes": bytes }));
     }
     let file = asked.file.display();
-    Ok(format!(
-        "{file} holds everything up to this moment ({}).\nPut it back: baton restore {file} --replace\n",
-        size(bytes)
-    ))
+    Ok(format!("Backed up to {file} ({}).\nRestore it: baton restore {file} --replace\n", size(bytes)))
 }
 
 pub async fn restore(common: &GlobalOptions, asked: &RestoreArgs) -> Result<String, CliError> {
     let (place, _) = context::find(common)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
         return Err(CliError {
-            message: "a store on PostgreSQL is put back by PostgreSQL's own tools".to_owned(),
-            hint: "use pg_restore, or restore into a file with --state-dir".to_owned(),
+            message: "baton restore cannot restore a PostgreSQL store".to_owned(),
+            hint: "use pg_restore, or restore into a local store with --state-dir".to_owned(),
             code: REFUSED,
         });
     }
     let target = place.store_path();
     if target.exists() && !asked.replace {
         return Err(CliError {
-            message: format!("there is a store at {}", target.display()),
-            hint: "say --replace to put the copy in its place (it is kept beside it), or choose another --namespace".to_owned(),
+            message: format!("there is already a store at {}", target.display()),
+            hint: "replace it with --replace (a copy is kept), or choose another --namespace".to_owned(),
             code: REFUSED,
         });
     }
@@ -57,16 +54,15 @@ pub async fn restore(common: &GlobalOptions, asked: &RestoreArgs) -> Result<Stri
     let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
-    // Opened once, so that a copy of an older Baton is brought up to date and a bad one is found now.
-    let office = CliContext::at(place.clone(), common.json).await?;
-    let last = office.desk.last_event().await?;
-    office.close().await?;
+    // Opening it upgrades a copy from an older version and finds a damaged one now.
+    let context = CliContext::open_at(place.clone(), common.json).await?;
+    let last = context.desk.last_event().await?;
+    context.close().await?;
     if common.json {
         return output::json(&json!({ "store": target, "before": before, "last_seq": last }));
     }
-    let kept =
-        before.map(|path| format!(" What was there before is {}.", path.display())).unwrap_or_default();
-    Ok(format!("{} is as it was when the copy was made, up to event {last}.{kept}\n", target.display()))
+    let kept = before.map(|path| format!(" The previous store is {}.", path.display())).unwrap_or_default();
+    Ok(format!("Restored {} up to event {last}.{kept}\n", target.display()))
 }
 
 fn size(bytes: u64) -> String {

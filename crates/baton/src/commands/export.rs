@@ -1,4 +1,4 @@
-//! `baton export`: everything, one JSON object on each line, or a project as a page that needs nothing else.
+//! `baton export`: everything as JSON lines, or a project as an HTML report.
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -20,39 +20,43 @@ use crate::context::api::Api;
 use crate::error::{CliError, FAILED};
 use crate::output::{self, ProgressBar};
 
-/// Rows read at once.
+/// Rows per query.
 const PAGE: u32 = 500;
-/// The version of the lines' form.
+/// Version of the line format.
 const FORM: u32 = 1;
 
 pub async fn run(api: &Api, asked: ExportArgs) -> Result<String, CliError> {
     let project = asked.project.as_deref().map(project_id).transpose()?;
-    let office = api.office().await?;
-    let written = write(&office, &asked, project).await;
-    office.progress.end();
+    let context = api.context().await?;
+    let written = write(&context, &asked, project).await;
+    context.progress.end();
     if api.is_served() {
-        office.close().await?;
+        context.close().await?;
     }
     let lines = written?;
     match &asked.output {
-        Some(file) => Ok(format!("{} is written ({lines} lines).\n", file.display())),
+        Some(file) => Ok(format!("Wrote {} ({lines} lines).\n", file.display())),
         None => Ok(String::new()),
     }
 }
 
-async fn write(office: &CliContext, asked: &ExportArgs, project: Option<ProjectId>) -> Result<u64, CliError> {
-    let mut out = ExportOutput::open(asked, office)?;
+async fn write(
+    context: &CliContext,
+    asked: &ExportArgs,
+    project: Option<ProjectId>,
+) -> Result<u64, CliError> {
+    let mut out = ExportOutput::open(asked, context)?;
     match asked.format {
-        ExportFormat::Jsonl => LineExporter { office, project, out: &mut out }.all(asked.events).await?,
+        ExportFormat::Jsonl => LineExporter { context, project, out: &mut out }.all(asked.events).await?,
         ExportFormat::Html => {
             let project = project.ok_or_else(|| {
                 CliError::usage(
-                    "a report is of one project".to_owned(),
-                    "name it with --project; baton project list shows them",
+                    "an HTML report covers one project".to_owned(),
+                    "name it with --project; list projects: baton project list",
                 )
             })?;
-            let report = ProjectReport::load(&office.desk, project).await?;
-            let now = office.desk.store.now().await.map_err(EngineError::from)?;
+            let report = ProjectReport::load(&context.desk, project).await?;
+            let now = context.desk.store.now().await.map_err(EngineError::from)?;
             out.text(&baton_server::report::page(&report, now))?;
         }
     }
@@ -64,12 +68,12 @@ struct ExportOutput {
     to: Box<dyn Write + Send>,
     name: String,
     lines: u64,
-    /// None where the lines themselves are seen.
+    /// None when the lines go to the terminal.
     progress: Option<ProgressBar>,
 }
 
 impl ExportOutput {
-    fn open(asked: &ExportArgs, office: &CliContext) -> Result<Self, CliError> {
+    fn open(asked: &ExportArgs, context: &CliContext) -> Result<Self, CliError> {
         let name = asked
             .output
             .as_ref()
@@ -81,7 +85,7 @@ impl ExportOutput {
             None => Box::new(BufWriter::new(std::io::stdout())),
         };
         let is_seen = asked.output.is_none() && std::io::stdout().is_terminal();
-        Ok(Self { to, name, lines: 0, progress: (!is_seen).then(|| office.progress.clone()) })
+        Ok(Self { to, name, lines: 0, progress: (!is_seen).then(|| context.progress.clone()) })
     }
 
     fn line(&mut self, kind: &'static str, value: &impl Serialize) -> Result<(), CliError> {
@@ -102,8 +106,8 @@ impl ExportOutput {
     }
 }
 
-/// What it is, then the record. A record that has a kind of its own, as questions do, keeps it under another name: a line
-/// with one name twice would lose one of them to whoever reads it.
+/// The kind, then the record. A record with a `kind` of its own, such as a question, has it renamed: JSON readers drop
+/// one of two equal keys.
 fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> {
     #[derive(Serialize)]
     struct ExportLine {
@@ -112,8 +116,8 @@ fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> 
         value: Value,
     }
     let mut value = serde_json::to_value(value).map_err(|error| CliError {
-        message: format!("a {kind} cannot be written as JSON: {error}"),
-        hint: "this is a mistake in Baton; please report it".to_owned(),
+        message: format!("cannot write a {kind} as JSON: {error}"),
+        hint: "this is a bug in Baton; please report it".to_owned(),
         code: FAILED,
     })?;
     if let Some(fields) = value.as_object_mut()
@@ -126,21 +130,21 @@ fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> 
 
 fn failed(name: &str, error: &std::io::Error) -> CliError {
     CliError {
-        message: format!("{name} cannot be written: {error}"),
-        hint: "choose a file that is not there yet, in a folder you may write to".to_owned(),
+        message: format!("cannot write {name}: {error}"),
+        hint: "choose a new file in a writable directory".to_owned(),
         code: FAILED,
     }
 }
 
 struct LineExporter<'a> {
-    office: &'a CliContext,
+    context: &'a CliContext,
     project: Option<ProjectId>,
     out: &'a mut ExportOutput,
 }
 
 impl LineExporter<'_> {
     async fn all(mut self, with_events: bool) -> Result<(), CliError> {
-        let store = &self.office.desk.store;
+        let store = &self.context.desk.store;
         let now = store.now().await.map_err(EngineError::from)?;
         self.out.line("export", &json!({ "form": FORM, "at": now, "version": env!("CARGO_PKG_VERSION") }))?;
         self.projects().await?;
@@ -156,7 +160,7 @@ impl LineExporter<'_> {
     async fn projects(&mut self) -> Result<(), CliError> {
         let mut cursor = None;
         loop {
-            let page = self.office.desk.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = self.context.desk.store.projects(cursor, PAGE).await.map_err(EngineError::from)?;
             for project in
                 page.items.iter().filter(|project| self.project.is_none_or(|only| only == project.id))
             {
@@ -173,7 +177,7 @@ impl LineExporter<'_> {
     async fn sessions(&mut self) -> Result<(), CliError> {
         let mut cursor = None;
         loop {
-            let page = self.office.desk.store.task_groups(cursor, PAGE).await.map_err(EngineError::from)?;
+            let page = self.context.desk.store.task_groups(cursor, PAGE).await.map_err(EngineError::from)?;
             for group in &page.items {
                 self.session(&group.session).await?;
             }
@@ -185,7 +189,7 @@ impl LineExporter<'_> {
     }
 
     async fn session(&mut self, id: &SessionId) -> Result<(), CliError> {
-        let store = &self.office.desk.store;
+        let store = &self.context.desk.store;
         let Some(session) = store.session(id).await.map_err(EngineError::from)? else { return Ok(()) };
         if self.project.is_some() && session.value.project_id != self.project {
             return Ok(());
@@ -203,7 +207,7 @@ impl LineExporter<'_> {
     }
 
     async fn tasks(&mut self) -> Result<(), CliError> {
-        let desk = &self.office.desk;
+        let desk = &self.context.desk;
         let filter = TaskFilter { project: self.project, ..TaskFilter::default() };
         let mut cursor = None;
         loop {
@@ -219,7 +223,7 @@ impl LineExporter<'_> {
     }
 
     async fn questions(&mut self) -> Result<(), CliError> {
-        let desk = &self.office.desk;
+        let desk = &self.context.desk;
         let mut cursor = None;
         loop {
             let page = desk
@@ -242,7 +246,7 @@ impl LineExporter<'_> {
     async fn is_wanted(&self, record: &QuestionRecord) -> Result<bool, CliError> {
         let Some(only) = self.project else { return Ok(true) };
         let Some(task) = record.task_id else { return Ok(false) };
-        Ok(self.office.desk.task(task).await?.value.spec().project_id == Some(only))
+        Ok(self.context.desk.task(task).await?.value.spec().project_id == Some(only))
     }
 
     async fn events(&mut self) -> Result<(), CliError> {
@@ -254,7 +258,7 @@ impl LineExporter<'_> {
         }
         let mut after = 0;
         loop {
-            let events = self.office.desk.events_after(after).await?;
+            let events = self.context.desk.events_after(after).await?;
             let Some(last) = events.last() else { return Ok(()) };
             after = last.seq;
             for recorded in &events {
@@ -269,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_it_is_once() {
+    fn a_line_has_one_kind() {
         let written = line("question", &json!({ "id": "Q-1", "kind": "permission" })).unwrap();
         assert_eq!(written, "{\"kind\":\"question\",\"id\":\"Q-1\",\"question_kind\":\"permission\"}\n");
     }

@@ -1,4 +1,4 @@
-//! `baton init`: looks at the repository and writes the two files that make Baton at home in it.
+//! `baton init`: writes the settings and the Taskfile of a repository.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 use crate::output;
 
-/// FileAction became of one file.
+/// One file and what was done with it.
 struct InitFile {
     path: PathBuf,
     what: FileAction,
@@ -23,15 +23,18 @@ struct InitFile {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileAction {
     New,
-    /// It was there; it is as it was.
+    /// It existed and was left alone.
     Kept,
-    /// It was there and was asked to be replaced; the old one has the ending `.before`.
+    /// It existed and `--force` was given; the old one has the suffix `.before`.
     Replaced,
 }
 
 pub fn run(common: &GlobalOptions, asked: &InitArgs) -> Result<String, CliError> {
     let folder = std::env::current_dir().map_err(|error| {
-        CliError::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        CliError::usage(
+            format!("the current directory does not exist: {error}"),
+            "change to an existing directory",
+        )
     })?;
     let place = Place::find(&folder, &common.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
@@ -50,7 +53,7 @@ pub fn run(common: &GlobalOptions, asked: &InitArgs) -> Result<String, CliError>
             "files": files.iter().map(|file| json!({ "path": file.path, "state": file.what.word() })).collect::<Vec<_>>(),
         }));
     }
-    Ok(told(&place.root, is_repository, &set_up, &files))
+    Ok(render(&place.root, is_repository, &set_up, &files))
 }
 
 impl FileAction {
@@ -65,8 +68,8 @@ impl FileAction {
 
 fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
     let failed = |error: std::io::Error| CliError {
-        message: format!("{} cannot be written: {error}", path.display()),
-        hint: "check that you may write there, and that there is room".to_owned(),
+        message: format!("cannot write {}: {error}", path.display()),
+        hint: "check permissions and free space".to_owned(),
         code: FAILED,
     };
     let what = match (path.exists(), force) {
@@ -86,18 +89,18 @@ fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
     Ok(InitFile { path: path.to_owned(), what })
 }
 
-fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) -> String {
+fn render(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) -> String {
     let mut text = String::new();
     let sources = set_up.survey.sources();
     // Writing to a String cannot fail.
     let found = if sources.is_empty() {
-        "no build files that Baton knows".to_owned()
+        "no known build files".to_owned()
     } else {
         format!("found {}", sources.join(", "))
     };
-    let _ = writeln!(text, "Looked at {}: {found}.", root.display());
+    let _ = writeln!(text, "Inspected {}: {found}.", root.display());
     let agents = if set_up.agents.is_empty() {
-        "No agent is installed that Baton knows; any program can be one (see the settings).".to_owned()
+        "No known agent is installed; any program can be one (see the settings).".to_owned()
     } else {
         format!("Installed agents: {}.", set_up.agents.join(", "))
     };
@@ -108,7 +111,7 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) ->
         let _ = match file.what {
             FileAction::New => writeln!(text, "  {name}  written"),
             FileAction::Kept => {
-                writeln!(text, "  {name}  was there and is as it was (--force writes it anew)")
+                writeln!(text, "  {name}  exists, left alone (--force overwrites it)")
             }
             FileAction::Replaced => writeln!(text, "  {name}  written; the old one is {name}.before"),
         };
@@ -118,13 +121,13 @@ fn told(root: &Path, is_repository: bool, set_up: &SetUp, files: &[InitFile]) ->
         text.push_str("  git init && git commit --allow-empty -m start   agents work in git worktrees\n");
     }
     if set_up.agents.is_empty() {
-        text.push_str("  baton demo                                      see it at work without an agent\n");
+        text.push_str("  baton demo                                      a tour without an agent\n");
     }
     text.push_str(
-        "  baton doctor                                    see what works, and mend what does not\n  \
-         baton tasks                                     the repository's own commands\n  \
-         baton task add \"FileAction is to be done\"             put a first task into the queue\n  \
-         baton up                                        let agents work on it; the page is at http://127.0.0.1:5678\n",
+        "  baton doctor                                    check the setup\n  \
+         baton tasks                                     the repository's user tasks\n  \
+         baton task add \"Fix the login\"                  add a task\n  \
+         baton up                                        run agents and the web UI at http://127.0.0.1:5678\n",
     );
     text
 }

@@ -1,18 +1,18 @@
-//! Where accepted work is, and the one command that brings it home. What is said of it is said here alone.
+//! The branch accepted work was merged into, and the command that merges it into yours.
 
 use baton_core::words::shell_word;
 use serde::{Deserialize, Serialize};
 
-/// As the API tells of it.
+/// As the API reports it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LandedBranch {
     pub branch: String,
-    /// The remote the branch is on; without one it is in the repository here.
+    /// The remote that has the branch; none for the local repository.
     pub remote: Option<String>,
 }
 
 impl LandedBranch {
-    /// AnswerInput in a checkout, on the branch that the work is to come to.
+    /// To run on the branch that should get the work.
     pub fn command(&self) -> String {
         let Self { branch, remote } = self;
         match remote {
@@ -26,7 +26,7 @@ impl LandedBranch {
             Some(remote) => format!("{} of {remote}", self.branch),
             None => self.branch.clone(),
         };
-        format!("It is on the branch {place}; take it over when you like: {}", self.command())
+        format!("Merged into {place}. Merge it into your branch: {}", self.command())
     }
 }
 
@@ -35,10 +35,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_brought_home_by_one_command() {
+    fn one_command_merges_the_work() {
         let mut landing = LandedBranch { branch: "baton/next".to_owned(), remote: None };
-        let said = landing.sentence();
-        assert_eq!(said, "It is on the branch baton/next; take it over when you like: git merge baton/next");
+        let sentence = landing.sentence();
+        assert_eq!(sentence, "Merged into baton/next. Merge it into your branch: git merge baton/next");
         landing.remote = Some("git@host:team/app.git".to_owned());
         assert_eq!(landing.command(), "git pull git@host:team/app.git baton/next");
     }

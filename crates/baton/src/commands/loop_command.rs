@@ -1,7 +1,7 @@
-//! `baton loop`: the Plan → Execute → Review loop in a terminal, from its start or from where it stands.
+//! `baton loop`: starts or continues the Plan → Execute → Review loop in a terminal.
 //!
-//! It shows the phases and the questions, and takes the answers. The loop itself is in the store: ending this command
-//! in any way but Ctrl-C leaves it where it is, and Ctrl-C takes it back to the hub.
+//! Prints phases and questions, and reads answers. The loop itself is in the store: Ctrl-C returns it to the hub; any
+//! other end of this command leaves it as it is.
 
 use std::fs::File;
 
@@ -22,79 +22,79 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::cli::loops::{LoopArgs, LoopStartArg, UnattendedArg};
-use crate::commands::question::shown;
-use crate::commands::up::only_one;
+use crate::commands::question::render_question;
+use crate::commands::up::lock_engine;
 use crate::context::CliContext;
 use crate::context::agent_endpoint::AgentEndpoint;
 use crate::error::{CliError, FAILED, REFUSED, UNANSWERED, USAGE};
 use crate::output;
 use crate::terminal::answers::AnswerInput;
 
-/// Interrupted by a person, as shells count it.
+/// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
-/// Questions looked through for those of the loop's session.
+/// Most pending questions to search for the loop's session.
 const PENDING_MAX: u32 = 1_000;
 
-pub async fn run(office: &CliContext, asked: LoopArgs) -> Result<String, CliError> {
-    let session = CliContext::session(&asked.session)?;
-    let typed = AnswerInput::open(asked.answers.as_deref())?;
+pub async fn run(context: &CliContext, asked: LoopArgs) -> Result<String, CliError> {
+    let session = CliContext::parse_session_id(&asked.session)?;
+    let input = AnswerInput::open(asked.answers.as_deref())?;
     let policy = asked.unattended.map(unattended);
-    check_agents(office)?;
-    let (_alone, engine, door) = own_engine(office, policy.unwrap_or_default()).await?;
-    let seq = office.desk.last_event().await?;
-    begin(office, &session, asked.from).await?;
+    check_agents(context)?;
+    let (_lock, engine, endpoint) = own_engine(context, policy.unwrap_or_default()).await?;
+    let seq = context.desk.last_event().await?;
+    begin(context, &session, asked.from).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {
             Some(engine) => Box::pin(engine.run(shutdown)).await.map_err(CliError::from),
-            // Another Baton does the work here; this one only talks.
+            // Another Baton runs the agents here; this one only asks and prints.
             None => std::future::pending().await,
         }
     };
-    let mut talk = LoopSession {
-        office,
+    let mut session_loop = LoopSession {
+        context,
         session: &session,
         policy: policy.unwrap_or_default(),
-        typed,
+        input,
         shown: None,
         seq,
         exit: None,
     };
     tokio::pin!(working);
     let ended = tokio::select! {
-        ended = talk.until_the_hub() => ended,
+        ended = session_loop.run_until_hub() => ended,
         worked = &mut working => return worked.map(|()| String::new()),
     };
-    // Agents are ended before the command is.
+    // Stop the agents first.
     let _ = stop.send(true);
     if engine.is_some() {
         working.await?;
     }
-    if let Some(door) = door {
-        door.close().await;
+    if let Some(endpoint) = endpoint {
+        endpoint.close().await;
     }
     let ended = ended?;
-    talk.ended_badly()?;
-    summary(office, &ended)
+    session_loop.check_exit()?;
+    summary(context, &ended)
 }
 
-/// Without agents the loop would wait for ever, and say nothing.
-fn check_agents(office: &CliContext) -> Result<(), CliError> {
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+/// Without agents the loop would wait forever.
+fn check_agents(context: &CliContext) -> Result<(), CliError> {
+    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
     match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
         Some(role) => Err(EngineError::NoAgent { role }.into()),
         None => Ok(()),
     }
 }
 
-/// The engine for the loop's own work, unless a Baton runs here already.
+/// An engine for the loop, unless another Baton runs here.
 async fn own_engine(
-    office: &CliContext,
+    context: &CliContext,
     unattended: Unattended,
 ) -> Result<(Option<File>, Option<Engine>, Option<AgentEndpoint>), CliError> {
-    match only_one(office) {
-        Ok(alone) => {
-            let mut engine = office
+    match lock_engine(context) {
+        Ok(lock) => {
+            let mut engine = context
                 .engine_with(|settings| {
                     settings.only_roles = Role::of_loop().to_vec();
                     if unattended != Unattended::Human {
@@ -102,17 +102,21 @@ async fn own_engine(
                     }
                 })
                 .await?;
-            let door = AgentEndpoint::open(office, &mut engine).await?;
-            Ok((Some(alone), Some(engine), door))
+            let endpoint = AgentEndpoint::open(context, &mut engine).await?;
+            Ok((Some(lock), Some(engine), endpoint))
         }
-        Err(fault) if fault.code == REFUSED => Ok((None, None, None)),
-        Err(fault) => Err(fault),
+        Err(error) if error.code == REFUSED => Ok((None, None, None)),
+        Err(error) => Err(error),
     }
 }
 
-/// Starts the loop, or goes on with the one that is under way.
-async fn begin(office: &CliContext, session: &SessionId, from: Option<LoopStartArg>) -> Result<(), CliError> {
-    let current = office.desk.phase_loop(session).await?.map(|stored| stored.value);
+/// Starts the loop, or continues the running one.
+async fn begin(
+    context: &CliContext,
+    session: &SessionId,
+    from: Option<LoopStartArg>,
+) -> Result<(), CliError> {
+    let current = context.desk.phase_loop(session).await?.map(|stored| stored.value);
     let phase = current.as_ref().map_or(Phase::Hub, PhaseLoop::phase);
     let start = match from.unwrap_or(LoopStartArg::Plan) {
         LoopStartArg::Plan => PhaseStart::Plan,
@@ -122,13 +126,13 @@ async fn begin(office: &CliContext, session: &SessionId, from: Option<LoopStartA
     match (phase, from) {
         (Phase::Hub, _) => {
             let start = looping::LoopStart { session, at: start, project: None, message: None };
-            office.desk.start_loop(&start, &office.actor()).await?;
+            context.desk.start_loop(&start, &context.actor()).await?;
         }
-        (_, None) => output::talk(&format!("The loop goes on in its {phase} phase.")),
+        (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
             return Err(CliError {
-                message: format!("the loop of {session} is in its {phase} phase"),
-                hint: "go on with it: baton loop; or end it first, with Ctrl-C in there".to_owned(),
+                message: format!("the loop of {session} is already running, in its {phase} phase"),
+                hint: "continue it: baton loop; or stop it there with Ctrl-C first".to_owned(),
                 code: REFUSED,
             });
         }
@@ -146,46 +150,46 @@ const fn unattended(policy: UnattendedArg) -> Unattended {
 }
 
 struct LoopSession<'a> {
-    office: &'a CliContext,
+    context: &'a CliContext,
     session: &'a SessionId,
     policy: Unattended,
-    typed: AnswerInput,
-    /// The question that was shown last.
+    input: AnswerInput,
+    /// The question printed last.
     shown: Option<QuestionId>,
-    /// The last event that was told.
+    /// The last event printed.
     seq: u64,
-    /// Why the loop ended, where it did, and what went wrong.
+    /// Why the loop ended, and the error if there was one.
     exit: Option<(ExitReason, Option<NonBlank>)>,
 }
 
 impl LoopSession<'_> {
-    /// Shows what happens and takes answers, until the loop is back in the hub.
-    async fn until_the_hub(&mut self) -> Result<PhaseLoop, CliError> {
+    /// Prints events and reads answers until the loop is back in the hub.
+    async fn run_until_hub(&mut self) -> Result<PhaseLoop, CliError> {
         let failed = |error: std::io::Error| CliError {
-            message: format!("signals cannot be heard: {error}"),
-            hint: "check the limits of this session".to_owned(),
+            message: format!("cannot install signal handlers: {error}"),
+            hint: "check this session's limits: ulimit -a".to_owned(),
             code: FAILED,
         };
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let mut changes = self.office.desk.changes();
+        let mut changes = self.context.desk.changes();
         loop {
             changes.mark_unchanged();
-            self.tell_news().await?;
-            let current = self.office.desk.phase_loop(self.session).await?.map(|stored| stored.value);
+            self.print_events().await?;
+            let current = self.context.desk.phase_loop(self.session).await?.map(|stored| stored.value);
             match current {
                 Some(current) if current.phase() != Phase::Hub => {}
                 Some(current) => return Ok(current),
                 None => return Ok(PhaseLoop::new(self.session.clone())),
             }
-            let attendant = Attendant::new(self.office.desk.clone(), self.policy.policy());
-            attendant.attend_all(Some(self.session)).await?;
+            let responder = Attendant::new(self.context.desk.clone(), self.policy.policy());
+            responder.attend_all(Some(self.session)).await?;
             let pending = self.pending().await?;
             let line = tokio::select! {
-                _ = interrupt.recv() => return self.break_off().await,
+                _ = interrupt.recv() => return self.stop().await,
                 _ = changes.changed() => continue,
                 line = self.line_for(pending.as_ref()) => line,
             };
-            // Outside of the wait, so that a line that was taken is never dropped on the way.
+            // Not inside select!, which could drop a line that was read.
             if let Some(record) = &pending {
                 self.answer(record, line).await?;
             }
@@ -193,65 +197,65 @@ impl LoopSession<'_> {
     }
 
     async fn pending(&self) -> Result<Option<QuestionRecord>, CliError> {
-        let pending = self.office.desk.pending_questions(PENDING_MAX).await?;
+        let pending = self.context.desk.pending_questions(PENDING_MAX).await?;
         Ok(pending.into_iter().find(|record| record.session_id == *self.session))
     }
 
-    /// Shows the question and waits for a line. Without a question there is nothing to wait for here.
+    /// Prints the question and reads a line. Never returns without a question.
     async fn line_for(&mut self, pending: Option<&QuestionRecord>) -> Option<String> {
         let Some(record) = pending else { return std::future::pending().await };
         if self.shown != Some(record.question.id) {
-            output::talk(shown(record).trim_end());
+            output::talk(render_question(record).trim_end());
             self.shown = Some(record.question.id);
         }
-        self.typed.next(record.question.kind().is_human_only()).await
+        self.input.next(record.question.kind().is_human_only()).await
     }
 
     async fn answer(&self, record: &QuestionRecord, line: Option<String>) -> Result<(), CliError> {
         let question = &record.question;
         let Some(line) = line else {
             return Err(CliError {
-                message: format!("{} waits for an answer, and nobody is there to give one", question.id),
-                hint: format!("answer it and go on: baton answer {} TEXT, then baton loop", question.id),
+                message: format!("{} waits for an answer, and there is no terminal to give one", question.id),
+                hint: format!("answer it, then continue: baton answer {} TEXT, then baton loop", question.id),
                 code: UNANSWERED,
             });
         };
-        let answer = CliContext::said(&line, "the answer")?;
-        let office = self.office;
-        match office.desk.answer(question.id, answer, office.answered_by(), office.actor()).await {
+        let answer = CliContext::non_blank(&line, "the answer")?;
+        let context = self.context;
+        match context.desk.answer(question.id, answer, context.answered_by(), context.actor()).await {
             Ok(_) => output::talk(&format!("  {} ← {}", question.id, line.trim())),
-            // Not one of the words, or somebody was quicker: said, and asked again where it still waits.
+            // Not an option, or somebody else answered first: say so, and ask again if it is still pending.
             Err(error) => {
-                let fault = CliError::from(error);
-                if fault.code != REFUSED && fault.code != USAGE {
-                    return Err(fault);
+                let error = CliError::from(error);
+                if error.code != REFUSED && error.code != USAGE {
+                    return Err(error);
                 }
-                output::talk(&format!("{}\n{}", fault.message, fault.hint));
+                output::talk(&format!("{}\n{}", error.message, error.hint));
             }
         }
         Ok(())
     }
 
-    async fn tell_news(&mut self) -> Result<(), CliError> {
+    async fn print_events(&mut self) -> Result<(), CliError> {
         loop {
-            let news = self.office.desk.events_after(self.seq).await?;
-            let Some(last) = news.last() else { return Ok(()) };
+            let events = self.context.desk.events_after(self.seq).await?;
+            let Some(last) = events.last() else { return Ok(()) };
             self.seq = last.seq;
-            for recorded in &news {
-                self.tell(&recorded.event.body).await?;
+            for recorded in &events {
+                self.print(&recorded.event.body).await?;
             }
         }
     }
 
-    async fn tell(&mut self, body: &EventBody) -> Result<(), CliError> {
+    async fn print(&mut self, body: &EventBody) -> Result<(), CliError> {
         match body {
             EventBody::PhaseHandedOff { session, handoff } if session == self.session => {
                 output::talk(&format!("— iteration {}: {} —", handoff.iteration, handoff.to));
             }
             EventBody::TaskClaimed { task, .. } => {
-                let task = self.office.desk.task(*task).await?.value;
+                let task = self.context.desk.task(*task).await?.value;
                 if task.spec().session_id == *self.session {
-                    output::talk(&format!("  an agent is at work: {} {}", task.id(), task.spec().title));
+                    output::talk(&format!("  agent started: {} {}", task.id(), task.spec().title));
                 }
             }
             EventBody::RunExited { session, reason, error, .. } if session == self.session => {
@@ -261,7 +265,7 @@ impl LoopSession<'_> {
                 }
                 self.exit = Some((reason.clone(), error.clone()));
                 if reason.as_str() == "no-tasks-available" {
-                    output::talk("  put one into the queue: baton task add TITLE");
+                    output::talk("  add one: baton task add TITLE");
                 }
             }
             _ => {}
@@ -269,21 +273,20 @@ impl LoopSession<'_> {
         Ok(())
     }
 
-    /// A loop that did not end by its own gate is no success for whoever started it from a script.
-    fn ended_badly(&self) -> Result<(), CliError> {
+    /// A loop that did not end by its own gate is a failure for scripts.
+    fn check_exit(&self) -> Result<(), CliError> {
         match &self.exit {
             Some((reason, error)) if reason.category() == ExitCategory::Error => Err(CliError {
                 message: error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
-                hint: "see what its agents said: baton task list, then baton task log TASK".to_owned(),
+                hint: "see the agents' logs: baton task list, then baton task log TASK".to_owned(),
                 code: FAILED,
             }),
             Some((reason, _))
                 if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
             {
                 Err(CliError {
-                    message: "nobody answered, so the loop was broken off, as --unattended fail wants it"
-                        .to_owned(),
-                    hint: "answer in person: baton loop".to_owned(),
+                    message: "nobody answered, so the loop was stopped (--unattended fail)".to_owned(),
+                    hint: "answer yourself: baton loop".to_owned(),
                     code: UNANSWERED,
                 })
             }
@@ -291,20 +294,20 @@ impl LoopSession<'_> {
         }
     }
 
-    async fn break_off(&self) -> Result<PhaseLoop, CliError> {
-        let left = self.office.desk.break_off_loop(self.session, self.office.actor()).await?;
-        output::talk(&left.summary().to_string());
+    async fn stop(&self) -> Result<PhaseLoop, CliError> {
+        let stopped = self.context.desk.break_off_loop(self.session, self.context.actor()).await?;
+        output::talk(&stopped.summary().to_string());
         Err(CliError {
-            message: "the loop was broken off; nothing is lost".to_owned(),
-            hint: "start again: baton loop; what was left open: baton loop --from execute".to_owned(),
+            message: "the loop was stopped; no work is lost".to_owned(),
+            hint: "start again: baton loop; continue open tasks: baton loop --from execute".to_owned(),
             code: INTERRUPTED,
         })
     }
 }
 
-fn summary(office: &CliContext, ended: &PhaseLoop) -> Result<String, CliError> {
+fn summary(context: &CliContext, ended: &PhaseLoop) -> Result<String, CliError> {
     let summary = ended.summary();
-    if office.is_json {
+    if context.is_json {
         return output::json(&json!({
             "session_id": ended.session(),
             "phase": ended.phase(),

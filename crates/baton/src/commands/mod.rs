@@ -1,4 +1,6 @@
-//! The commands: each takes what was typed and gives back what is to be printed.
+//! The commands: one module each, from parsed arguments to the text to print.
+//!
+//! Argument definitions are in `cli`; printing is `output`'s job.
 
 mod accept;
 mod backup;

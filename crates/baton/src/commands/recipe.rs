@@ -41,17 +41,17 @@ pub async fn run(options: &GlobalOptions, command: RecipeCommand) -> Result<Stri
 
 async fn start(api: &Api, recipe: &str, session: &str, message: Option<&str>) -> Result<String, CliError> {
     let recipe = RecipeFiles::new(api.place.clone(), api.is_json).find(recipe)?;
-    let message = message.map(|text| CliContext::said(text, "the message")).transpose()?;
-    let session = read_session(session)?;
+    let message = message.map(|text| CliContext::non_blank(text, "the message")).transpose()?;
+    let session = parse_session(session)?;
     let new = json!({ "recipe_id": recipe.id(), "message": message });
     let run: Value = api.post(&format!("/api/sessions/{session}/recipe"), &new).await?;
     let label = recipe.label();
-    tell(api, &run, |run| format!("Started {label} in session {session} ({run})."))
+    report(api, &run, |run| format!("Started {label} in session {session} ({run})."))
 }
 
 async fn say(api: &Api, text: &str, session: &str) -> Result<String, CliError> {
-    let session = read_session(session)?;
-    let text = CliContext::said(text, "the message")?;
+    let session = parse_session(session)?;
+    let text = CliContext::non_blank(text, "the message")?;
     let path = format!("/api/sessions/{session}/messages");
     let message: Message = api.post(&path, &json!({ "text": text })).await?;
     if api.is_json {
@@ -61,10 +61,10 @@ async fn say(api: &Api, text: &str, session: &str) -> Result<String, CliError> {
 }
 
 async fn exit(api: &Api, session: &str) -> Result<String, CliError> {
-    let session = read_session(session)?;
+    let session = parse_session(session)?;
     let run: Value = api.delete(&format!("/api/sessions/{session}/recipe")).await?;
     let is_over = has_exited(&run);
-    tell(api, &run, |run| {
+    report(api, &run, |run| {
         if is_over {
             format!("{run} has ended.")
         } else {
@@ -73,16 +73,17 @@ async fn exit(api: &Api, session: &str) -> Result<String, CliError> {
     })
 }
 
-fn read_session(text: &str) -> Result<SessionId, CliError> {
-    text.parse()
-        .map_err(|error: BadId| CliError::usage(error.to_string(), "choose another name with --session"))
+fn parse_session(text: &str) -> Result<SessionId, CliError> {
+    text.parse().map_err(|error: BadId| {
+        CliError::usage(error.to_string(), "choose another session name with --session")
+    })
 }
 
 fn has_exited(run: &Value) -> bool {
     run["state"] == "exited"
 }
 
-fn tell(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result<String, CliError> {
+fn report(api: &Api, run: &Value, sentence: impl FnOnce(&str) -> String) -> Result<String, CliError> {
     if !api.is_json {
         return Ok(sentence(run["run_id"].as_str().unwrap_or_default()) + "\n");
     }
@@ -109,15 +110,15 @@ impl RecipeFiles {
         Self { recipes: RecipeLibrary::of(&place.root), place, is_json }
     }
 
-    /// The recipe of this id, or an error that names the nearest.
+    /// The recipe with this id, or an error that suggests the nearest one.
     fn find(&self, id: &str) -> Result<Arc<Recipe>, CliError> {
         Ok(self.recipes.find(&recipe_id(id)?)?)
     }
 
     fn list(&self) -> Result<String, CliError> {
         let listed = self.recipes.list();
-        for news in self.recipes.news() {
-            output::talk(&news);
+        for message in self.recipes.news() {
+            output::talk(&message);
         }
         if self.is_json {
             let recipes: Vec<Value> = listed.iter().map(summary).collect();
@@ -130,12 +131,12 @@ impl RecipeFiles {
                 [
                     recipe.id().to_string(),
                     recipe.label().to_string(),
-                    source_of(listed).to_owned(),
+                    source_name(listed).to_owned(),
                     recipe.description().to_string(),
                 ]
             })
             .collect();
-        Ok(output::table(["ID", "LABEL", "FROM", "WHAT IT DOES"], &rows))
+        Ok(output::table(["ID", "LABEL", "FROM", "DESCRIPTION"], &rows))
     }
 
     fn show(&self, id: &str, mermaid: bool) -> Result<String, CliError> {
@@ -149,12 +150,12 @@ impl RecipeFiles {
         }
     }
 
-    /// The faults are what was asked for, so they go where data goes; that there are any is told by the exit code.
+    /// Errors are data here and go to standard output; the exit code says whether there are any.
     fn check(&self, files: &[PathBuf]) -> Result<String, CliError> {
         let mut checked = if files.is_empty() {
             self.recipes.check()
         } else {
-            files.iter().map(|file| look_at(file.clone())).collect()
+            files.iter().map(|file| check_file(file.clone())).collect()
         };
         for one in &mut checked {
             one.faults.iter_mut().for_each(|fault| self.shorten(fault));
@@ -180,22 +181,22 @@ impl RecipeFiles {
             text
         };
         if faults.is_empty() {
-            let good = format!("{} without faults.\n", counted(checked.len() as u64, "recipe"));
+            let good = format!("{}, no errors.\n", counted(checked.len() as u64, "recipe"));
             return Ok(if self.is_json { printed } else { good });
         }
         output::line(printed.trim_end());
         Err(CliError {
             message: format!(
                 "{} in {}",
-                counted(faults.len() as u64, "fault"),
-                counted(files_of(&checked) as u64, "file")
+                counted(faults.len() as u64, "error"),
+                counted(files_with_faults(&checked) as u64, "file")
             ),
-            hint: "mend them; until then the version before, or the built-in one, is used".to_owned(),
+            hint: "fix them; until then the previous version, or the built-in one, is used".to_owned(),
             code: FAILED,
         })
     }
 
-    /// A path as a person standing in the repository would type it.
+    /// Makes the path relative to the repository.
     fn shorten(&self, fault: &mut FileFault) {
         if let Ok(inside) = fault.file.strip_prefix(&self.place.root) {
             fault.file = inside.to_owned();
@@ -209,25 +210,25 @@ fn summary(listed: &Listed) -> Value {
         "id": recipe.id(),
         "label": recipe.label(),
         "description": recipe.description(),
-        "from": source_of(listed),
+        "from": source_name(listed),
         "faults": listed.faults,
     })
 }
 
-fn source_of(listed: &Listed) -> &str {
+fn source_name(listed: &Listed) -> &str {
     match &listed.source {
         Source::BuiltIn => "built in",
         Source::File(file) => file.file_name().and_then(|name| name.to_str()).unwrap_or("a file"),
     }
 }
 
-fn look_at(file: PathBuf) -> Checked {
+fn check_file(file: PathBuf) -> Checked {
     match recipes::load(&file) {
         Ok(recipe) => Checked { file, recipe: Some(Arc::new(recipe)), faults: Vec::new() },
         Err(faults) => Checked { file, recipe: None, faults },
     }
 }
 
-fn files_of(checked: &[Checked]) -> usize {
+fn files_with_faults(checked: &[Checked]) -> usize {
     checked.iter().filter(|one| !one.faults.is_empty()).count()
 }

@@ -1,4 +1,4 @@
-//! `baton store init`: a home on a shared server, made by those who may and used by those who need it.
+//! `baton store init`: creates or upgrades the shared store.
 
 use baton_engine::error::EngineError;
 use baton_engine::place::{SetupNames, setup_sql};
@@ -30,11 +30,11 @@ fn sql(common: &GlobalOptions, asked: &StoreInitArgs) -> Result<String, CliError
 
 /// Opening the store creates its tables or upgrades them.
 async fn init(options: &GlobalOptions) -> Result<String, CliError> {
-    let office = CliContext::open(options).await?;
-    let (store, namespace) = (office.place.store.plain(), office.place.namespace.clone());
-    office.close().await?;
+    let context = CliContext::open(options).await?;
+    let (store, namespace) = (context.place.store.plain(), context.place.namespace.clone());
+    context.close().await?;
     if options.json {
         return output::json(&json!({ "store": store, "namespace": namespace }));
     }
-    Ok(format!("The store {namespace} ({store}) is up to date.\n"))
+    Ok(format!("Store {namespace} ({store}) is up to date.\n"))
 }

@@ -1,4 +1,4 @@
-//! `baton tasks`, `baton do`: the project's own commands, without a store.
+//! `baton tasks`, `baton do`: user tasks, without a store.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,16 +16,16 @@ pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
             return Err(CliError {
-                message: "an agent cannot say for its human that the commands may run".to_owned(),
-                hint: "leave it to them: run the task, and they are asked".to_owned(),
+                message: "an agent cannot trust the Taskfile on behalf of its user".to_owned(),
+                hint: "run the task; Baton asks the user".to_owned(),
                 code: REFUSED,
             });
         }
         tasks.trust(&site)?;
-        output::talk(&format!("{TASKFILE} may run as it is now."));
+        output::talk(&format!("Trusted {TASKFILE} as it is now."));
     }
     let list = match tasks.list(&site) {
-        // Nothing is wrong: there are none.
+        // Not an error: there are none.
         Err(error @ UserTaskError::NoTaskfile) => {
             UserTaskList { tasks: Vec::new(), message: format!("{error}; {}", error.hint()) }
         }
@@ -41,7 +41,7 @@ pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
     Ok(output::table(["NAME", "DESCRIPTION"], &rows))
 }
 
-/// In this terminal, with its streams and for as long as it takes: the person can end it.
+/// Runs in this terminal with its streams. No time limit by default: the person can press Ctrl-C.
 pub fn run(
     common: &GlobalOptions,
     name: &str,
@@ -50,7 +50,7 @@ pub fn run(
 ) -> Result<i32, CliError> {
     let (tasks, site) = open(common)?;
     match tasks.ready_to_run(&site, name) {
-        Err(UserTaskError::Untrusted) if may_run(&tasks, &site)? => {}
+        Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
         ready => drop(ready?),
     }
     let (file, folder) = (site.taskfile(), &site.folder);
@@ -62,11 +62,11 @@ pub fn run(
     Ok(baton_engine::task_cli::main_within(&words, timeout.map(Duration::from_secs)))
 }
 
-/// Asks the person at the terminal, where there is one. What they say yes to is what they could read when asked.
-fn may_run(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
+/// Asks the person at the terminal, if there is one. A yes covers only the version they could read when asked.
+fn confirm_trust(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
     let digest = tasks.digest(site)?;
     let question = format!(
-        "{} is new or has changed. Its commands run with your rights. Let them run as they are now?",
+        "{} is new or has changed. Its commands run with your permissions. Trust it?",
         site.taskfile().display()
     );
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
@@ -76,7 +76,7 @@ fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
     let (place, settings) = context::find(common)?;
     let mut site = Site::of_person(&place.root);
     if common.root.is_some() {
-        // Called from elsewhere for that repository, as by an agent in its worktree: it runs where the caller works.
+        // Called for another repository, as an agent in its worktree does: run where the caller is.
         site.folder = Place::find(Path::new("."), &PlaceOptions::default())?.root;
     }
     Ok((UserTasks::new(&place.state_dir, settings.user_tasks), site))
@@ -96,7 +96,7 @@ impl From<UserTaskError> for CliError {
         };
         Self {
             message: error.to_string(),
-            hint: error::with_more(&error.hint(), error.explained().code),
+            hint: error::with_code(&error.hint(), error.explained().code),
             code,
         }
     }

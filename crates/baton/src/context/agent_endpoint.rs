@@ -1,6 +1,6 @@
-//! A server for the agents of this very process, where no `baton up` runs.
+//! A server for the agents of this process, when no `baton up` runs.
 //!
-//! On the shared store they have no other way in: its password is not theirs to know. On a file they open it themselves.
+//! Agents do not know the password of a shared store, so they need one. A local store they open themselves.
 
 use std::net::Ipv4Addr;
 
@@ -23,34 +23,34 @@ pub struct AgentEndpoint {
 }
 
 impl AgentEndpoint {
-    /// None where agents need none. The engine's agents are told of it, so it comes before they do.
-    pub async fn open(office: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
-        if office.place.store == StoreAddress::File {
+    /// None if agents do not need it. Call it before agents start: they get its URL.
+    pub async fn open(context: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
+        if context.place.store == StoreAddress::File {
             return Ok(None);
         }
         let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| CliError {
-            message: format!("agents cannot be listened to: {error}"),
-            hint: "check the limits of this session".to_owned(),
+            message: format!("cannot listen for agents: {error}"),
+            hint: "check this session's limits: ulimit -a".to_owned(),
             code: FAILED,
         })?;
         let address = server.address();
         engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(address)));
         let (stop, stopping) = watch::channel(false);
         let app = App::new(
-            CliContext::for_people(&engine.shop),
-            office.person().to_owned(),
+            CliContext::fail_fast(&engine.shop),
+            context.person().to_owned(),
             Guard::new(address, None),
             stopping.clone(),
         );
-        let file = ServerFile::write(&office.place, address, None)?;
+        let file = ServerFile::write(&context.place, address, None)?;
         Ok(Some(Self { file, stop, serving: tokio::spawn(server.run(app, stopping)) }))
     }
 
     pub async fn close(self) {
-        // The file first: nobody is to come who would find it closed.
+        // First the file, so that no new client finds a closed server.
         drop(self.file);
         let _ = self.stop.send(true);
-        // It ends by itself; if it broke, it has ended too.
+        // A panic of the server has ended it too.
         let _ = self.serving.await;
     }
 }

@@ -1,5 +1,5 @@
-//! What most commands work with: the API, answered by the running server where there is one, else in this process on
-//! the store. A command cannot tell which.
+//! The API, answered by the running server if there is one, else in this process on the store. A command cannot tell
+//! which.
 
 use baton_core::id::TaskId;
 use baton_core::time::Timestamp;
@@ -18,14 +18,14 @@ use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
-/// As many items as the API gives at once.
+/// Largest page the API returns.
 const PAGE_MAX: u32 = 500;
 
 pub struct Api {
     client: Client,
     pub place: Place,
     pub is_json: bool,
-    /// The store, where it had to be opened here. The sender lives as long: without it streams of events would end.
+    /// The store, if it is open here. Dropping the sender would end event streams.
     here: Option<(CliContext, watch::Sender<bool>)>,
 }
 
@@ -34,32 +34,32 @@ impl Api {
         let (place, settings) = context::find(common)?;
         let is_json = common.json;
         if let Some(address) = server_file::running(&place, None).await {
-            let address = address.in_the_name_of(&context::person(&settings));
+            let address = address.in_the_name_of(&context::user_name(&settings));
             return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
         }
-        let office = CliContext::at(place.clone(), is_json).await?;
+        let context = CliContext::open_at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
-        let client = Client::of_store(office.app(settings, ending));
-        Ok(Self { client, place, is_json, here: Some((office, alive)) })
+        let client = Client::of_store(context.app(settings, ending));
+        Ok(Self { client, place, is_json, here: Some((context, alive)) })
     }
 
     pub async fn close(self) -> Result<(), CliError> {
         match &self.here {
-            Some((office, _)) => office.close().await,
+            Some((context, _)) => context.close().await,
             None => Ok(()),
         }
     }
 
-    /// Whether a server answers.
+    /// Whether a server answers, rather than this process.
     pub fn is_served(&self) -> bool {
         self.here.is_none()
     }
 
-    /// The store itself, for what no call can do: the one that is open here, or one opened beside the server.
-    pub async fn office(&self) -> Result<CliContext, CliError> {
+    /// The store, for what the API cannot do: the open one, or a second connection beside the server.
+    pub async fn context(&self) -> Result<CliContext, CliError> {
         match &self.here {
-            Some((office, _)) => Ok(office.clone()),
-            None => CliContext::at(self.place.clone(), self.is_json).await,
+            Some((context, _)) => Ok(context.clone()),
+            None => CliContext::open_at(self.place.clone(), self.is_json).await,
         }
     }
 
@@ -75,7 +75,7 @@ impl Api {
         Ok(self.client.post(path, body).await?)
     }
 
-    /// The same for a caller that looks at the refusal itself.
+    /// The same for a caller that handles refusals.
     pub async fn try_post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -100,19 +100,19 @@ impl Api {
         Ok(self.client.events(after).await?)
     }
 
-    /// The number of the last event there is.
+    /// The number of the last event.
     pub async fn last_event(&self) -> Result<u64, CliError> {
         let health: Value = self.get("/api/health").await?;
         Ok(health["last_seq"].as_u64().unwrap_or_default())
     }
 
-    /// The time where the answers come from.
+    /// The server's time.
     pub async fn now(&self) -> Result<Timestamp, CliError> {
         let health: Value = self.get("/api/health").await?;
         read(health["now"].clone())
     }
 
-    /// A task by its id, or by any beginning of it that only one task has.
+    /// Parses a task id or a unique prefix of one.
     pub async fn task_id(&self, text: &str) -> Result<TaskId, CliError> {
         if let Ok(id) = text.parse() {
             return Ok(id);
@@ -127,18 +127,18 @@ impl Api {
     }
 
     /// The task as JSON, or a sentence about what was done.
-    pub async fn tell(&self, id: TaskId, sentence: &str) -> Result<String, CliError> {
+    pub async fn confirm(&self, id: TaskId, sentence: &str) -> Result<String, CliError> {
         if self.is_json { output::json(&self.task(id).await?) } else { Ok(sentence.to_owned()) }
     }
 
-    /// Up to `limit` items of a list, and where it goes on.
+    /// Up to `limit` items of a list, and the cursor of the next page.
     pub async fn list<T: DeserializeOwned>(
         &self,
         list: &ListRequest<'_>,
         limit: u32,
         cursor: Option<&str>,
     ) -> Result<(Vec<T>, Option<String>), CliError> {
-        // Looked at here, so that a mistake in it is told as a mistake of the command's.
+        // Parsed here, so that a bad cursor is a usage error.
         let _: Option<Cursor> =
             cursor.map(str::parse).transpose().map_err(baton_engine::error::EngineError::from)?;
         let mut items: Vec<T> = Vec::new();
@@ -162,9 +162,10 @@ impl Api {
     }
 }
 
-/// A list of the API: where it is, what is wanted of it, and under which name its items are.
+/// A list of the API.
 pub struct ListRequest<'a> {
     pub path: &'a str,
+    /// The key of the items in the answer.
     pub name: &'a str,
     pub query: &'a [(&'a str, &'a str)],
 }

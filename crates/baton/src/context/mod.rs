@@ -1,4 +1,5 @@
-//! What a command works with: the repository's place, its store behind the desk, and who is asking.
+//! What a command works with: the open store and its user ([`CliContext`]), or the API of a server or of the store
+//! ([`api::Api`]), and how both find each other ([`server_file`]).
 
 pub(crate) mod agent_endpoint;
 pub(crate) mod api;
@@ -37,15 +38,18 @@ pub struct CliContext {
     pub desk: Desk,
     pub place: Place,
     pub is_json: bool,
-    /// What takes long is told here.
+    /// Progress of long operations.
     pub progress: ProgressBar,
     person: String,
 }
 
-/// Where the command works, and the settings there.
+/// The repository to work on, and its settings.
 pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), CliError> {
     let folder = env::current_dir().map_err(|error| {
-        CliError::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
+        CliError::usage(
+            format!("the current directory does not exist: {error}"),
+            "change to an existing directory",
+        )
     })?;
     let mut place = Place::find(&folder, &common.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
@@ -55,28 +59,29 @@ pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), CliError> {
     Ok((place, settings))
 }
 
-/// Whoever is at the keyboard: as they call themselves, or as they are logged in.
-pub fn person(settings: &Settings) -> String {
-    let said = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
-    let of_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
-    said("BATON_USER")
-        .or_else(of_settings)
-        .or_else(|| said("USER"))
-        .or_else(|| said("LOGNAME"))
+/// The user: from BATON_USER, the settings, or the login name.
+pub fn user_name(settings: &Settings) -> String {
+    let variable = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
+    let from_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
+    variable("BATON_USER")
+        .or_else(from_settings)
+        .or_else(|| variable("USER"))
+        .or_else(|| variable("LOGNAME"))
         .unwrap_or_else(|| "someone".to_owned())
 }
 
 impl CliContext {
     pub async fn open(common: &GlobalOptions) -> Result<Self, CliError> {
-        Self::at(find(common)?.0, common.json).await
+        Self::open_at(find(common)?.0, common.json).await
     }
 
-    pub async fn at(place: Place, is_json: bool) -> Result<Self, CliError> {
-        // An agent is told which store it is and not how to get in; without a server it would only be turned away.
+    pub async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
+        // Agents know the store's address but not its password, so they need a server.
         if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
             return Err(CliError {
-                message: "agents reach the shared store through the server, and none answers here".to_owned(),
-                hint: "it is baton up, on the machine the agent works on".to_owned(),
+                message: "agents reach the shared store through a server, and none is running here"
+                    .to_owned(),
+                hint: "start baton up on this machine".to_owned(),
                 code: UNREACHABLE,
             });
         }
@@ -86,23 +91,23 @@ impl CliContext {
         progress.end();
         let desk = Desk::new(store?, Ids::random()).with_recipes(recipes);
         let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
-        let person = person(&settings);
+        let person = user_name(&settings);
         Ok(Self { desk, place, is_json, progress, person })
     }
 
-    /// The same for whoever works through an outage of a shared store: calls wait until it is back.
-    pub fn patient(&self) -> Self {
+    /// The same for services that outlast an outage of a shared store: calls wait until it is back.
+    pub fn waiting_for_store(&self) -> Self {
         let desk = Desk { store: self.desk.store.patient(), ..self.desk.clone() };
         Self { desk, ..self.clone() }
     }
 
-    /// A workshop for those who ask: they share what happens in it, but are told when the store is away.
-    pub fn for_people(shop: &Workshop) -> Workshop {
+    /// The same workshop for requests of people: calls fail soon if the store is unreachable.
+    pub fn fail_fast(shop: &Workshop) -> Workshop {
         let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
         Workshop { desk, ..shop.clone() }
     }
 
-    /// The server's calls on this store, for this process alone.
+    /// The API on this store, for this process only.
     pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
@@ -110,12 +115,12 @@ impl CliContext {
         App::new(shop, self.person.clone(), guard, ending)
     }
 
-    /// The engine on this repository, with its settings. It speaks on standard error.
+    /// An engine for this repository. Its messages go to standard error.
     pub async fn engine(&self, agents: Option<u32>) -> Result<Engine, CliError> {
         self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
     }
 
-    /// The same, with settings that the command line changes.
+    /// The same, with settings changed by the command line.
     pub async fn engine_with(&self, change: impl FnOnce(&mut Settings) + Send) -> Result<Engine, CliError> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
         if !self.place.settings_path().exists() {
@@ -125,10 +130,10 @@ impl CliContext {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let mut engine = Engine::new(self.desk.clone(), settings, place, own_program(), say).await?;
         let progress = self.progress.clone();
-        // Where several are written at once, the bar shows the one that moved last.
+        // With several checkouts at once, the bar shows the latest one.
         let watcher = Watcher::new(move |files| {
             if files.written < files.total {
-                progress.late_at("Writing the worktree's files", files.written, files.total);
+                progress.late_at("Checking out files", files.written, files.total);
             } else {
                 progress.end();
             }
@@ -137,7 +142,7 @@ impl CliContext {
         Ok(engine)
     }
 
-    /// Whoever is logged in.
+    /// The name of the user.
     pub fn person(&self) -> &str {
         &self.person
     }
@@ -154,25 +159,25 @@ impl CliContext {
         Ok(self.desk.close().await?)
     }
 
-    pub fn question(text: &str) -> Result<QuestionId, CliError> {
+    pub fn parse_question_id(text: &str) -> Result<QuestionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
-            CliError::usage(error.to_string(), "see the open questions: baton questions")
+            CliError::usage(error.to_string(), "list pending questions: baton questions")
         })
     }
 
-    pub fn session(text: &str) -> Result<SessionId, CliError> {
+    pub fn parse_session_id(text: &str) -> Result<SessionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             CliError::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 
-    pub fn said(text: &str, what: &str) -> Result<NonBlank, CliError> {
+    pub fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
         NonBlank::new(text)
             .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
     }
 }
 
-/// This very program, for agents that call it.
+/// The path of this program, for agents that call it.
 pub fn own_program() -> PathBuf {
     env::current_exe().unwrap_or_else(|_| PathBuf::from("baton"))
 }

@@ -1,8 +1,7 @@
-//! The server file: where the running server is and what it wants to see, for commands of the same user.
+//! The server file: URL and token of the running server, for commands of the same user.
 //!
-//! A server that was killed leaves its file behind. So the file also names the process, told apart from every other
-//! that ever had its number: while that very process runs, the address is its own; when it does not, the file means
-//! nothing, and nobody who listens there by now is sent the token.
+//! A killed server leaves its file behind, and another program may use its port by then. So the file also identifies
+//! the process, by more than its pid: if that process is gone, the file is ignored and the token is not sent.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -17,29 +16,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, FAILED};
 
-/// What is in it.
 #[derive(Serialize, Deserialize)]
 struct ServerFileContent {
     url: String,
     token: Option<String>,
     pid: u32,
     process: ProcessIdentity,
-    /// Which store the server works on; a command that is told to use another goes past it.
+    /// The store the server works on; commands for another store ignore the file.
     store: String,
 }
 
-/// There for as long as the server is; dropping it takes the file away.
+/// Exists as long as the server; dropping it removes the file.
 pub struct ServerFile {
     path: PathBuf,
 }
 
 impl ServerFile {
-    /// For its owner alone, and there as a whole or not at all.
+    /// Readable by its owner only, and written atomically.
     pub fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
         let path = path(place);
         let failed = |error: std::io::Error| CliError {
-            message: format!("{} cannot be written: {error}", path.display()),
-            hint: "check that you may write there".to_owned(),
+            message: format!("cannot write {}: {error}", path.display()),
+            hint: "check the permissions".to_owned(),
             code: FAILED,
         };
         let pid = std::process::id();
@@ -52,7 +50,7 @@ impl ServerFile {
         };
         let text = serde_json::to_string(&content).map_err(|error| failed(error.into()))?;
         let draft = path.with_extension("new");
-        // Left by a crash in between; it may have had other rights.
+        // Left by a crash; it may have other permissions.
         let _ = fs::remove_file(&draft);
         let mut file =
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
@@ -68,18 +66,18 @@ impl ServerFile {
 
 impl Drop for ServerFile {
     fn drop(&mut self) {
-        // Somebody was faster; it is gone either way.
+        // It may be gone already.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Where the server of a place says it is, whether it answers or not.
-pub fn said_url(place: &Place) -> Option<String> {
+/// The URL in the server file, whether the server answers or not.
+pub fn recorded_url(place: &Place) -> Option<String> {
     let content: ServerFileContent = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
     Some(content.url)
 }
 
-/// The running server of a place, if there is one. Its address comes with its token, or with another one.
+/// The running server, if there is one. Uses `token` instead of the token in the file if given.
 pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     let text = fs::read_to_string(path(place)).ok()?;
     let content: ServerFileContent = serde_json::from_str(&text).ok()?;
@@ -91,7 +89,7 @@ pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
         Sighting::Gone | Sighting::Unreaped => return None,
     }
     let address = Address::new(&content.url, token.or(content.token)).ok()?;
-    // One that is ending takes nobody in any more, and soon the store is free.
+    // A server that is shutting down refuses connections; the store is free soon.
     Client::of_server(address.clone()).is_there().await.then_some(address)
 }
 
@@ -99,7 +97,7 @@ fn path(place: &Place) -> PathBuf {
     place.state_dir.join(format!("{}.server.json", place.namespace))
 }
 
-/// How people on this machine reach it.
+/// The URL on this machine.
 pub fn url(address: SocketAddr) -> String {
     let mut reachable = address;
     if reachable.ip().is_unspecified() {

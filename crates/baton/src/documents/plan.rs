@@ -1,4 +1,4 @@
-//! A plan as text that a person edits: YAML, of which JSON is a part.
+//! A plan as an editable document: YAML, which includes JSON.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use baton_core::text::NonBlank;
 use baton_engine::yaml::{self, At, Entry, Malformed, Node};
 use serde_json::{Map, Value};
 
-/// Why a text is no plan, and where.
+/// Why a document is not a plan, and where.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PlanDocumentError {
     pub line: usize,
@@ -16,9 +16,9 @@ pub struct PlanDocumentError {
     pub message: String,
 }
 
-pub fn read(text: &str) -> Result<PlanDraft, PlanDocumentError> {
+pub fn parse(text: &str) -> Result<PlanDraft, PlanDocumentError> {
     let items = match yaml::parse(text)? {
-        // A file of comments alone is a plan without items, and refused as that.
+        // A file of comments is a plan without items, which is refused later.
         Node::Null => Vec::new(),
         Node::Map(entries) => {
             let mut items = Vec::new();
@@ -26,12 +26,14 @@ pub fn read(text: &str) -> Result<PlanDraft, PlanDocumentError> {
                 match (key.as_str(), value) {
                     ("items" | "tasks" | "subtasks", Node::List(found)) => items = found,
                     ("items" | "tasks" | "subtasks", Node::Null) => {}
-                    (key, _) => return Err(bad(at, format!("{key} is not the list of items a plan has"))),
+                    (key, _) => {
+                        return Err(bad(at, format!("unexpected key {key}; a plan has a list of items")));
+                    }
                 }
             }
             items
         }
-        _ => return Err(bad(At::START, "a plan begins with items:")),
+        _ => return Err(bad(At::START, "a plan starts with items:")),
     };
     let mut draft = PlanDraft::default();
     for (at, item) in items {
@@ -41,13 +43,13 @@ pub fn read(text: &str) -> Result<PlanDraft, PlanDocumentError> {
     Ok(draft)
 }
 
-/// As JSON, in which nothing may be there twice.
+/// Converts to JSON; duplicate keys are errors.
 fn value(node: Node) -> Result<Value, PlanDocumentError> {
     Ok(match node {
         Node::Null => Value::Null,
         Node::Bool(value) => Value::from(value),
         Node::Int(value) => Value::from(value),
-        // Nothing in a plan is a fraction; a title may look like one.
+        // A title such as 1.5 is text.
         Node::Float(value) => Value::from(value.to_string()),
         Node::Text(text) => Value::from(text),
         Node::List(items) => {
@@ -57,7 +59,7 @@ fn value(node: Node) -> Result<Value, PlanDocumentError> {
             let mut object = Map::new();
             for Entry { at, key, value: node } in entries {
                 if object.contains_key(&key) {
-                    return Err(bad(at, format!("{key} is there twice")));
+                    return Err(bad(at, format!("duplicate key {key}")));
                 }
                 object.insert(key, value(node)?);
             }
@@ -76,13 +78,13 @@ impl From<Malformed> for PlanDocumentError {
     }
 }
 
-/// The text to begin with: the plan there is, or an example of one.
+/// The document to edit: the current plan, or an example.
 pub fn write(breakdown: TaskId, title: &str, plan: Option<&Plan>) -> String {
     let title = title.replace(char::is_control, " ");
     let mut text = format!(
-        "# The plan for {breakdown}: {title}\n\
-         # Items are done in any order their depends_on allows (numbers of other items, counted from 1).\n\
-         # Besides title there may be: description, priority (P0 to P3), acceptance_criteria and verification (lists).\n\
+        "# Plan for {breakdown}: {title}\n\
+         # Items run in any order that depends_on allows (numbers of other items, from 1).\n\
+         # Optional: description, priority (P0 to P3), acceptance_criteria and verification (lists).\n\
          items:\n"
     );
     match plan {
@@ -116,7 +118,7 @@ fn write_list(text: &mut String, name: &str, entries: &[NonBlank]) {
     }
 }
 
-/// A text of several lines as people like to read it; quoted where that could change it.
+/// A block scalar for text of several lines, if that keeps it unchanged; else quoted.
 fn block(text: &str) -> String {
     let is_plain = |c: char| c == '\n' || (!c.is_control() && !"\u{feff}\u{2028}\u{2029}".contains(c));
     let is_safe = text.contains('\n')
@@ -134,7 +136,7 @@ fn block(text: &str) -> String {
     )
 }
 
-/// As JSON writes a text, which is one of the ways YAML does.
+/// A JSON string, which is valid YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn a_written_plan_reads_back_the_same() {
         let there = plan(serde_json::json!({ "items": [
             { "title": "Say \"yes\": no # comment", "description": "One line.\n\n  indented: {x}\n- list" },
             { "title": "- Second", "description": " starts with a space\n", "priority": "P1",
@@ -156,27 +158,27 @@ mod tests {
             { "title": "yes", "description": "a\u{0}b\u{85}c" , "depends_on": [1, 2] },
         ]}));
         let text = write(TaskId::from_bits(7), "Ä title\nof two lines", Some(&there));
-        assert_eq!(Plan::check(read(&text).unwrap()).unwrap(), there, "{text}");
+        assert_eq!(Plan::check(parse(&text).unwrap()).unwrap(), there, "{text}");
     }
 
     #[test]
-    fn the_example_is_a_plan() {
+    fn the_example_is_a_valid_plan() {
         assert_eq!(
-            Plan::check(read(&write(TaskId::from_bits(7), "t", None)).unwrap()).unwrap().items().len(),
+            Plan::check(parse(&write(TaskId::from_bits(7), "t", None)).unwrap()).unwrap().items().len(),
             2
         );
     }
 
     #[test]
-    fn yaml_and_json_are_read_and_mistakes_have_a_place() {
-        assert_eq!(read("items:\n- title: a\n- title: b\n  depends_on: 1\n").unwrap().items.len(), 2);
-        assert_eq!(read("{\"items\": [{\"title\": \"a\"}]}").unwrap().items.len(), 1);
-        assert_eq!(read("# nothing\n").unwrap().items.len(), 0);
-        let bad = read("items:\n  - title: [a\n").unwrap_err();
+    fn yaml_and_json_are_read_and_errors_have_a_position() {
+        assert_eq!(parse("items:\n- title: a\n- title: b\n  depends_on: 1\n").unwrap().items.len(), 2);
+        assert_eq!(parse("{\"items\": [{\"title\": \"a\"}]}").unwrap().items.len(), 1);
+        assert_eq!(parse("# nothing\n").unwrap().items.len(), 0);
+        let bad = parse("items:\n  - title: [a\n").unwrap_err();
         assert!(bad.line >= 2, "{bad:?}");
-        let bad = read("items:\n  - title: a\n    title: b\n").unwrap_err();
+        let bad = parse("items:\n  - title: a\n    title: b\n").unwrap_err();
         assert_eq!(bad.line, 3, "{bad:?}");
-        let bad = read("items:\n  - title:\n      deep: 1\n").unwrap_err();
+        let bad = parse("items:\n  - title:\n      deep: 1\n").unwrap_err();
         assert!(bad.line >= 2 && !bad.message.is_empty(), "{bad:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A task as a text that people edit: a few lines of `name: value`, a blank line, and then the description as it is.
+//! A task as an editable document: a few `name: value` lines, a blank line, then the description.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use baton_core::id::TaskId;
 use baton_core::priority::Priority;
 use baton_core::text::nearest;
 
-/// What can be changed of a task.
+/// The editable fields of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDocument {
     pub title: String,
@@ -14,7 +14,7 @@ pub struct TaskDocument {
     pub description: String,
 }
 
-/// Why a text is not one, and on which line.
+/// What is wrong with a document, and on which line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TaskDocumentError {
     pub line: usize,
@@ -26,7 +26,7 @@ const NAMES: [&str; 2] = ["title", "priority"];
 impl TaskDocument {
     pub fn write(&self, id: TaskId) -> String {
         let mut text = format!(
-            "# {id}: what it asks for. Save and leave the editor to change it; leave it as it is to change nothing.\n\
+            "# {id}. Save and exit to apply changes; exit without changes to cancel.\n\
              # Everything below the first blank line is the description.\n"
         );
         // Writing to a String cannot fail.
@@ -38,9 +38,9 @@ impl TaskDocument {
         text
     }
 
-    /// What is left out stays as it is in `before`.
-    pub fn read(text: &str, before: &Self) -> Result<Self, TaskDocumentError> {
-        let mut read = before.clone();
+    /// Fields that are left out keep their value in `before`.
+    pub fn parse(text: &str, before: &Self) -> Result<Self, TaskDocumentError> {
+        let mut parsed = before.clone();
         let mut lines = text.split_inclusive('\n');
         for (number, line) in (1..).zip(lines.by_ref()) {
             let bad = |message: String| TaskDocumentError { line: number, message };
@@ -53,28 +53,28 @@ impl TaskDocument {
             }
             let Some((name, value)) = line.split_once(':') else {
                 return Err(bad(format!(
-                    "\"{line}\" is not of the form name: value; the description begins after a blank line"
+                    "\"{line}\" is not a name: value line; the description starts after a blank line"
                 )));
             };
             let value = value.trim();
             match name.trim() {
                 "title" if value.is_empty() => return Err(bad("the title is blank".to_owned())),
-                "title" => value.clone_into(&mut read.title),
+                "title" => value.clone_into(&mut parsed.title),
                 "priority" => {
-                    read.priority = value.parse().map_err(|error| bad(format!("{error}")))?;
+                    parsed.priority = value.parse().map_err(|error| bad(format!("{error}")))?;
                 }
                 other => {
                     let known = nearest(other, NAMES).map(|name| format!("; did you mean {name}?"));
-                    return Err(bad(format!("there is no \"{other}\" to set{}", known.unwrap_or_default())));
+                    return Err(bad(format!("unknown field \"{other}\"{}", known.unwrap_or_default())));
                 }
             }
         }
         let rest: String = lines.collect();
-        // An editor ends a file with a line break; whether there was one before does not matter.
+        // Editors add a line break at the end.
         if rest.trim_end() != before.description.trim_end() {
-            rest.trim_end().clone_into(&mut read.description);
+            rest.trim_end().clone_into(&mut parsed.description);
         }
-        Ok(read)
+        Ok(parsed)
     }
 }
 
@@ -91,16 +91,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_as_the_same() {
+    fn a_written_task_reads_back_the_same() {
         let text = before().write(TaskId::from_bits(1));
-        assert_eq!(TaskDocument::read(&text, &before()), Ok(before()));
+        assert_eq!(TaskDocument::parse(&text, &before()), Ok(before()));
         let empty = TaskDocument { description: String::new(), ..before() };
-        assert_eq!(TaskDocument::read(&empty.write(TaskId::from_bits(1)), &empty), Ok(empty));
+        assert_eq!(TaskDocument::parse(&empty.write(TaskId::from_bits(1)), &empty), Ok(empty));
     }
 
     #[test]
-    fn what_is_changed_is_read_and_what_is_left_out_stays() {
-        let read = TaskDocument::read("priority: P0\n\nOn Tuesdays, too.\n\n", &before()).unwrap();
+    fn omitted_fields_keep_their_value() {
+        let read = TaskDocument::parse("priority: P0\n\nOn Tuesdays, too.\n\n", &before()).unwrap();
         let wanted = TaskDocument {
             priority: Priority::P0,
             description: "On Tuesdays, too.".to_owned(),
@@ -110,18 +110,18 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_with_its_line() {
-        let told = |text: &str| {
-            let bad = TaskDocument::read(text, &before()).unwrap_err();
+    fn an_error_names_its_line() {
+        let error = |text: &str| {
+            let bad = TaskDocument::parse(text, &before()).unwrap_err();
             format!("{}: {}", bad.line, bad.message)
         };
-        assert_eq!(told("# note\ntitel: x\n"), "2: there is no \"titel\" to set; did you mean title?");
-        assert_eq!(told("title:\n"), "1: the title is blank");
+        assert_eq!(error("# note\ntitel: x\n"), "2: unknown field \"titel\"; did you mean title?");
+        assert_eq!(error("title:\n"), "1: the title is blank");
         assert!(
-            told("Fix it\n").starts_with("1: \"Fix it\" is not of the form name: value"),
+            error("Fix it\n").starts_with("1: \"Fix it\" is not a name: value line"),
             "{}",
-            told("Fix it\n")
+            error("Fix it\n")
         );
-        assert!(told("priority: soon\n").starts_with("1: "), "{}", told("priority: soon\n"));
+        assert!(error("priority: soon\n").starts_with("1: "), "{}", error("priority: soon\n"));
     }
 }

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 
-/// The whole terminal, for a screen that is drawn again and again; given back as it was when dropped.
+/// The alternate screen of the terminal; dropping it restores the terminal.
 pub struct FullScreen {}
 
-/// Drawn on when the terminal does not say how large it is.
-const SIZE_UNKNOWN: ScreenSize = ScreenSize { columns: 80, lines: 24 };
+/// Used when the terminal does not report its size.
+const SIZE_DEFAULT: ScreenSize = ScreenSize { columns: 80, lines: 24 };
 
 impl FullScreen {
-    /// The second screen, without a cursor.
-    pub fn take() -> Self {
+    /// Switches to the alternate screen and hides the cursor.
+    pub fn enter() -> Self {
         let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
         Self {}
     }
@@ -20,18 +20,18 @@ impl FullScreen {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
                 ScreenSize { columns: size.ws_col.into(), lines: size.ws_row.into() }
             }
-            _ => SIZE_UNKNOWN,
+            _ => SIZE_DEFAULT,
         }
     }
 
-    /// Line over line, so that nothing flickers; what was below goes.
+    /// Overwrites line by line, which does not flicker, and clears the rest.
     pub fn draw(text: &str) {
         let mut frame = String::from("\x1b[H");
         for line in text.lines() {
             frame.push_str(line);
             frame.push_str("\x1b[K\r\n");
         }
-        // The line break behind the last line would scroll a full screen.
+        // A line break after the last line would scroll.
         frame.truncate(frame.trim_end_matches("\r\n").len());
         frame.push_str("\x1b[J");
         let mut stdout = std::io::stdout().lock();
@@ -46,7 +46,7 @@ impl Drop for FullScreen {
     }
 }
 
-/// Columns and lines.
+/// The size of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenSize {
     pub columns: usize,

@@ -1,4 +1,6 @@
-//! The only place that prints. Data goes to standard output, talk to standard error.
+//! Everything that is printed: data to standard output, messages to standard error.
+//!
+//! No other module prints.
 
 mod full_screen;
 mod logging;
@@ -15,7 +17,7 @@ pub use self::full_screen::{FullScreen, ScreenSize};
 pub use self::logging::show_logs;
 pub use self::progress::ProgressBar;
 
-/// Prints data and says how that went. A reader that went away (`baton … | head`) is not an error.
+/// Prints data. A closed pipe (`baton … | head`) is not an error.
 pub fn data(text: &str) -> ExitCode {
     progress::close();
     let mut stdout = std::io::stdout().lock();
@@ -23,26 +25,25 @@ pub fn data(text: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to tell it to if this fails too.
             let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {error}");
             ExitCode::from(FAILED)
         }
     }
 }
 
-/// Something a person should hear of while work goes on.
+/// Prints a message for the person to standard error.
 pub fn talk(text: &str) {
     progress::say(text);
 }
 
-/// What to do next, for a person at a terminal; scripts know it already.
+/// Prints what to do next, at a terminal only.
 pub fn next(text: &str) {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
         talk(text);
     }
 }
 
-/// Asks a person at this terminal; anything but a yes is a no, and so is nobody there.
+/// Asks a person at this terminal. False without a terminal, and for anything but yes.
 pub fn confirm(question: &str) -> bool {
     let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
     if !stdin.is_terminal() || !stderr.is_terminal() {
@@ -55,14 +56,14 @@ pub fn confirm(question: &str) -> bool {
         && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// A line of a story that is told while it happens.
+/// Prints one line of data at once, for output that grows over time.
 pub fn line(text: &str) {
-    // A reader that went away does not stop the story.
+    // A closed pipe does not stop the work.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
-/// The exit code of a command that was run for somebody. A shell knows eight bits of it.
+/// The exit code of a child process; shells keep eight bits.
 pub fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
 }
@@ -73,7 +74,7 @@ pub fn error(error: &CliError) -> ExitCode {
     ExitCode::from(error.code)
 }
 
-/// One JSON document, for people to read too.
+/// One JSON document, indented.
 pub fn json(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
 }
@@ -83,16 +84,16 @@ pub fn json_line(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature map_err needs")]
 fn not_json(error: serde_json::Error) -> CliError {
     CliError {
-        message: format!("the answer does not read as JSON: {error}"),
-        hint: "this is a mistake in Baton; please report it".to_owned(),
+        message: format!("cannot write the result as JSON: {error}"),
+        hint: "this is a bug in Baton; please report it".to_owned(),
         code: FAILED,
     }
 }
 
-/// Rows under headings, in columns as wide as their widest cell; the last one is left as it is.
+/// Renders rows under headings, in aligned columns.
 pub fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
     let mut widths = headings.map(|heading| heading.chars().count());
     for row in rows {

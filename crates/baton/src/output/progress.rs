@@ -1,7 +1,7 @@
-//! How far a long piece of work is, on the last line of the terminal.
+//! A progress bar on the last line of the terminal.
 //!
-//! Seen only by a person who sits there and has waited for a moment; what is over sooner leaves no trace. It is drawn by a
-//! thread of its own, because what takes long may hold the others. It owns nothing but that one line, and gives it back.
+//! Appears only at a terminal and only after a moment. Drawn by a thread of its own, because the work may block the
+//! others. It clears its line at the end.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,33 +9,33 @@ use std::time::{Duration, Instant};
 
 use baton_engine::place::{Onlooker, Stage};
 
-/// What is over sooner is not spoken of.
+/// Shorter operations show no bar.
 const APPEARS_AFTER: Duration = Duration::from_millis(500);
-/// Between two drawings: often enough to be seen moving.
+/// Time between two frames.
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// The terminal's last line, which talk and bars share.
+/// The last line of the terminal, shared by messages and bars.
 static LINE: Mutex<StatusLine> = Mutex::new(StatusLine { has_bar: false, is_closed: false });
 
 struct StatusLine {
     has_bar: bool,
-    /// The command has said its last word.
+    /// The command has printed its result; no bar may follow.
     is_closed: bool,
 }
 
-/// What is worked on now.
+/// The current operation.
 struct ProgressItem {
     what: String,
     count: u64,
-    /// None while nobody knows how much there is.
+    /// 0 if unknown.
     total: u64,
     began: Instant,
     appears_at: Instant,
 }
 
-/// Cheap to clone; clones are one line.
+/// Cheap to clone; clones share one line.
 #[derive(Clone)]
 pub struct ProgressBar(Option<Arc<ProgressDrawer>>);
 
@@ -52,22 +52,22 @@ struct ProgressState {
 }
 
 impl ProgressBar {
-    /// Nothing is drawn before there is something to tell, and nothing at all for a program.
+    /// Draws nothing with `--json` or without a terminal.
     pub fn new(is_json: bool) -> Self {
         Self((!is_json && std::io::stderr().is_terminal()).then(Arc::default))
     }
 
-    /// So much is done of so much; of none where nobody knows how much there is.
+    /// Reports progress; a `total` of 0 means unknown.
     pub fn at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, APPEARS_AFTER);
     }
 
-    /// The same for work that was long before anybody told of it.
+    /// The same for work that has already taken long: the bar appears at once.
     pub fn late_at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, Duration::ZERO);
     }
 
-    /// Takes the line away; what came of it is told by the command.
+    /// Clears the line.
     pub fn end(&self) {
         let Some(drawer) = &self.0 else { return };
         let mut state = drawer.state();
@@ -77,15 +77,15 @@ impl ProgressBar {
         }
     }
 
-    /// What a store tells of itself, in words.
+    /// Shows what the store is doing while it opens.
     pub fn onlooker(&self) -> Onlooker {
         let progress = self.clone();
         Onlooker::new(move |stage| match stage {
-            Stage::Reaching => progress.at("PostgreSQL does not answer, trying again", 0, 0),
-            Stage::Checking => progress.at("Looking over the whole store", 0, 0),
-            Stage::Upgrading { from: 0, .. } => progress.at("Making the store", 0, 0),
+            Stage::Reaching => progress.at("Waiting for PostgreSQL", 0, 0),
+            Stage::Checking => progress.at("Checking the store", 0, 0),
+            Stage::Upgrading { from: 0, .. } => progress.at("Creating the store", 0, 0),
             Stage::Upgrading { from, to } => {
-                progress.at(&format!("Bringing the store from form {from} to {to}"), 0, 0);
+                progress.at(&format!("Upgrading the store from version {from} to {to}"), 0, 0);
             }
             Stage::Copying { pages, total } => progress.at("Copying the store", pages, total),
         })
@@ -96,7 +96,7 @@ impl ProgressBar {
         let mut state = drawer.state();
         match &mut state.work {
             Some(work) if work.what == what => (work.count, work.total) = (count, total),
-            // The next part of the same work: whoever has waited for the last one need not wait again.
+            // The next part of the same work appears without another delay.
             Some(work) => {
                 let began = Instant::now();
                 let what = what.to_owned();
@@ -121,7 +121,7 @@ impl ProgressDrawer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until there is nothing to draw. The state is held while the line is drawn, so that nothing comes after the end.
+    /// Runs until there is nothing to draw. Holds the state while drawing, so that nothing is drawn after the end.
     fn draw(&self) {
         let mut state = self.state();
         loop {
@@ -175,15 +175,15 @@ fn erase(line: &mut StatusLine) {
     }
 }
 
-/// Says something on standard error, in the place of a bar that stands there.
+/// Prints a message, in place of a bar if there is one.
 pub(super) fn say(text: &str) {
     let mut line = line();
     erase(&mut line);
-    // Nobody listens: the work goes on all the same.
+    // A closed stderr does not stop the work.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The command is about to say its last word; no bar comes after it.
+/// No bar after this: the command prints its result.
 pub(super) fn close() {
     let mut line = line();
     erase(&mut line);
@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_as_much_as_is_known() {
+    fn the_bar_shows_what_is_known() {
         assert_eq!(text(0, 0), "Working … 3 s");
         assert_eq!(text(1_200, 0), "Working … 1200, 3 s");
         assert_eq!(text(5, 10), "Working ███████████████░░░░░░░░░░░░░░░ 5/10");
     }
 
     #[test]
-    fn for_a_program_nothing_is_drawn_and_nobody_is_started() {
+    fn nothing_is_drawn_with_json() {
         let progress = ProgressBar::new(true);
         progress.at("Working", 1, 2);
         progress.end();

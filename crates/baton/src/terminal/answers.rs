@@ -1,17 +1,13 @@
-//! What a person types: the lines of a file first, then those of the terminal.
+//! Answers to questions: the lines of a file first, then those of standard input.
 
 use std::collections::VecDeque;
-use std::io::BufRead;
 use std::path::Path;
 
 use tokio::sync::mpsc;
 
+use super::input::read_lines;
 use crate::error::{CliError, USAGE};
 
-/// Lines typed ahead.
-const LINES_AHEAD: usize = 1_000;
-
-/// What the person says: the lines of a file first, then those of standard input.
 pub struct AnswerInput {
     file: VecDeque<String>,
     lines: Option<mpsc::Receiver<String>>,
@@ -21,8 +17,8 @@ impl AnswerInput {
     pub fn open(file: Option<&Path>) -> Result<Self, CliError> {
         let file = match file {
             Some(path) => std::fs::read_to_string(path).map_err(|error| CliError {
-                message: format!("{} cannot be read: {error}", path.display()),
-                hint: "write one answer on each line of it".to_owned(),
+                message: format!("cannot read {}: {error}", path.display()),
+                hint: "write one answer per line".to_owned(),
                 code: USAGE,
             })?,
             None => String::new(),
@@ -31,25 +27,12 @@ impl AnswerInput {
         Ok(Self { file, lines: None })
     }
 
-    /// The next line; none when nobody is there to write one. Safe to drop half-way.
+    /// The next line; none at the end of standard input. Cancel-safe.
     pub async fn next(&mut self, is_human_only: bool) -> Option<String> {
-        // What only a person may answer is not answered from a file.
+        // A file may not answer what only a person may answer.
         if !is_human_only && let Some(line) = self.file.pop_front() {
             return Some(line);
         }
-        self.lines.get_or_insert_with(stdin).recv().await
+        self.lines.get_or_insert_with(read_lines).recv().await
     }
-}
-
-/// Lines of standard input, read by a thread of its own: it may wait for ever, and nothing else has to.
-fn stdin() -> mpsc::Receiver<String> {
-    let (sender, lines) = mpsc::channel(LINES_AHEAD);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
 }

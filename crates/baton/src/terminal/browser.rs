@@ -1,9 +1,9 @@
-//! The person's own browser, where there is a screen to show it on.
+//! Opens pages in the browser of the desktop.
 
 use std::env;
 use std::process::{Command, Stdio};
 
-/// Asks the desktop to show a page; false where there is no desktop, or it does not know how.
+/// Opens a page; false if there is no desktop, or no opener.
 pub fn open(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") {
         "open"
@@ -15,15 +15,15 @@ pub fn open(url: &str) -> bool {
     } else {
         return false;
     };
-    let asked = Command::new(program)
+    let opener = Command::new(program)
         .arg(url)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    match asked {
+    match opener {
         Ok(mut child) => {
-            // It may stay for as long as the browser does. Somebody has to see it end, or it stays on as a zombie.
+            // It may live as long as the browser; wait for it, so that it does not become a zombie.
             std::thread::spawn(move || child.wait());
             true
         }

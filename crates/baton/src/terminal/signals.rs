@@ -1,20 +1,20 @@
-//! Ctrl-C, and the polite request of a service manager.
+//! SIGINT (Ctrl-C) and SIGTERM (service managers).
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{CliError, FAILED};
 
-/// From the moment it is made, neither ends this program by itself any more.
+/// Once installed, neither signal ends the process by itself.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    pub fn hear() -> Result<Self, CliError> {
+    pub fn install() -> Result<Self, CliError> {
         let failed = |error: std::io::Error| CliError {
-            message: format!("signals cannot be heard: {error}"),
-            hint: "check the limits of this session".to_owned(),
+            message: format!("cannot install signal handlers: {error}"),
+            hint: "check this session's limits: ulimit -a".to_owned(),
             code: FAILED,
         };
         let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -22,8 +22,8 @@ impl Signals {
         Ok(Self { interrupt, terminate })
     }
 
-    /// Waits for the next one. Safe to drop half-way.
-    pub async fn heard(&mut self) {
+    /// Waits for the next signal. Cancel-safe.
+    pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

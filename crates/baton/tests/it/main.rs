@@ -19,12 +19,15 @@ mod demo;
 mod dependencies;
 mod docs;
 mod engine;
+mod folders;
 mod looping;
 mod machines;
 mod mcp;
+mod names;
 mod product;
 mod recipes;
 mod server;
+mod source;
 mod terminal;
 mod up;
 

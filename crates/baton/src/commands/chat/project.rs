@@ -1,4 +1,4 @@
-//! Which project a message from the command line belongs to: the repository's own.
+//! The project of this repository, which messages from the command line belong to.
 
 use baton_core::id::ProjectId;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::context::api::{Api, ListRequest};
 use crate::error::CliError;
 
-/// Projects looked through for the one of this repository.
+/// Most projects to search.
 const PROJECTS_MAX: u32 = 10_000;
 
 #[derive(Deserialize)]
@@ -17,8 +17,8 @@ struct ProjectItem {
     feature_branch: Option<String>,
 }
 
-/// The oldest project of this repository that is no feature; a new one where there is none yet.
-pub async fn of_place(api: &Api) -> Result<ProjectId, CliError> {
+/// The oldest project of this repository that is not a feature; created if there is none.
+pub async fn find_or_create(api: &Api) -> Result<ProjectId, CliError> {
     let list = ListRequest { path: "/api/projects", name: "projects", query: &[] };
     let (projects, _): (Vec<ProjectItem>, _) = api.list(&list, PROJECTS_MAX, None).await?;
     let root = api.place.root.display().to_string();

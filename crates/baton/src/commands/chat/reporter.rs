@@ -1,4 +1,4 @@
-//! What a person, or a program, hears of the work a message caused.
+//! Reports the progress of the work that a message started.
 
 use baton_core::event::EventBody;
 use baton_core::id::{QuestionId, SessionId, TaskId};
@@ -9,11 +9,11 @@ use baton_engine::view::TaskView;
 use serde_json::{Value, json};
 
 use crate::commands::chat::ChatResponse;
-use crate::commands::question::shown;
+use crate::commands::question::render_question;
 use crate::error::{CliError, FAILED};
 use crate::output;
 
-/// One thing that happened to the work.
+/// One thing that happened to the task.
 pub enum ChatUpdate {
     Progress(String),
     Asked { question: QuestionId },
@@ -21,11 +21,11 @@ pub enum ChatUpdate {
     Over(ChatEnd),
 }
 
-/// How the work ended, as far as this message goes.
+/// How the work on this message ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ChatEnd {
     Done,
-    /// It waits to be accepted.
+    /// Waits for acceptance.
     Provisional,
     Failed,
     Cancelled,
@@ -33,45 +33,49 @@ pub enum ChatEnd {
 }
 
 impl ChatUpdate {
-    /// None for what has nothing to do with the task, or says nothing a person waits for.
-    pub fn of(recorded: &Recorded, of: TaskId, conversation: &SessionId) -> Option<Self> {
+    /// None for events of other tasks, and for those not worth reporting.
+    pub fn new(recorded: &Recorded, followed: TaskId, conversation: &SessionId) -> Option<Self> {
         let progress = |text: String| Some(Self::Progress(text));
         match &recorded.event.body {
-            EventBody::TaskClaimed { task, agent, .. } if *task == of => {
-                progress(format!("{agent} is at work."))
+            EventBody::TaskClaimed { task, agent, .. } if *task == followed => {
+                progress(format!("{agent} started."))
             }
             EventBody::StepStarted { session, step, .. } if session == conversation => {
                 progress(format!("Step: {step}"))
             }
             EventBody::OutcomeRefused { session, step, error, .. } if session == conversation => {
-                progress(format!("Step {step} is asked again: {error}"))
+                progress(format!("Retrying step {step}: {error}"))
             }
             EventBody::RunExited { session, reason, .. } if session == conversation => {
                 progress(reason.message())
             }
-            EventBody::TaskRequeued { task, reason, .. } if *task == of => {
-                progress(format!("It goes back to the queue and is tried again: {reason}."))
+            EventBody::TaskRequeued { task, reason, .. } if *task == followed => {
+                progress(format!("Requeued: {reason}."))
             }
-            EventBody::TaskContinues { task, .. } if *task == of => {
-                progress("The turns are used up; it goes on in another attempt.".to_owned())
+            EventBody::TaskContinues { task, .. } if *task == followed => {
+                progress("All turns used; continuing in another attempt.".to_owned())
             }
-            EventBody::QuestionAsked { task: Some(task), question, .. } if *task == of => {
+            EventBody::QuestionAsked { task: Some(task), question, .. } if *task == followed => {
                 Some(Self::Asked { question: question.id })
             }
-            EventBody::QuestionAnswered { task: Some(task), answered_by, .. } if *task == of => {
+            EventBody::QuestionAnswered { task: Some(task), answered_by, .. } if *task == followed => {
                 Some(Self::Answered { by: answered_by.to_string() })
             }
-            EventBody::TaskDone { task, .. } if *task == of => Some(Self::Over(ChatEnd::Done)),
-            EventBody::TaskProvisional { task, .. } if *task == of => Some(Self::Over(ChatEnd::Provisional)),
-            EventBody::TaskFailed { task, .. } if *task == of => Some(Self::Over(ChatEnd::Failed)),
-            EventBody::TaskCancelled { task, .. } if *task == of => Some(Self::Over(ChatEnd::Cancelled)),
-            EventBody::TaskRecycled { task, .. } if *task == of => Some(Self::Over(ChatEnd::Recycled)),
+            EventBody::TaskDone { task, .. } if *task == followed => Some(Self::Over(ChatEnd::Done)),
+            EventBody::TaskProvisional { task, .. } if *task == followed => {
+                Some(Self::Over(ChatEnd::Provisional))
+            }
+            EventBody::TaskFailed { task, .. } if *task == followed => Some(Self::Over(ChatEnd::Failed)),
+            EventBody::TaskCancelled { task, .. } if *task == followed => {
+                Some(Self::Over(ChatEnd::Cancelled))
+            }
+            EventBody::TaskRecycled { task, .. } if *task == followed => Some(Self::Over(ChatEnd::Recycled)),
             _ => None,
         }
     }
 }
 
-/// Words for a person on standard error, and the result on standard output; or one JSON object on each line.
+/// Progress on standard error and the result on standard output; or one JSON object per line.
 #[derive(Clone, Copy)]
 pub struct ChatReporter {
     pub is_json: bool,
@@ -82,15 +86,15 @@ impl ChatReporter {
         if self.is_json {
             return Self::line("sent", "message", &json!(sent));
         }
-        output::talk(&format!("{} is in the queue ({}).", sent.task_id, sent.task_type));
+        output::talk(&format!("Queued {} ({}).", sent.task_id, sent.task_type));
         Ok(())
     }
 
-    pub fn news(self, news: &ChatUpdate) -> Result<(), CliError> {
-        let text = match news {
+    pub fn update(self, update: &ChatUpdate) -> Result<(), CliError> {
+        let text = match update {
             ChatUpdate::Progress(text) => text.clone(),
-            ChatUpdate::Answered { by } => format!("Answered by {by}; it goes on."),
-            // These are told in full.
+            ChatUpdate::Answered { by } => format!("Answered by {by}."),
+            // Reported in full elsewhere.
             ChatUpdate::Asked { .. } | ChatUpdate::Over(_) => return Ok(()),
         };
         if self.is_json {
@@ -104,46 +108,49 @@ impl ChatReporter {
         if self.is_json {
             return Self::line("question", "question", &json!(record));
         }
-        output::talk(shown(record).trim_end());
+        output::talk(render_question(record).trim_end());
         Ok(())
     }
 
-    /// What is printed last. Work that came to nothing is an error, which says what to do.
+    /// Prints the result. Failed work is an error that says what to do.
     pub fn end(self, view: &TaskView, end: ChatEnd) -> Result<String, CliError> {
         let id = view.summary.task_id;
-        let said = view.output.as_deref().map(str::trim).filter(|output| !output.is_empty());
+        let result = view.output.as_deref().map(str::trim).filter(|output| !output.is_empty());
         if self.is_json {
             Self::line("ended", "task", &json!(view))?;
-        } else if let Some(said) = said {
-            output::line(said);
+        } else if let Some(result) = result {
+            output::line(result);
         }
         let failed = |what: &str, next: String| {
             Err(CliError { message: format!("{id} {what}"), hint: next, code: FAILED })
         };
         match end {
             ChatEnd::Done => Ok(String::new()),
-            // It was sent to a breakdown before anybody could look at it.
-            ChatEnd::Provisional if view.summary.queue == Queue::Recycled => {
-                failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
-            }
+            // Already recycled when we looked.
+            ChatEnd::Provisional if view.summary.queue == Queue::Recycled => failed(
+                "was too large and is being broken down",
+                "see the plan: baton breakdown list".to_owned(),
+            ),
             ChatEnd::Provisional if view.summary.too_large.is_some() => {
                 output::talk(&format!(
-                    "There is too little to show for it. Look, then decide: baton task diff {id}, then baton recycle {id}, \
+                    "The task burned out with too little done. Review it: baton task diff {id}; then run baton recycle {id} \
                      or baton accept --force {id}"
                 ));
                 Ok(String::new())
             }
             ChatEnd::Provisional => {
-                output::talk(&format!("It waits for you: baton task diff {id}, then baton accept {id}"));
+                output::talk(&format!("Ready for review: baton task diff {id}, then baton accept {id}"));
                 Ok(String::new())
             }
-            ChatEnd::Failed => {
-                failed("failed", format!("see why: baton task log {id}; again: baton task retry {id}"))
-            }
+            ChatEnd::Failed => failed(
+                "failed",
+                format!("show the log: baton task log {id}; try again: baton task retry {id}"),
+            ),
             ChatEnd::Cancelled => failed("was cancelled", "send it again: baton chat TEXT".to_owned()),
-            ChatEnd::Recycled => {
-                failed("was too large and is broken down", "see the plan: baton breakdown list".to_owned())
-            }
+            ChatEnd::Recycled => failed(
+                "was too large and is being broken down",
+                "see the plan: baton breakdown list".to_owned(),
+            ),
         }
     }
 

@@ -1,5 +1,5 @@
-//! The demo in a browser: the real pages on this machine, with a guide's words over them. The person decides there;
-//! where nobody does, the demo goes on by itself, so it never hangs.
+//! The demo in a browser: the real pages with a guide on top. The visitor decides; if they do nothing, the demo decides
+//! for them, so it never hangs.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -17,26 +17,26 @@ use crate::cli::demo::DemoArgs;
 use crate::commands::demo::narrator::Narrator;
 use crate::commands::demo::pace::DemoPace;
 use crate::commands::demo::stand_in::StandIn;
-use crate::commands::demo::{PERSON, guide, how_to_go_on, story};
+use crate::commands::demo::{PERSON, guide, next_steps, story};
 use crate::context::server_file::{self, ServerFile};
 use crate::error::{CliError, FAILED};
 use crate::output;
 use crate::terminal::browser;
 use crate::terminal::signals::Signals;
 
-/// Who decides when nobody does.
+/// Who decides when the visitor does not.
 const STAND_IN: &str = "the demo";
 
-/// How long the pages stay after the end for somebody who looked at them: no demo is left running over night.
-const LOOKING_AROUND_MAX: Duration = Duration::from_mins(30);
+/// How long the pages stay up after the end, if anybody opened them.
+const LINGER_MAX: Duration = Duration::from_mins(30);
 
-/// How it came to its end.
+/// How the demo ended.
 enum DemoEnd {
-    /// With everything merged; the text is the story in numbers.
-    Told(String),
-    /// By Ctrl-C, on the way.
+    /// Everything is merged; holds the summary.
+    Complete(String),
+    /// Ctrl-C.
     Interrupted,
-    /// The engine or the server was first.
+    /// The engine or the server stopped.
     Stopped,
 }
 
@@ -46,13 +46,13 @@ pub async fn play(
     pace: DemoPace,
     folder: &Path,
 ) -> Result<String, CliError> {
-    let mut signals = Signals::hear()?;
+    let mut signals = Signals::install()?;
     let server = bind(asked.port).await?;
     let address = server.address();
-    // Commands that are told of this folder find the server.
+    // So that commands run on this directory find the server.
     let _file = ServerFile::write(&engine.shop.place, address, None)?;
     let (stop, stopping) = watch::channel(false);
-    // Streams end last, so that they can tell what the engine's end brought about.
+    // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
     let is_visited = Arc::new(AtomicBool::new(false));
     let app = App::new(engine.shop.clone(), PERSON.to_owned(), Guard::new(address, None), ending)
@@ -61,37 +61,37 @@ pub async fn play(
 
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
-        // Also when it failed: without an engine there is nothing to see. Nobody listens when all is over.
+        // Also when it failed: without an engine there is nothing to see.
         let _ = stop.send(true);
         let _ = end.send(true);
         worked
     };
-    let telling = async {
-        let told = tell(engine, pace, &is_visited, stopping.clone(), &mut signals).await;
+    let narrating = async {
+        let ended = narrate(engine, pace, &is_visited, stopping.clone(), &mut signals).await;
         let _ = stop.send(true);
-        told
+        ended
     };
-    let (worked, (), told) = tokio::join!(working, server.run(app, stopping.clone()), telling);
+    let (worked, (), ended) = tokio::join!(working, server.run(app, stopping.clone()), narrating);
     worked?;
-    Ok(match told? {
-        DemoEnd::Told(summary) => summary + &how_to_go_on(folder),
+    Ok(match ended? {
+        DemoEnd::Complete(summary) => summary + &next_steps(folder),
         DemoEnd::Interrupted | DemoEnd::Stopped => format!(
-            "\nThe demo is ended. Go on with it where it was: baton demo --folder {}\n{}",
+            "\nThe demo was stopped. Continue it: baton demo --folder {}\n{}",
             folder.display(),
-            how_to_go_on(folder)
+            next_steps(folder)
         ),
     })
 }
 
 async fn bind(port: u16) -> Result<Server, CliError> {
     Server::bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(|error| CliError {
-        message: format!("the demo cannot listen at port {port}: {error}"),
-        hint: "leave --port out, and one that is free is taken".to_owned(),
+        message: format!("cannot listen on port {port}: {error}"),
+        hint: "omit --port to use any free port".to_owned(),
         code: FAILED,
     })
 }
 
-/// The guide's words, and a note that somebody reads them.
+/// The guide, and a note that somebody reads it.
 fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::guide::Guiding {
     Box::new(move |tasks| {
         is_visited.store(true, Ordering::Relaxed);
@@ -101,16 +101,16 @@ fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::guide::
 
 fn greet(url: &str, asked: &DemoArgs) {
     let is_open = !asked.no_open && browser::open(url);
-    output::line(&format!("The demo is at {url}"));
+    output::line(&format!("Demo: {url}"));
     output::line(if is_open {
-        "It opens in your browser. Ctrl-C ends it.\n"
+        "Opening it in your browser. Press Ctrl-C to stop.\n"
     } else {
-        "Open it in a browser: the page says what happens, and what to click next. Ctrl-C ends it.\n"
+        "Open it in a browser; the pages say what to click next. Press Ctrl-C to stop.\n"
     });
 }
 
-/// The story to its end, and for as long as somebody looks around after it.
-async fn tell(
+/// Runs the demo to its end, and keeps the pages up if anybody opened them.
+async fn narrate(
     engine: &Engine,
     pace: DemoPace,
     is_visited: &AtomicBool,
@@ -118,21 +118,21 @@ async fn tell(
     signals: &mut Signals,
 ) -> Result<DemoEnd, CliError> {
     let started = Instant::now();
-    let mut telling = Narrator::new(engine.shop.desk.clone(), false);
+    let mut narrator = Narrator::new(engine.shop.desk.clone(), false);
     let person = StandIn::new(engine, STAND_IN, pace);
     tokio::select! {
-        played = person.play(&mut telling) => played?,
-        () = signals.heard() => return Ok(DemoEnd::Interrupted),
+        played = person.play(&mut narrator) => played?,
+        () = signals.next() => return Ok(DemoEnd::Interrupted),
         _ = stopping.wait_for(|is_stopping| *is_stopping) => return Ok(DemoEnd::Stopped),
     }
     let summary = story::summary(engine, started.elapsed()).await?;
     if is_visited.load(Ordering::Relaxed) {
-        output::line("\nThat was the story. Look around on the pages; Ctrl-C ends the demo.");
+        output::line("\nThe tour is complete. Browse the pages as long as you like; press Ctrl-C to stop.");
         tokio::select! {
-            () = signals.heard() => {}
-            () = tokio::time::sleep(LOOKING_AROUND_MAX) => {}
+            () = signals.next() => {}
+            () = tokio::time::sleep(LINGER_MAX) => {}
             _ = stopping.wait_for(|is_stopping| *is_stopping) => {}
         }
     }
-    Ok(DemoEnd::Told(summary))
+    Ok(DemoEnd::Complete(summary))
 }

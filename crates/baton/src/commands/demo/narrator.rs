@@ -1,4 +1,4 @@
-//! Tells what happens, from the event log: what every other client would see.
+//! Prints what happens, from the same event log that every client reads.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Narrator {
     seen: u64,
     titles: BTreeMap<TaskId, String>,
     done: usize,
-    /// Who took the last decision that was a person's to take.
+    /// Who made the last decision.
     last_decider: Option<Actor>,
 }
 
@@ -26,13 +26,13 @@ impl Narrator {
         Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 
-    /// Tells everything since the last time.
-    pub async fn go_on(&mut self) -> Result<(), CliError> {
+    /// Prints the events since the last call.
+    pub async fn print_new(&mut self) -> Result<(), CliError> {
         loop {
-            let news = self.desk.events_after(self.seen).await?;
-            let Some(last) = news.last() else { return Ok(()) };
+            let events = self.desk.events_after(self.seen).await?;
+            let Some(last) = events.last() else { return Ok(()) };
             self.seen = last.seq;
-            for recorded in &news {
+            for recorded in &events {
                 if is_decision(&recorded.event.body) {
                     self.last_decider = Some(recorded.event.by.clone());
                 }
@@ -58,10 +58,10 @@ impl Narrator {
                 Some(format!("+ {}{waits}", self.name(spec.id)))
             }
             EventBody::TaskClaimed { task, resumes: None, .. } => {
-                Some(format!("▶ {}: an agent starts", self.name(*task)))
+                Some(format!("▶ {}: agent started", self.name(*task)))
             }
             EventBody::TaskClaimed { task, resumes: Some(_), .. } => {
-                Some(format!("▶ {}: its agent goes on", self.name(*task)))
+                Some(format!("▶ {}: agent resumed", self.name(*task)))
             }
             EventBody::QuestionAsked { task: Some(task), question, .. } => {
                 Some(format!("? {} asks: {}", self.name(*task), question.text()))
@@ -71,18 +71,18 @@ impl Narrator {
             }
             EventBody::TaskProvisional { task, mark, .. } => Some(match mark {
                 Mark::Ready | Mark::NoChanges { .. } => {
-                    format!("○ {}: there is work to look at", self.name(*task))
+                    format!("○ {}: ready for review", self.name(*task))
                 }
                 Mark::BurnedOut | Mark::NotConverging => {
-                    format!("⚠ {}: all turns used, not one commit", self.name(*task))
+                    format!("⚠ {}: all turns used, no commit", self.name(*task))
                 }
-                Mark::Plan => format!("○ {}: there is a plan to approve", self.name(*task)),
+                Mark::Plan => format!("○ {}: plan ready for approval", self.name(*task)),
             }),
             EventBody::TaskDone { task, accepted_by } => {
                 self.done += 1;
                 Some(match accepted_by {
                     AcceptedBy::PlanApproved { .. } => {
-                        format!("✔ {}: the plan is approved", self.name(*task))
+                        format!("✔ {}: plan approved", self.name(*task))
                     }
                     AcceptedBy::Actor { .. } | AcceptedBy::Output => {
                         format!("✔ {}: accepted and merged", self.name(*task))
@@ -91,11 +91,11 @@ impl Narrator {
             }
             EventBody::TaskRecycled { task, .. } => {
                 self.done += 1;
-                Some(format!("↻ {}: too large as it was, to be broken down", self.name(*task)))
+                Some(format!("↻ {}: too large, breaking it down", self.name(*task)))
             }
             EventBody::DependentsRewired { from, to } => {
                 let to: Vec<String> = to.iter().map(|task| self.name(*task)).collect();
-                Some(format!("  what waited on {} now waits on {}", self.name(*from), to.join(" and ")))
+                Some(format!("  dependents of {} now depend on {}", self.name(*from), to.join(" and ")))
             }
             EventBody::TaskRequeued { task, .. } => {
                 Some(format!("← {}: back in the queue", self.name(*task)))
@@ -110,7 +110,7 @@ impl Narrator {
     }
 }
 
-/// Whether a person, or whoever stands in for one, did this.
+/// Whether this event is a decision of a person or of the stand-in.
 fn is_decision(body: &EventBody) -> bool {
     matches!(
         body,

@@ -1,5 +1,5 @@
-//! The person in the demo: answers the question, releases and approves the breakdown, accepts the work. Where a real
-//! person follows on the pages, it waits for them first, and steps in only where nobody does anything.
+//! Decides in place of the visitor: answers the question, releases and approves the breakdown, accepts work. With pages
+//! open, only after the visitor had time to decide.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::commands::demo::pace::DemoPace;
 use crate::commands::demo::story;
 use crate::error::CliError;
 
-/// However still it is, the tasks are looked at this often.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// Look at the tasks at least this often.
+const POLL_EVERY: Duration = Duration::from_secs(5);
 
 pub struct StandIn<'a> {
     engine: &'a Engine,
     acceptor: Acceptor,
-    /// By which name it decides.
+    /// Recorded as the one who decides.
     name: &'static str,
     pace: DemoPace,
 }
@@ -35,37 +35,37 @@ impl<'a> StandIn<'a> {
         Self { engine, acceptor: Acceptor::new(engine.shop.clone()), name, pace }
     }
 
-    /// Plays until the project is complete.
-    pub async fn play(&self, telling: &mut Narrator) -> Result<(), CliError> {
+    /// Runs until the project is complete.
+    pub async fn play(&self, narrator: &mut Narrator) -> Result<(), CliError> {
         let desk = &self.engine.shop.desk;
         let mut changes = desk.changes();
         loop {
             changes.mark_unchanged();
-            telling.go_on().await?;
+            narrator.print_new().await?;
             let tasks = desk.project_tasks(story::project()).await?;
-            let next_due = self.decide_what_is_due(&tasks, self.patience(telling)).await?;
+            let next_due = self.decide_due(&tasks, self.patience(narrator)).await?;
             let tasks = desk.project_tasks(story::project()).await?;
             let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
             if is_complete(standings.iter().map(|(id, standing)| (*id, standing))) {
-                return telling.go_on().await;
+                return narrator.print_new().await;
             }
             tokio::select! {
-                news = changes.changed() => if news.is_err() { return Ok(()) },
+                changed = changes.changed() => if changed.is_err() { return Ok(()) },
                 () = tokio::time::sleep(next_due) => {}
             }
         }
     }
 
-    /// How long a decision waits for somebody else: not long, once it was ours that came last.
-    fn patience(&self, telling: &Narrator) -> Duration {
-        let was_ours = telling.last_decider().is_some_and(|by| *by == Actor::human(self.name));
+    /// How long to wait for the visitor: not long if we made the last decision.
+    fn patience(&self, narrator: &Narrator) -> Duration {
+        let was_ours = narrator.last_decider().is_some_and(|by| *by == Actor::human(self.name));
         if was_ours { self.pace.patience_alone } else { self.pace.patience }
     }
 
-    /// Decides what has waited long enough; returns when to look again.
-    async fn decide_what_is_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, CliError> {
+    /// Decides what is due; returns when to look again.
+    async fn decide_due(&self, tasks: &[Task], patience: Duration) -> Result<Duration, CliError> {
         let now = self.engine.shop.desk.store.now().await.map_err(EngineError::from)?;
-        let mut next_due = LOOK_AGAIN;
+        let mut next_due = POLL_EVERY;
         for task in tasks {
             let waited = u64::try_from(now.ms_since(task.updated_at())).unwrap_or_default();
             let left = patience.saturating_sub(Duration::from_millis(waited));
@@ -74,7 +74,7 @@ impl<'a> StandIn<'a> {
                 continue;
             }
             match self.decide(task).await {
-                // The task moved on while it was looked at; the next look sees it as it is.
+                // The task changed meanwhile; look at it in the next round.
                 Ok(())
                 | Err(
                     EngineError::Refused(_) | EngineError::Approval(_) | EngineError::AlreadyAnswered { .. },
@@ -91,10 +91,10 @@ impl<'a> StandIn<'a> {
         match task.state() {
             TaskState::AwaitingResponse { waiting } => {
                 let options = &waiting.question.draft.options;
-                // What could not be finished is tried again; anything else gets the first answer on offer.
+                // RETRY if offered, else the first option.
                 let again = options.iter().find(|option| option.as_str() == "RETRY");
                 let chosen = again.or(options.first()).cloned();
-                let answer = chosen.or_else(|| NonBlank::new("Go on as you think best.").ok());
+                let answer = chosen.or_else(|| NonBlank::new("Use your judgement.").ok());
                 let Some(answer) = answer else { return Ok(()) };
                 desk.answer(waiting.question.id, answer, AnsweredBy::human(self.name), you()).await.map(drop)
             }
@@ -104,7 +104,7 @@ impl<'a> StandIn<'a> {
             TaskState::Provisional(work) if work.mark == Mark::Plan => {
                 desk.approve(task.id(), you()).await.map(drop)
             }
-            // The recycler sees to these.
+            // The recycler handles these.
             TaskState::Provisional(work) if work.mark.is_too_large() => Ok(()),
             TaskState::Provisional(_) => self.acceptor.accept(task.id(), false, you()).await.map(drop),
             TaskState::Failed { .. } => desk.apply(task.id(), Command::Retry, you()).await.map(drop),

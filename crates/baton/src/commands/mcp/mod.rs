@@ -1,4 +1,4 @@
-//! `baton mcp`: the tools on standard input and output, handed on to the running server or on the store alone.
+//! `baton mcp`: MCP tools on standard input and output, forwarded to the running server or run on the store.
 
 pub(crate) mod remote_tools;
 
@@ -18,11 +18,11 @@ use crate::context::{self, CliContext};
 use crate::error::{CliError, FAILED, REFUSED};
 use crate::options::GlobalOptions;
 
-/// To the server at `url`, which may be the address of its `/mcp`.
+/// Forwards calls to the server at `url`, with or without `/mcp` at its end.
 pub async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
     let address = Address::new(base, token)
-        .map_err(|error| CliError::usage(error.to_string(), "it looks like http://127.0.0.1:5678"))?;
+        .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
     serve(RemoteTools::new(address)).await
 }
 
@@ -31,37 +31,37 @@ pub async fn run(common: &GlobalOptions, token: Option<String>) -> Result<String
     if let Some(address) = server_file::running(&place, token.clone()).await {
         return serve(RemoteTools::new(address)).await;
     }
-    let office = CliContext::at(place, common.json).await?;
-    let served = Box::pin(alone(&office, token)).await;
-    office.close().await?;
+    let context = CliContext::open_at(place, common.json).await?;
+    let served = Box::pin(serve_store(&context, token)).await;
+    context.close().await?;
     served
 }
 
-async fn alone(office: &CliContext, token: Option<String>) -> Result<String, CliError> {
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+async fn serve_store(context: &CliContext, token: Option<String>) -> Result<String, CliError> {
+    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
     let toolbox = Toolbox {
-        desk: office.desk.clone(),
-        door: Door::new(office.desk.clone(), settings.asking.expires_after()),
+        desk: context.desk.clone(),
+        door: Door::new(context.desk.clone(), settings.asking.expires_after()),
         mailbox: Mailbox::default(),
-        user_tasks: UserTasks::new(&office.place.state_dir, settings.user_tasks),
-        site: Site::of_person(&office.place.root),
-        person: office.person().to_owned(),
+        user_tasks: UserTasks::new(&context.place.state_dir, settings.user_tasks),
+        site: Site::of_person(&context.place.root),
+        person: context.person().to_owned(),
         patience: settings.asking.patience(),
     };
     let caller = match token {
-        Some(token) => known(&toolbox, &token).await?,
+        Some(token) => caller_of(&toolbox, &token).await?,
         None => toolbox.person(),
     };
     serve(LocalTools { toolbox, caller }).await
 }
 
-async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
-    let secret: Secret = token
-        .parse()
-        .map_err(|error: BadSecret| CliError::usage(error.to_string(), "it is in the agent's environment"))?;
+async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
+    let secret: Secret = token.parse().map_err(|error: BadSecret| {
+        CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
+    })?;
     toolbox.holder(secret).await?.ok_or_else(|| CliError {
-        message: "the attempt this token belongs to is over".to_owned(),
-        hint: "leave BATON_TOKEN unset to use the tools as yourself".to_owned(),
+        message: "the attempt of this token has ended".to_owned(),
+        hint: "unset BATON_TOKEN to use the tools as yourself".to_owned(),
         code: REFUSED,
     })
 }
@@ -69,12 +69,12 @@ async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
 async fn serve(tools: impl Tools) -> Result<String, CliError> {
     serve_stdio(tools).await.map(|()| String::new()).map_err(|message| CliError {
         message,
-        hint: "this command is for an MCP client, which starts it and speaks first".to_owned(),
+        hint: "an MCP client starts this command and sends the first message".to_owned(),
         code: FAILED,
     })
 }
 
-/// On the store alone, always for the same caller.
+/// Tools on the store, always for the same caller.
 #[derive(Clone)]
 struct LocalTools {
     toolbox: Toolbox,

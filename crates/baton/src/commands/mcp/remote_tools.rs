@@ -1,4 +1,4 @@
-//! The tools of a running server, over its small API. One request a call; the server is on this machine.
+//! The tools of a running server, called over its HTTP API.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// How often it is looked whether other tools are on offer.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often to check whether the list of tools has changed.
+const POLL_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub struct RemoteTools {
@@ -23,26 +23,26 @@ struct ToolListResponse {
 }
 
 impl RemoteTools {
-    /// A tool may take as long as the command it runs, or the person it asks.
+    /// Without a timeout: a tool may take as long as the command it runs or the person it asks.
     pub fn new(address: Address) -> Self {
         Self { client: Client::of_server(address.patient()) }
     }
 
-    async fn offered(&self) -> Result<Vec<ToolSpec>, ClientError> {
+    async fn fetch_list(&self) -> Result<Vec<ToolSpec>, ClientError> {
         Ok(self.client.get::<ToolListResponse>("/api/tools").await?.tools)
     }
 }
 
 impl Tools for RemoteTools {
-    /// A server that is gone offers nothing; a call says why.
+    /// Empty if the server is unreachable; a call says why.
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
-        self.offered().await.unwrap_or_default()
+        self.fetch_list().await.unwrap_or_default()
     }
 
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
-        // Names of ours are plain; any other is not there.
+        // Keeps other characters out of the URL.
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
-            return ToolAnswer::bad(format!("there is no tool {name:?}"));
+            return ToolAnswer::bad(format!("unknown tool {name:?}"));
         }
         let arguments = arguments.unwrap_or_default();
         match self.client.post(&format!("/api/tools/{name}"), &arguments).await {
@@ -60,8 +60,8 @@ impl Tools for RemoteTools {
         tokio::spawn(async move {
             let mut before = None;
             loop {
-                // A server that cannot be reached just now has not changed its tools.
-                if let Ok(now) = remote.offered().await {
+                // An unreachable server has not changed its tools.
+                if let Ok(now) = remote.fetch_list().await {
                     let is_first = before.is_none();
                     if before.as_ref() != Some(&now) {
                         before = Some(now);
@@ -72,7 +72,7 @@ impl Tools for RemoteTools {
                 }
                 tokio::select! {
                     () = sender.closed() => return,
-                    () = sleep(LOOK_EVERY) => {}
+                    () = sleep(POLL_EVERY) => {}
                 }
             }
         });

@@ -1,5 +1,4 @@
-//! `baton task edit`: what a task says, changed by flags or in the person's editor. What was written is never lost: it
-//! is in a file until the store has it.
+//! `baton task edit`: changes a task by flags or in an editor. The text stays in a file until the store has it.
 
 use std::io::Read;
 
@@ -17,27 +16,27 @@ use crate::terminal::editor;
 pub async fn run(api: &Api, asked: EditArgs) -> Result<String, CliError> {
     let id = api.task_id(&asked.task).await?;
     let view = api.task(id).await?;
-    let before = said_by(&view);
+    let before = document_of(&view);
     if asked.has_flags() {
         let mut waits_for = Vec::new();
         for task in &asked.after {
             waits_for.push(api.task_id(task).await?);
         }
-        let after = by_flags(&before, asked)?;
-        // Only what was named is set; nobody looked at the rest.
+        let after = apply_flags(&before, asked)?;
+        // Set only what was named.
         let mut changed = difference(&before, &after).map(|(changed, _)| changed).unwrap_or_default();
         if !waits_for.is_empty() {
             changed.insert("after".to_owned(), json!(waits_for));
         }
         if changed.is_empty() {
-            return api.tell(id, &format!("{id} says that already.\n")).await;
+            return api.confirm(id, &format!("{id} is unchanged.\n")).await;
         }
         return send(api, id, changed, None).await;
     }
-    in_editor(api, id, &before).await
+    edit_in_editor(api, id, &before).await
 }
 
-fn said_by(view: &TaskView) -> TaskDocument {
+fn document_of(view: &TaskView) -> TaskDocument {
     TaskDocument {
         title: view.summary.title.to_string(),
         priority: view.summary.priority,
@@ -45,19 +44,16 @@ fn said_by(view: &TaskView) -> TaskDocument {
     }
 }
 
-fn by_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, CliError> {
+fn apply_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, CliError> {
     let mut after = before.clone();
     if let Some(title) = asked.title {
-        after.title = CliContext::said(&title, "the title")?.to_string();
+        after.title = CliContext::non_blank(&title, "the title")?.to_string();
     }
     match asked.description {
         Some(dash) if dash == "-" => {
             after.description.clear();
             std::io::stdin().read_to_string(&mut after.description).map_err(|error| {
-                CliError::usage(
-                    format!("standard input cannot be read: {error}"),
-                    "give the text itself instead of -",
-                )
+                CliError::usage(format!("cannot read standard input: {error}"), "pass the text instead of -")
             })?;
         }
         Some(text) => after.description = text,
@@ -67,7 +63,7 @@ fn by_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, CliE
     Ok(after)
 }
 
-/// What is to be changed, and what it was.
+/// The changed fields, and their old values.
 fn difference(
     before: &TaskDocument,
     after: &TaskDocument,
@@ -87,50 +83,56 @@ fn difference(
     (!changed.is_empty()).then_some((changed, seen))
 }
 
-async fn in_editor(api: &Api, id: TaskId, before: &TaskDocument) -> Result<String, CliError> {
+async fn edit_in_editor(api: &Api, id: TaskId, before: &TaskDocument) -> Result<String, CliError> {
     let kept = api.place.state_dir.join("edits").join(format!("{id}.md"));
-    // An edit that could not be used is gone on with.
+    // Continue an edit that could not be applied.
     if !kept.exists() {
-        editor::keep(&kept, &before.write(id))?;
+        editor::save(&kept, &before.write(id))?;
     }
-    let instead = "say it by flags: --title, --description, --priority";
+    let instead = "use flags: --title, --description, --priority";
     let text = match editor::edit(&kept, instead) {
         Ok(text) => text,
-        Err(fault) => {
-            // Nothing was written yet, so there is nothing to go on with.
+        Err(error) => {
+            // Unchanged: nothing to continue.
             if std::fs::read_to_string(&kept).is_ok_and(|text| text == before.write(id)) {
                 let _ = std::fs::remove_file(&kept);
             }
-            return Err(fault);
+            return Err(error);
         }
     };
-    let again = format!("what you wrote is in {}; go on with it: baton task edit {id}", kept.display());
-    let after = TaskDocument::read(&text, before).map_err(|bad| {
+    let again = format!("your text is in {}; continue with it: baton task edit {id}", kept.display());
+    let after = TaskDocument::parse(&text, before).map_err(|bad| {
         CliError::usage(format!("{}:{}: {}", kept.display(), bad.line, bad.message), &again)
     })?;
     let printed = match difference(before, &after) {
         Some((changed, seen)) => match send(api, id, changed, Some(seen)).await {
             Ok(printed) => printed,
-            Err(fault) => return Err(kept_from(api, id, before, fault, &again).await),
+            Err(error) => return Err(explain_refusal(api, id, before, error, &again).await),
         },
-        None => api.tell(id, &format!("{id} is as it was.\n")).await?,
+        None => api.confirm(id, &format!("{id} is unchanged.\n")).await?,
     };
-    // It is in the store now. That it was never kept here is as good.
+    // It is stored now; the file may not exist.
     let _ = std::fs::remove_file(kept);
     Ok(printed)
 }
 
-/// The refusal, with where the text is; and, where somebody else was faster, with what they wrote.
-async fn kept_from(api: &Api, id: TaskId, before: &TaskDocument, fault: CliError, again: &str) -> CliError {
+/// Adds the location of the text and, if somebody else changed the task meanwhile, of their version.
+async fn explain_refusal(
+    api: &Api,
+    id: TaskId,
+    before: &TaskDocument,
+    error: CliError,
+    again: &str,
+) -> CliError {
     let theirs = api.place.state_dir.join("edits").join(format!("{id}.theirs.md"));
-    let now = api.task(id).await.ok().map(|view| said_by(&view)).filter(|now| now != before);
+    let now = api.task(id).await.ok().map(|view| document_of(&view)).filter(|now| now != before);
     let hint = match now {
-        Some(now) if editor::keep(&theirs, &now.write(id)).is_ok() => {
-            format!("what it says now is in {}, and {again}", theirs.display())
+        Some(now) if editor::save(&theirs, &now.write(id)).is_ok() => {
+            format!("the current version is in {}, and {again}", theirs.display())
         }
-        Some(_) | None => format!("{}; {again}", fault.hint),
+        Some(_) | None => format!("{}; {again}", error.hint),
     };
-    CliError { hint, ..fault }
+    CliError { hint, ..error }
 }
 
 async fn send(
@@ -139,11 +141,11 @@ async fn send(
     mut changed: Map<String, Value>,
     seen: Option<Map<String, Value>>,
 ) -> Result<String, CliError> {
-    let word = |key: &str| if key == "after" { "task to wait for" } else { key }.to_owned();
+    let word = |key: &str| if key == "after" { "dependency" } else { key }.to_owned();
     let names: Vec<String> = changed.keys().map(|key| word(key)).collect();
     if let Some(seen) = seen {
         changed.insert("seen".to_owned(), Value::Object(seen));
     }
     let _: Value = api.patch(&format!("/api/tasks/{id}"), &changed).await?;
-    api.tell(id, &format!("{id} has a new {}.\n", names.join(" and "))).await
+    api.confirm(id, &format!("Changed {} of {id}.\n", names.join(" and "))).await
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::cli::tasks::TaskCommand;
 use crate::commands::import::project_id;
-use crate::commands::task::show::shown;
+use crate::commands::task::show::render;
 use crate::context::CliContext;
 use crate::context::api::{Api, ListRequest};
 use crate::error::CliError;
@@ -36,12 +36,12 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
             session,
             recipe,
         } => {
-            let title = CliContext::said(&title, "the title")?;
+            let title = CliContext::non_blank(&title, "the title")?;
             let project = project.map(|id| project_id(&id)).transpose()?;
             let session = session.or_else(|| project.is_none().then(|| "cli".to_owned()));
             let session =
                 session.map(|name| name.parse::<SessionId>()).transpose().map_err(|error: BadId| {
-                    CliError::usage(error.to_string(), "choose another name with --session")
+                    CliError::usage(error.to_string(), "choose another session name with --session")
                 })?;
             let recipe = recipe.map(|id| recipe_id(&id)).transpose()?;
             let mut waits_on = Vec::new();
@@ -64,9 +64,9 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
             if api.is_json {
                 return output::json(&added);
             }
-            output::line(&format!("{id} is in the queue."));
+            output::line(&format!("Added {id}."));
             if !api.is_served() {
-                output::next("Nobody works on it yet; let agents do so: baton up");
+                output::next("No agents are running. Start them: baton up");
             }
             Ok(String::new())
         }
@@ -75,28 +75,28 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
         }
         TaskCommand::Show { task } => {
             let view = api.task(api.task_id(&task).await?).await?;
-            if api.is_json { output::json(&view) } else { Ok(shown(&view)) }
+            if api.is_json { output::json(&view) } else { Ok(render(&view)) }
         }
         TaskCommand::Edit(asked) => edit::run(api, asked).await,
         TaskCommand::Ready { limit } => ready(api, limit).await,
         TaskCommand::Reply { task, text } => {
-            let answer = CliContext::said(&text, "the reply")?;
-            let id = decide(api, &task, "reply", &json!({ "reply": answer })).await?;
-            api.tell(id, &format!("{id} goes on with your answer.\n")).await
+            let answer = CliContext::non_blank(&text, "the reply")?;
+            let id = post_decision(api, &task, "reply", &json!({ "reply": answer })).await?;
+            api.confirm(id, &format!("Answered; {id} continues.\n")).await
         }
         TaskCommand::Cancel { task, reason } => {
-            let reason = reason.map(|reason| CliContext::said(&reason, "the reason")).transpose()?;
-            let id = decide(api, &task, "cancel", &json!({ "reason": reason })).await?;
-            api.tell(id, &format!("{id} is cancelled; what it wrote is kept.\n")).await
+            let reason = reason.map(|reason| CliContext::non_blank(&reason, "the reason")).transpose()?;
+            let id = post_decision(api, &task, "cancel", &json!({ "reason": reason })).await?;
+            api.confirm(id, &format!("Cancelled {id}; its work is kept.\n")).await
         }
         TaskCommand::Retry { task } => {
-            let id = decide(api, &task, "retry", &json!({})).await?;
-            api.tell(id, &format!("{id} is in the queue again.\n")).await
+            let id = post_decision(api, &task, "retry", &json!({})).await?;
+            api.confirm(id, &format!("Requeued {id}.\n")).await
         }
         TaskCommand::Log { task } => log(api, api.task_id(&task).await?).await,
         TaskCommand::Diff { task } => {
             let id = api.task_id(&task).await?;
-            Ok(whole(api, &format!("/api/tasks/{id}/diff")).await?.0)
+            Ok(fetch_all(api, &format!("/api/tasks/{id}/diff")).await?.0)
         }
         TaskCommand::Restore { attempt, into } => restore(api, &attempt, &into).await,
     }
@@ -104,11 +104,11 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
 
 pub fn recipe_id(text: &str) -> Result<RecipeId, CliError> {
     text.parse()
-        .map_err(|error: BadName| CliError::usage(error.to_string(), "see what there is: baton recipe list"))
+        .map_err(|error: BadName| CliError::usage(error.to_string(), "list recipes: baton recipe list"))
 }
 
-/// What a person decides about a task; returns its id.
-pub async fn decide(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, CliError> {
+/// Posts a decision about a task; returns its id.
+pub async fn post_decision(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, CliError> {
     let id = api.task_id(task).await?;
     let _: Value = api.post(&format!("/api/tasks/{id}/{what}"), body).await?;
     Ok(id)
@@ -139,22 +139,22 @@ async fn ready(api: &Api, limit: u32) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// A text that comes in pieces, and what else the first of them said.
-async fn whole(api: &Api, path: &str) -> Result<(String, Value), CliError> {
+/// Joins a paged text; also returns the first page.
+async fn fetch_all(api: &Api, path: &str) -> Result<(String, Value), CliError> {
     let mut text = String::new();
     let (mut offset, mut first) = (Some(0), None);
     while let Some(at) = offset {
-        let piece: Value = api.get(&with_query(path, &[("offset", &at.to_string())])).await?;
-        text.push_str(piece["text"].as_str().unwrap_or_default());
-        offset = piece["next_offset"].as_u64();
-        first.get_or_insert(piece);
+        let page: Value = api.get(&with_query(path, &[("offset", &at.to_string())])).await?;
+        text.push_str(page["text"].as_str().unwrap_or_default());
+        offset = page["next_offset"].as_u64();
+        first.get_or_insert(page);
     }
     Ok((text, first.unwrap_or_default()))
 }
 
-/// The log of the last attempt that left one.
+/// The log of the last attempt that has one.
 async fn log(api: &Api, id: TaskId) -> Result<String, CliError> {
-    let (text, mut first) = whole(api, &format!("/api/tasks/{id}/log")).await?;
+    let (text, mut first) = fetch_all(api, &format!("/api/tasks/{id}/log")).await?;
     if api.is_json {
         (first["text"], first["next_offset"]) = (json!(text), Value::Null);
         return output::json(&first);
@@ -163,37 +163,37 @@ async fn log(api: &Api, id: TaskId) -> Result<String, CliError> {
         return Ok(text);
     }
     let why = if api.task(id).await?.attempts.is_empty() {
-        "no attempt at it has run yet"
+        "no attempt has run yet"
     } else {
-        "its attempts ran on another machine, or their logs were removed by [retention]"
+        "its attempts ran on another machine, or [retention] removed the logs"
     };
     Ok(format!("{id} has no log here: {why}.\n"))
 }
 
-/// Beside a server too: what it brings back is written here, with this person's rights.
+/// Not through the server: the files are written here, with the permissions of this user.
 async fn restore(api: &Api, attempt: &str, into: &Path) -> Result<String, CliError> {
     let attempt: AttemptId = attempt.parse().map_err(|error: BadId| {
-        CliError::usage(error.to_string(), "see the attempts: baton task show TASK --json")
+        CliError::usage(error.to_string(), "list the attempts: baton task show TASK --json")
     })?;
-    let office = api.office().await?;
-    let engine = office.engine(None).await?;
+    let context = api.context().await?;
+    let engine = context.engine(None).await?;
     let restored = engine.shop.restore(attempt, into).await?;
     Ok(format!(
-        "{} of {attempt} in {}\n",
+        "Restored {} of {attempt} to {}\n",
         counted(u64::from(restored.files), "file"),
         restored.folder.display()
     ))
 }
 
 async fn list(api: &Api, queue: Option<&str>, limit: u32, cursor: Option<&str>) -> Result<String, CliError> {
-    let queue = queue.map(read_queue).transpose()?;
+    let queue = queue.map(parse_queue).transpose()?;
     let query: Vec<(&str, &str)> = queue.iter().map(|queue| ("queue", queue.as_str())).collect();
     let tasks = ListRequest { path: "/api/tasks", name: "tasks", query: &query };
     let (tasks, next): (Vec<TaskSummary>, _) = api.list(&tasks, limit, cursor).await?;
     if api.is_json {
         return output::json(&json!({ "tasks": tasks, "next_cursor": next }));
     }
-    let mut text = rows(&tasks, "No tasks here. Add one: baton task add TITLE\n");
+    let mut text = rows(&tasks, "No tasks. Add one: baton task add TITLE\n");
     if let Some(next) = next {
         let _ = writeln!(text, "\nMore: baton task list --cursor {next}");
     }
@@ -213,14 +213,14 @@ const QUEUES: [Queue; 10] = [
     Queue::Rejected,
 ];
 
-fn read_queue(text: &str) -> Result<Queue, CliError> {
+fn parse_queue(text: &str) -> Result<Queue, CliError> {
     QUEUES.into_iter().find(|queue| queue.as_str() == text).ok_or_else(|| {
         let names = QUEUES.map(Queue::as_str);
         let hint = match nearest(text, names) {
             Some(name) => format!("did you mean {name}?"),
             None => format!("the queues are {}", names.join(", ")),
         };
-        CliError::usage(format!("there is no queue \"{text}\""), hint)
+        CliError::usage(format!("unknown queue \"{text}\""), hint)
     })
 }
 
@@ -228,7 +228,7 @@ fn rows(tasks: &[TaskSummary], nothing: &str) -> String {
     if tasks.is_empty() {
         return nothing.to_owned();
     }
-    let mark = |task: &TaskSummary| if task.show_reply_ui { "asks you" } else { "" };
+    let mark = |task: &TaskSummary| if task.show_reply_ui { "question" } else { "" };
     let rows: Vec<[String; 5]> = tasks.iter().map(|task| row(task, mark(task).to_owned())).collect();
     output::table(HEADINGS, &rows)
 }

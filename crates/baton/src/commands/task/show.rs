@@ -1,4 +1,4 @@
-//! `baton task show`: everything about one task, in the order a person asks for it.
+//! `baton task show`
 
 use std::fmt::Write;
 
@@ -11,8 +11,8 @@ use baton_engine::view::TaskView;
 
 use crate::commands::question::answer_command;
 
-/// A task as a person reads it, and what they can do about it.
-pub fn shown(view: &TaskView) -> String {
+/// A task as text, with what to do next.
+pub fn render(view: &TaskView) -> String {
     let summary = &view.summary;
     let mut text = format!(
         "{}  {}\n{} · {} · {} · {}\n",
@@ -27,11 +27,11 @@ pub fn shown(view: &TaskView) -> String {
         let _ = writeln!(text, "\n{}", view.description.trim_end());
     }
     if let Some(question) = &summary.question {
-        let _ = writeln!(text, "\nIt asks ({}):\n{}", question.id, question.text());
+        let _ = writeln!(text, "\nQuestion ({}):\n{}", question.id, question.text());
         let _ = writeln!(text, "\nAnswer: {}", answer_command(question));
     }
     if let Some(origin) = view.came_of {
-        let how = if summary.is_breakdown { "Breaks down" } else { "Planned in" };
+        let how = if summary.is_breakdown { "Breakdown of" } else { "Planned in" };
         let _ = writeln!(text, "\n{how} {origin}");
     }
     if !view.waiting_on.is_empty() {
@@ -39,17 +39,17 @@ pub fn shown(view: &TaskView) -> String {
         let _ = writeln!(text, "\nWaiting on {}", names.join(", "));
     }
     if let Some(reason) = &view.not_started {
-        let _ = writeln!(text, "\nIt is ready and not started yet: {}", reason.message);
+        let _ = writeln!(text, "\nReady, but not started: {}", reason.message);
     }
     if !view.dead_edges.is_empty() {
-        text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
+        text.push_str("\nIt can never start. Cancel it, or add it again without these dependencies:\n");
         for edge in &view.dead_edges {
             let _ = writeln!(text, "  {}", edge.reason);
         }
     }
     if let (Some(reported), Some(verified)) = (&view.reported, &view.verified) {
         let _ = writeln!(text, "\nReported: {:?}", reported.result.kind());
-        // What an agent that never came to work wrote, or its provider said, is here and nowhere else.
+        // The only place that shows why an agent did not start.
         if let AttemptResult::Error { message, .. } = &reported.result {
             let _ = writeln!(text, "{}", message.trim_end());
         }
@@ -62,9 +62,9 @@ pub fn shown(view: &TaskView) -> String {
         );
     }
     if let Some(note) = view.notes.last() {
-        text.push_str(&sent_back(note));
+        text.push_str(&render_note(note));
     }
-    if let Some(next) = next(view) {
+    if let Some(next) = next_step(view) {
         let _ = writeln!(text, "\n{next}");
     }
     if let Some(output) = view.output.as_deref().filter(|output| !output.trim().is_empty()) {
@@ -73,42 +73,40 @@ pub fn shown(view: &TaskView) -> String {
     text
 }
 
-/// Why the last attempt was not the last one.
-fn sent_back(note: &Note) -> String {
+/// Why the last attempt did not end the task.
+fn render_note(note: &Note) -> String {
     match note {
         Note::Rejected { reason, .. } => format!("\nRejected:\n{}\n", reason.as_str().trim_end()),
         Note::Conflict { detail, .. } => {
-            format!("\nIt could not be merged:\n{}\n", detail.as_str().trim_end())
+            format!("\nNot merged because of conflicts:\n{}\n", detail.as_str().trim_end())
         }
         Note::Requeued { reason: reason @ RequeueReason::CheckFailed { output_tail, .. }, .. } => {
-            format!("\nSent back: {reason}:\n{}\n", output_tail.trim_end())
+            format!("\nRequeued: {reason}:\n{}\n", output_tail.trim_end())
         }
-        Note::Requeued { reason, .. } => format!("\nSent back: {reason}.\n"),
+        Note::Requeued { reason, .. } => format!("\nRequeued: {reason}.\n"),
     }
 }
 
-/// What a person can do now, where it is theirs to do something.
-fn next(view: &TaskView) -> Option<String> {
+/// What the person should do now, if anything.
+fn next_step(view: &TaskView) -> Option<String> {
     let id = view.summary.task_id;
     match &view.state {
-        TaskState::Provisional(_) if view.summary.is_breakdown => Some(format!(
-            "Its plan waits for you: baton breakdown show {id}, then baton breakdown approve {id}"
-        )),
-        TaskState::Provisional(_) => {
-            Some(format!("It waits for you: baton task diff {id}, then baton accept {id}"))
+        TaskState::Provisional(_) if view.summary.is_breakdown => {
+            Some(format!("Review the plan: baton breakdown show {id}, then baton breakdown approve {id}"))
         }
+        TaskState::Provisional(_) => Some(format!("Review it: baton task diff {id}, then baton accept {id}")),
         TaskState::Recycled { replaced_by: ReplacedBy::Planning(plan) } => {
-            Some(format!("It was too large as it was; {plan} finds its parts: baton task show {plan}"))
+            Some(format!("Too large; its breakdown is {plan}: baton task show {plan}"))
         }
         TaskState::Recycled { replaced_by: ReplacedBy::Tasks(parts) } => {
             let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
-            Some(format!("It was too large as it was; instead there are {}", parts.join(", ")))
+            Some(format!("Too large; replaced by {}", parts.join(", ")))
         }
         TaskState::Breakdown { released: false } => {
-            Some(format!("It waits for somebody to plan it: baton breakdown run {id}"))
+            Some(format!("Waits for a plan: baton breakdown run {id}"))
         }
         TaskState::Failed { .. } => {
-            Some(format!("See why: baton task log {id}; again: baton task retry {id}"))
+            Some(format!("Show the log: baton task log {id}; try again: baton task retry {id}"))
         }
         TaskState::Incoming
         | TaskState::Breakdown { released: true }

@@ -1,4 +1,4 @@
-//! `baton up`: agents at work on this repository, and the server beside them, until Ctrl-C.
+//! `baton up`: runs agents and the server for this repository until Ctrl-C.
 
 pub(crate) mod assumptions;
 
@@ -21,46 +21,46 @@ use crate::output;
 use crate::telemetry::Telemetry;
 use crate::terminal::signals::Signals;
 
-pub async fn run(office: &CliContext, options: UpArgs) -> Result<String, CliError> {
-    let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
+pub async fn run(context: &CliContext, options: UpArgs) -> Result<String, CliError> {
+    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
     let otlp = settings.telemetry.otlp.as_deref();
-    let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &office.place.namespace)).transpose()?;
+    let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &context.place.namespace)).transpose()?;
     let (spans, telemetry) = telemetry.unzip();
     output::show_logs(spans);
-    let served = Box::pin(serve(office, options, &settings)).await;
+    let served = Box::pin(serve(context, options, &settings)).await;
     if let Some(telemetry) = telemetry {
         telemetry.end().await;
     }
     served
 }
 
-async fn serve(office: &CliContext, options: UpArgs, settings: &Settings) -> Result<String, CliError> {
-    let _alone = only_one(office)?;
+async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Result<String, CliError> {
+    let _lock = lock_engine(context)?;
     let server = bind(options.listen.unwrap_or(settings.listen)).await?;
     let token = token_for(server.address(), options.token)?;
-    let mut engine = office.patient().engine(options.agents).await?;
+    let mut engine = context.waiting_for_store().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
-    let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
-    if let Some(told) = assumptions::told(&engine.shop).await {
-        output::talk(&told);
+    let file = ServerFile::write(&context.place, server.address(), token.as_ref().map(Token::reveal))?;
+    if let Some(text) = assumptions::describe(&engine.shop).await {
+        output::talk(&text);
     }
     announce(&engine.shop.settings);
-    // Said now, and not when the first agent cannot start.
+    // Say it now, not when the first agent fails to start.
     if let Err(error) = engine.shop.home_repository().await {
         output::talk(&format!("{error}\n  → {}", error.hint()));
     }
-    // Heard before it is said that we are there: whoever reads that may end us at once.
-    let mut signals = Signals::hear()?;
+    // Before the announcement: whoever reads it may send a signal at once.
+    let mut signals = Signals::install()?;
     announce_server(server.address(), token.is_some(), &file);
 
     let (stop, stopping) = watch::channel(false);
-    // Streams end last, so that they can tell what the engine's end brought about.
+    // Streams end last, so that they deliver the events of the shutdown.
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(server.address(), token);
-    let app = App::new(CliContext::for_people(&engine.shop), office.person().to_owned(), guard, ending);
+    let app = App::new(CliContext::fail_fast(&engine.shop), context.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
-        // Also when it failed: without an engine there is nothing to serve. Nobody listens when all is over.
+        // Also when it failed: without an engine there is nothing to serve.
         let _ = stop.send(true);
         let _ = end.send(true);
         worked
@@ -70,19 +70,19 @@ async fn serve(office: &CliContext, options: UpArgs, settings: &Settings) -> Res
         let (worked, ()) = tokio::join!(working, serving);
         worked
     };
-    // On the heap: it holds the state of everything that runs all day.
+    // On the heap: it holds the state of every service.
     let mut stopped = Box::pin(stopped);
     tokio::select! {
         worked = &mut stopped => worked?,
-        () = signals.heard() => {
-            output::talk("Stopping: agents are ended, their tasks go back to the queue.");
+        () = signals.next() => {
+            output::talk("Stopping: agents are stopped, and their tasks return to the queue.");
             let _ = stop.send(true);
             tokio::select! {
                 worked = &mut stopped => worked?,
-                // A shared store that is away would be waited for.
-                () = signals.heard() => return Err(CliError {
-                    message: "ended before everything was put away".to_owned(),
-                    hint: "nothing is lost: what was at work goes back to the queue at the next start".to_owned(),
+                // Shutdown waits for a shared store that is unreachable; a second signal does not.
+                () = signals.next() => return Err(CliError {
+                    message: "killed before the shutdown was complete".to_owned(),
+                    hint: "no work is lost: running tasks return to the queue at the next start".to_owned(),
                     code: FAILED,
                 }),
             }
@@ -95,24 +95,24 @@ async fn bind(listen: SocketAddr) -> Result<Server, CliError> {
     Server::bind(listen).await.map_err(|error| CliError {
         hint: if error.kind() == std::io::ErrorKind::AddrInUse {
             format!(
-                "another program listens there, perhaps baton up in another repository; choose another port, or any \
+                "another program uses this port, perhaps baton up in another repository; choose another port, or any \
                  free one: baton up --listen {}:0",
                 listen.ip()
             )
         } else {
             "choose an address of this machine: baton up --listen 127.0.0.1:5678".to_owned()
         },
-        message: format!("the server cannot listen at {listen}: {error}"),
+        message: format!("cannot listen on {listen}: {error}"),
         code: FAILED,
     })
 }
 
-/// Off loopback there is always one. It is written to the server file and never printed.
+/// Required off loopback. Written to the server file, never printed.
 fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, CliError> {
     match given {
         Some(text) if text.len() < Token::LEN_MIN => Err(CliError::usage(
             format!("the token is shorter than {} characters", Token::LEN_MIN),
-            "choose a longer one, or leave it out and take the one in the server file",
+            "choose a longer one, or omit it and use the one in the server file",
         )),
         Some(text) => Ok(Some(Token::new(text))),
         None if address.ip().is_loopback() => Ok(None),
@@ -121,27 +121,27 @@ fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>
 }
 
 fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
-    output::talk(&format!("Listening at {}", server_file::url(address)));
+    output::talk(&format!("Listening on {}", server_file::url(address)));
     if needs_token {
-        output::talk(&format!("Clients need the token in {}", file.path().display()));
+        output::talk(&format!("Clients must send the token in {}", file.path().display()));
     }
 }
 
-/// One engine for a store on one machine: the second would take back what the first one runs.
-pub fn only_one(office: &CliContext) -> Result<File, CliError> {
-    let path = office.place.state_dir.join(format!("{}.up", office.place.namespace));
+/// One engine per store and machine: a second one would reclaim the tasks the first one runs.
+pub fn lock_engine(context: &CliContext) -> Result<File, CliError> {
+    let path = context.place.state_dir.join(format!("{}.up", context.place.namespace));
     let failed = |error: std::io::Error| CliError {
-        message: format!("{} cannot be locked: {error}", path.display()),
-        hint: "check that you may write there".to_owned(),
+        message: format!("cannot lock {}: {error}", path.display()),
+        hint: "check the permissions".to_owned(),
         code: FAILED,
     };
     let file = File::create(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(CliError {
-            message: "baton up runs here already".to_owned(),
-            hint: match server_file::said_url(&office.place) {
-                Some(url) => format!("it is at {url}; use it, or stop it first"),
+            message: "baton up is already running here".to_owned(),
+            hint: match server_file::recorded_url(&context.place) {
+                Some(url) => format!("it listens on {url}; use it, or stop it first"),
                 None => "use it, or stop it first".to_owned(),
             },
             code: REFUSED,
@@ -153,7 +153,7 @@ pub fn only_one(office: &CliContext) -> Result<File, CliError> {
 pub fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
         output::talk(
-            "No agent is set up, so tasks wait. Install one (baton doctor names them), or write down any program in \
+            "No agent is configured, so tasks wait. Install one (baton doctor lists them), or configure any program in \
              .agent/baton.toml:\n",
         );
         output::talk(
@@ -162,7 +162,7 @@ pub fn announce(settings: &Settings) {
     } else {
         let names: Vec<&str> = settings.agents.keys().map(baton_core::text::AgentName::as_str).collect();
         output::talk(&format!(
-            "UpArgs to {} agents at once: {}. Ctrl-C ends it.",
+            "Running up to {} agents: {}. Press Ctrl-C to stop.",
             settings.max_agents,
             names.join(", ")
         ));

@@ -1,4 +1,4 @@
-//! What the screen shows, and how it fits: a pure function from what was read and the terminal's size.
+//! The layout of the screen: a pure function of the data and the terminal's size.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::context::api::{Api, ListRequest};
 use crate::error::CliError;
 use crate::output::ScreenSize;
 
-/// The state of things at one moment.
+/// The data at one moment.
 #[derive(Debug, Clone, Serialize)]
 pub struct WatchSnapshot {
     pub now: Timestamp,
@@ -43,24 +43,23 @@ impl WatchSnapshot {
     }
 }
 
-/// Lines that fit, each no wider than the terminal.
+/// Lines that fit the terminal.
 pub struct WatchScreen {
     lines: Vec<String>,
 }
 
-/// Lines a question takes: where it comes from, and the beginning of what it says.
+/// Lines per question: its id, and its first line.
 const QUESTION_LINES: usize = 2;
 
 impl WatchScreen {
-    /// The inbox has first claim on the room, because somebody waits for it; then what runs, what waits to be
-    /// accepted, what failed, and what comes next.
-    pub fn of(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
+    /// Questions get space first, then running, provisional, failed and ready tasks.
+    pub fn new(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
         let WatchSnapshot { now, questions, running, to_accept, failed, ready } = snapshot;
         let mut screen = Self { lines: Vec::new() };
         let clock = now.to_string();
         let time = clock.get(11..19).unwrap_or_default();
         screen.push(&format!(
-            "baton  {} asking · {} running · {} to accept · {} failed · {} ready   {time} UTC   Ctrl-C ends",
+            "baton  {} questions · {} running · {} to accept · {} failed · {} ready   {time} UTC   Ctrl-C quits",
             questions.len(),
             running.len(),
             to_accept.len(),
@@ -70,7 +69,7 @@ impl WatchScreen {
         let mut room = size.lines.saturating_sub(1);
         let shown = questions.len().min(room.saturating_sub(2) / QUESTION_LINES);
         if !questions.is_empty() && shown > 0 {
-            screen.heading("WAITING FOR YOU   baton answer QUESTION TEXT", &mut room);
+            screen.heading("QUESTIONS   baton answer QUESTION TEXT", &mut room);
             for record in questions.iter().take(shown) {
                 let question = &record.question;
                 let task = record.task_id.map(|task: TaskId| format!("  {task}")).unwrap_or_default();
@@ -86,9 +85,7 @@ impl WatchScreen {
         screen.tasks("NEXT", "·", ready, *now, &mut room);
         if screen.lines.len() == 1 {
             screen.push("");
-            screen.push(
-                "Nothing is going on. Put something into the queue: baton task add \"What is to be done\"",
-            );
+            screen.push("No tasks. Add one: baton task add TITLE");
         }
         screen.fit(size)
     }
@@ -139,7 +136,7 @@ impl fmt::Display for WatchScreen {
     }
 }
 
-/// Whatever agents write, it stays on its line and cannot steer the terminal.
+/// The first line, without control characters: agents must not send escape sequences to the terminal.
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -189,7 +186,7 @@ mod tests {
         WatchSnapshot {
             now: Timestamp::from_ms(90_000),
             questions: Vec::new(),
-            running: vec![task(1, "Serve\x1b[31m it"), task(2, "Mend it")],
+            running: vec![task(1, "Serve\x1b[31m it"), task(2, "Fix it")],
             to_accept: Vec::new(),
             failed: Vec::new(),
             ready: (3..20).map(|bits| task(bits, "Next")).collect(),
@@ -197,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_whatever_the_size() {
+    fn everything_fits_any_size() {
         for lines in 0..40 {
             for columns in [0, 1, 20, 200] {
-                let drawn = WatchScreen::of(&snapshot(), ScreenSize { columns, lines });
+                let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns, lines });
                 assert!(drawn.lines.len() <= lines);
                 assert!(drawn.lines.iter().all(|line| line.chars().count() <= columns));
             }
@@ -208,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_like_this() {
-        let drawn = WatchScreen::of(&snapshot(), ScreenSize { columns: 60, lines: 12 }).to_string();
+    fn the_screen_as_a_whole() {
+        let drawn = WatchScreen::new(&snapshot(), ScreenSize { columns: 60, lines: 12 }).to_string();
         insta::assert_snapshot!(drawn, @r"
-        baton  0 asking · 2 running · 0 to accept · 0 failed · 17 re
+        baton  0 questions · 2 running · 0 to accept · 0 failed · 17
 
         RUNNING
         ▶ TASK-00000001   1 min  Serve [31m it
-        ▶ TASK-00000002   1 min  Mend it
+        ▶ TASK-00000002   1 min  Fix it
 
         NEXT
         · TASK-00000003   1 min  Next
