@@ -69,7 +69,7 @@ pub enum CliCommand {
         task: String,
         /// Why: it ran out of turns without a commit, or it failed too often
         #[arg(long, value_enum, default_value = "too_large")]
-        reason: verdicts::RecycleReason,
+        reason: verdicts::RecycleReasonArg,
     },
     /// Plan tasks that are too large as smaller ones
     #[command(

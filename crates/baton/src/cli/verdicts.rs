@@ -27,7 +27,7 @@ pub struct AcceptArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum RecycleReason {
+pub enum RecycleReasonArg {
     TooLarge,
     CumulativeFailures,
 }

@@ -104,7 +104,9 @@ pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, CliError>
                 return output::json(&project);
             }
             Ok(match max {
-                Some(max) => format!("At most {max} tasks of {} run at once.\n", project.id),
+                Some(max) => {
+                    format!("{} runs at most {} at once.\n", project.id, counted(u64::from(max), "task"))
+                }
                 None => format!("{} uses the limit from the settings.\n", project.id),
             })
         }

@@ -3,7 +3,7 @@
 use baton_core::state::{ReplacedBy, TaskState};
 use serde_json::json;
 
-use crate::cli::verdicts::RecycleReason;
+use crate::cli::verdicts::RecycleReasonArg;
 use crate::commands::task::post_decision;
 use crate::context::CliContext;
 use crate::context::api::Api;
@@ -21,10 +21,10 @@ pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliEr
     .await
 }
 
-pub async fn recycle(api: &Api, task: &str, reason: RecycleReason) -> Result<String, CliError> {
+pub async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> Result<String, CliError> {
     let reason = match reason {
-        RecycleReason::TooLarge => "too_large",
-        RecycleReason::CumulativeFailures => "cumulative_failures",
+        RecycleReasonArg::TooLarge => "too_large",
+        RecycleReasonArg::CumulativeFailures => "cumulative_failures",
     };
     let id = post_decision(api, task, "recycle", &json!({ "reason": reason })).await?;
     let view = api.task(id).await?;

@@ -7,7 +7,7 @@ pub const EXPLAINED: [Explanation; 7] = [
         code: "exit-0",
         means: "Success, also if there was nothing to do (\"no tasks available\").",
         cause: "The command succeeded.",
-        next: "Nothing to do.",
+        next: "No action is needed.",
     },
     Explanation {
         code: "exit-1",

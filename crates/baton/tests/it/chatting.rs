@@ -51,7 +51,9 @@ fn the_answer_is_printed_and_what_happens_on_the_way_is_said_beside_it() {
         let (code, printed, talk) = chat(place, &["--type", "READ_INFO", "Why does it fail?"]);
         assert_eq!((code, printed.as_str()), (Some(0), "Because of Mondays.\n"), "{talk}");
         assert!(
-            talk.contains("is in the queue (READ_INFO)") && talk.contains("scripted is at work."),
+            talk.contains("Queued TASK-")
+                && talk.contains("(READ_INFO)")
+                && talk.contains("scripted started."),
             "{talk}"
         );
         let (code, printed, talk) = chat(place, &["--type", "IMPLEMENTATION", "Build it"]);
@@ -192,7 +194,7 @@ fn what_waits_for_the_work_of_a_message_starts_from_it_once_it_is_accepted() {
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].starts_with(&format!("{first}  accepted")), "{shown}");
     assert_eq!(
-        lines[1], "It is on the branch baton/next; take it over when you like: git merge baton/next",
+        lines[1], "Merged into baton/next. Merge it into your branch: git merge baton/next",
         "{shown}"
     );
     place.task_when_in(second, "provisional");

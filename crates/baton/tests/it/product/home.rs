@@ -195,7 +195,7 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
     let mut said = String::new();
     for line in BufReader::new(up.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
-        let is_last = line.contains("Listening at");
+        let is_last = line.contains("Listening on");
         said += &(line + "\n");
         if is_last {
             break;
@@ -204,11 +204,11 @@ fn up_without_any_set_up_says_what_it_assumes_and_works() {
     assert!(Command::new("kill").args(["-TERM", &up.id().to_string()]).status().unwrap().success());
     assert!(up.wait().unwrap().success());
     for wanted in [
-        "There is no .agent/baton.toml here",
-        "agent   goose, which is installed",
+        "No .agent/baton.toml",
+        "agent   goose (installed)",
         "baton/",
-        "baton init would have test and lint run",
-        ".agent/state (git ignores it)",
+        "baton init would run test and lint",
+        ".agent/state (ignored by git)",
         "baton init",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
