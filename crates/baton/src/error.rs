@@ -5,22 +5,22 @@ use baton_server::client::ClientError;
 use baton_server::error::{ApiError, Code};
 
 #[derive(Debug)]
-pub struct CliError {
+pub(crate) struct CliError {
     pub message: String,
     pub hint: String,
     pub code: u8,
 }
 
 // The exit codes; documented, so they do not change.
-pub const FAILED: u8 = 1;
-pub const USAGE: u8 = 2;
-pub const UNREACHABLE: u8 = 3;
-pub const REFUSED: u8 = 4;
+pub(crate) const FAILED: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const UNREACHABLE: u8 = 3;
+pub(crate) const REFUSED: u8 = 4;
 /// A question is pending, and there is no terminal to answer it.
-pub const UNANSWERED: u8 = 10;
+pub(crate) const UNANSWERED: u8 = 10;
 
 impl CliError {
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into(), code: USAGE }
     }
 }
@@ -75,7 +75,7 @@ impl From<EngineError> for CliError {
 }
 
 /// Adds the error's code as the last line.
-pub fn with_code(hint: &str, code: &str) -> String {
+pub(crate) fn with_code(hint: &str, code: &str) -> String {
     format!("{hint}\nMore: baton explain {code}")
 }
 

@@ -8,7 +8,7 @@ use clap::{Args, Parser};
 
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
-pub struct GlobalOptions {
+pub(crate) struct GlobalOptions {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub json: bool,
@@ -34,11 +34,11 @@ pub struct GlobalOptions {
 
 impl GlobalOptions {
     /// The options the environment sets, for callers that have no command line, such as shell completion.
-    pub fn from_environment() -> Option<Self> {
+    pub(crate) fn from_environment() -> Option<Self> {
         OnlyGlobalOptions::try_parse_from(["baton"]).ok().map(|parsed| parsed.options)
     }
 
-    pub fn place(&self) -> PlaceOptions {
+    pub(crate) fn place(&self) -> PlaceOptions {
         PlaceOptions {
             root: self.root.clone(),
             state_dir: self.state_dir.clone(),

@@ -116,7 +116,7 @@ fn help_of_every_command_describes_each_argument() {
 }
 
 /// The first command or flag of a quoted call that Baton does not have.
-pub fn missing(program: &Command, line: &str) -> Option<String> {
+pub(crate) fn missing(program: &Command, line: &str) -> Option<String> {
     let mut at = program;
     for word in line.split_whitespace().take_while(|word| !["|", ">", "#", "&&", "--"].contains(word)) {
         let word = word.trim_end_matches([';', ',']);

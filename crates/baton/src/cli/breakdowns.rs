@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
-pub enum BreakdownCommand {
+pub(crate) enum BreakdownCommand {
     /// List breakdowns and what each waits for
     #[command(after_help = "Examples:\n  baton breakdown list")]
     List,

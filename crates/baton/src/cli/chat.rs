@@ -4,7 +4,7 @@ use baton_core::task_type::TaskType;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct ChatArgs {
+pub(crate) struct ChatArgs {
     /// The message; it becomes a task
     pub text: String,
     /// Session to post to [default: the project's own]

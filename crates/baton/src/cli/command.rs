@@ -12,7 +12,7 @@ use crate::cli::{
 };
 
 #[derive(Debug, Subcommand)]
-pub enum CliCommand {
+pub(crate) enum CliCommand {
     /// Tour the product on a scratch repository, with an agent that needs no model
     #[command(
         after_help = "Opens in your browser; the pages explain what happens and what to click next. If you do nothing, \

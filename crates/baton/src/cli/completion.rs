@@ -18,7 +18,7 @@ use crate::options::GlobalOptions;
 /// More than a person reads.
 const OFFERED_MAX: u32 = 200;
 
-pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = read_store(async |context| {
         let page = context.desk.store.tasks(&TaskFilter::default(), None, OFFERED_MAX).await.ok()?;
         let offered = page.items.iter().map(|row| row.value.spec());
@@ -27,7 +27,7 @@ pub fn tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, found)
 }
 
-pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = read_store(async |context| {
         let pending = context.desk.pending_questions(OFFERED_MAX).await.ok()?;
         let line =
@@ -39,7 +39,7 @@ pub fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, found)
 }
 
-pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = read_store(async |context| {
         let page = context.desk.store.projects(None, OFFERED_MAX).await.ok()?;
         Some(page.items.iter().map(|project| (project.id.to_string(), project.title.to_string())).collect())
@@ -47,7 +47,7 @@ pub fn projects(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, found)
 }
 
-pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = place().map(|(place, _)| {
         let listed = RecipeLibrary::of(&place.root).list();
         listed.iter().map(|one| (one.recipe.id().to_string(), one.recipe.label().to_string())).collect()
@@ -55,7 +55,7 @@ pub fn recipes(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, found)
 }
 
-pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = place().and_then(|(place, settings)| {
         let tasks = UserTasks::new(&place.state_dir, settings.user_tasks);
         let list = tasks.list(&Site::of_person(&place.root)).ok()?;
@@ -64,7 +64,7 @@ pub fn user_tasks(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates(typed, found)
 }
 
-pub fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn explanations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let entries = explain::catalogue::entries().into_iter().map(|entry| entry.explanation);
     let codes = entries.map(|row| (row.code.to_owned(), row.means.to_owned()));
     let topics =

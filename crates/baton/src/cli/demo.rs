@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Print the tour instead of opening a browser; needs no input
     #[arg(long)]
     pub headless: bool,

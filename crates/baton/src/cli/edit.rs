@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Args)]
-pub struct EditArgs {
+pub(crate) struct EditArgs {
     /// Task id, or a unique prefix of it
     #[arg(add = ArgValueCompleter::new(completion::tasks))]
     pub task: String,
@@ -27,7 +27,7 @@ pub struct EditArgs {
 
 impl EditArgs {
     /// Whether the flags say everything, so that no editor is needed.
-    pub fn has_flags(&self) -> bool {
+    pub(crate) fn has_flags(&self) -> bool {
         self.title.is_some()
             || self.description.is_some()
             || self.priority.is_some()

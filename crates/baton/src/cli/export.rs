@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// Output format
     #[arg(long, value_enum, default_value = "jsonl")]
     pub format: ExportFormat,
@@ -21,7 +21,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// One JSON object per line
     Jsonl,
     /// A self-contained page: work done, agents, evidence, cost, timeline

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub enum HoldCommand {
+pub(crate) enum HoldCommand {
     /// List held agents, with the reason and the end of each hold
     #[command(after_help = "Examples:\n  baton hold list")]
     List,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct LoopArgs {
+pub(crate) struct LoopArgs {
     /// Phase to start in, if no loop is running [default: plan]
     #[arg(long, value_enum)]
     pub from: Option<LoopStartArg>,
@@ -21,14 +21,14 @@ pub struct LoopArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LoopStartArg {
+pub(crate) enum LoopStartArg {
     Plan,
     Execute,
     Review,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum UnattendedArg {
+pub(crate) enum UnattendedArg {
     /// Use the question's default answer, if it has one
     Default,
     /// Stop the loop

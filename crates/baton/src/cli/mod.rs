@@ -2,32 +2,32 @@
 //!
 //! Definitions only. What a command does is in `commands`.
 
-pub mod breakdowns;
-pub mod chat;
+pub(crate) mod breakdowns;
+pub(crate) mod chat;
 mod command;
 pub(crate) mod completion;
-pub mod demo;
-pub mod edit;
-pub mod export;
-pub mod holds;
-pub mod loops;
-pub mod projects;
-pub mod questions;
-pub mod recipes;
-pub mod shell;
-pub mod store;
-pub mod tasks;
-pub mod tokens;
-pub mod transfer;
-pub mod up;
-pub mod verdicts;
-pub mod workers;
+pub(crate) mod demo;
+pub(crate) mod edit;
+pub(crate) mod export;
+pub(crate) mod holds;
+pub(crate) mod loops;
+pub(crate) mod projects;
+pub(crate) mod questions;
+pub(crate) mod recipes;
+pub(crate) mod shell;
+pub(crate) mod store;
+pub(crate) mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod transfer;
+pub(crate) mod up;
+pub(crate) mod verdicts;
+pub(crate) mod workers;
 
 use clap::Parser;
 
 use crate::options::GlobalOptions;
 
-pub use crate::cli::command::CliCommand;
+pub(crate) use crate::cli::command::CliCommand;
 
 /// A durable orchestrator for coding agents.
 #[derive(Debug, Parser)]
@@ -40,9 +40,9 @@ pub use crate::cli::command::CliCommand;
                   set up this repository\n  baton task add \"Fix the login\"       add a task\n  baton up                            \
                   run agents and the web UI until Ctrl-C\n\nRun baton COMMAND --help for examples. Errors name a code: baton explain CODE."
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub common: GlobalOptions,
+    pub options: GlobalOptions,
     #[command(subcommand)]
     pub command: CliCommand,
 }

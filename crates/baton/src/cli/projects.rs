@@ -10,7 +10,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
-pub enum ProjectCommand {
+pub(crate) enum ProjectCommand {
     /// Create a project for this repository, or for another one
     #[command(
         after_help = "Examples:\n  baton project create \"Share links\" --feature\n  baton project create --path /src/app"
@@ -70,7 +70,7 @@ pub enum ProjectCommand {
 
 /// A number of tasks, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConcurrencyLimit(pub Option<u32>);
+pub(crate) struct ConcurrencyLimit(pub Option<u32>);
 
 impl FromStr for ConcurrencyLimit {
     type Err = String;
@@ -87,7 +87,7 @@ impl FromStr for ConcurrencyLimit {
 }
 
 #[derive(Debug, Args)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// Markdown file, or - for standard input; the first line is the title
     pub goal: PathBuf,
     /// Project the tasks belong to
@@ -99,7 +99,7 @@ pub struct PlanArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct InitArgs {
+pub(crate) struct InitArgs {
     /// Overwrite existing files; the old ones are kept with the suffix .before
     #[arg(long)]
     pub force: bool,

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Args)]
-pub struct QuestionsArgs {
+pub(crate) struct QuestionsArgs {
     /// Keep running and print new questions; with --json, one object per line
     #[arg(long, conflicts_with = "cursor")]
     pub follow: bool,
@@ -19,7 +19,7 @@ pub struct QuestionsArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct AnswerArgs {
+pub(crate) struct AnswerArgs {
     /// Question id, or - to read `QUESTION TEXT` lines from standard input
     #[arg(required_unless_present = "queue", conflicts_with = "queue", add = ArgValueCompleter::new(completion::questions))]
     pub question: Option<String>,

@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::cli::completion;
 
 #[derive(Debug, Subcommand)]
-pub enum RecipeCommand {
+pub(crate) enum RecipeCommand {
     /// List recipes
     #[command(after_help = "Examples:\n  baton recipe list\n  baton recipe list --json")]
     List,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// Shell [default: from $SHELL]
     #[arg(value_enum)]
     pub shell: Option<Shell>,
@@ -15,7 +15,7 @@ pub struct CompletionsArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
+pub(crate) enum Shell {
     Bash,
     Zsh,
     Fish,
@@ -23,9 +23,9 @@ pub enum Shell {
 }
 
 impl Shell {
-    pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Elvish];
+    pub(crate) const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::Elvish];
 
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
             Self::Zsh => "zsh",
@@ -36,7 +36,7 @@ impl Shell {
 }
 
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write one page per command into this directory, instead of printing the main page
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,

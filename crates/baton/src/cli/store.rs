@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
-pub enum StoreCommand {
+pub(crate) enum StoreCommand {
     /// Create or upgrade the shared store; connect as the role that owns its tables
     #[command(
         after_help = "Examples:\n  baton store init --print-sql | psql -v ON_ERROR_STOP=1 postgres\n  baton store init \
@@ -13,7 +13,7 @@ pub enum StoreCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct StoreInitArgs {
+pub(crate) struct StoreInitArgs {
     /// Print the SQL that creates the database and its two roles; change nothing
     #[arg(long)]
     pub print_sql: bool,

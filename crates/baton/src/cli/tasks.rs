@@ -12,7 +12,7 @@ use crate::cli::completion;
 use crate::cli::edit::EditArgs;
 
 #[derive(Debug, Subcommand)]
-pub enum TaskCommand {
+pub(crate) enum TaskCommand {
     /// Add a task to the queue
     // Other nouns have `create`; accept it here too.
     #[command(

@@ -8,7 +8,7 @@ use baton_core::time::Timestamp;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub enum TokenCommand {
+pub(crate) enum TokenCommand {
     /// Create a token for a person; it is printed once
     #[command(
         after_help = "A viewer reads; a responder also answers questions, replies and chats; an operator may do \
@@ -38,7 +38,7 @@ pub enum TokenCommand {
 
 /// When a token expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenExpiry {
+pub(crate) enum TokenExpiry {
     AfterMs(i64),
     At(Timestamp),
 }
@@ -47,7 +47,7 @@ const UNITS_MS: [(char, i64); 4] =
     [('m', 60_000), ('h', 3_600_000), ('d', 24 * 3_600_000), ('w', 7 * 24 * 3_600_000)];
 
 impl TokenExpiry {
-    pub fn at(self, now: Timestamp) -> Timestamp {
+    pub(crate) fn at(self, now: Timestamp) -> Timestamp {
         match self {
             Self::AfterMs(ms) => now.plus_ms(ms),
             Self::At(moment) => moment,

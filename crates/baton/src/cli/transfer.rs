@@ -6,7 +6,7 @@ use baton_engine::import::Source;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// Tool to import from
     #[arg(value_enum)]
     pub from: ImportSource,
@@ -24,7 +24,7 @@ pub struct ImportArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ImportSource {
+pub(crate) enum ImportSource {
     /// .beads/issues.jsonl, or .beads/beads.db
     Beads,
     /// .taskmaster/tasks/tasks.json
@@ -38,7 +38,7 @@ pub enum ImportSource {
 }
 
 impl ImportSource {
-    pub const fn source(self) -> Source {
+    pub(crate) const fn source(self) -> Source {
         match self {
             Self::Beads => Source::Beads,
             Self::TaskMaster => Source::TaskMaster,
@@ -50,13 +50,13 @@ impl ImportSource {
 }
 
 #[derive(Debug, Args)]
-pub struct BackupArgs {
+pub(crate) struct BackupArgs {
     /// New file to write; an existing file is not overwritten
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct RestoreArgs {
+pub(crate) struct RestoreArgs {
     /// A file written by `baton backup`
     pub file: PathBuf,
     /// Replace the existing store; a copy of it is kept

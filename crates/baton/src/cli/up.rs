@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct UpArgs {
+pub(crate) struct UpArgs {
     /// Most agents to run at once [default: from the settings]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,

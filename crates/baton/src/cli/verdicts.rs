@@ -7,7 +7,7 @@ use crate::cli::completion;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag a person types")]
-pub struct AcceptArgs {
+pub(crate) struct AcceptArgs {
     /// Task ids, or unique prefixes of them
     #[arg(required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(completion::tasks))]
     pub tasks: Vec<String>,
@@ -27,7 +27,7 @@ pub struct AcceptArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum RecycleReasonArg {
+pub(crate) enum RecycleReasonArg {
     TooLarge,
     CumulativeFailures,
 }

@@ -4,7 +4,7 @@ use baton_core::text::{Label, Role};
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct WorkerArgs {
+pub(crate) struct WorkerArgs {
     /// Most agents to run at once [default: from the settings]
     #[arg(long, value_name = "N")]
     pub agents: Option<u32>,

@@ -30,7 +30,7 @@ struct AcceptReport {
     burned: Vec<TaskSummary>,
 }
 
-pub async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, accept: AcceptArgs) -> Result<String, CliError> {
     let tasks = select_tasks(api, &accept).await?;
     if accept.dry_run {
         return preview(api, &accept, tasks).await;

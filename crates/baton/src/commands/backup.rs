@@ -12,29 +12,29 @@ use crate::error::{CliError, REFUSED};
 use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
-pub async fn backup(common: &GlobalOptions, asked: &BackupArgs) -> Result<String, CliError> {
-    if asked.file.exists() {
+pub(crate) async fn backup(options: &GlobalOptions, args: &BackupArgs) -> Result<String, CliError> {
+    if args.file.exists() {
         return Err(CliError {
-            message: format!("{} already exists", asked.file.display()),
+            message: format!("{} already exists", args.file.display()),
             hint: "choose another name, or remove the file".to_owned(),
             code: REFUSED,
         });
     }
-    let context = CliContext::open(common).await?;
-    let copied = context.desk.store.backup(&asked.file).await.map_err(EngineError::from);
+    let context = CliContext::open(options).await?;
+    let copied = context.desk.store.backup(&args.file).await.map_err(EngineError::from);
     context.progress.end();
     context.close().await?;
     copied?;
-    let bytes = fs::metadata(&asked.file).map(|about| about.len()).unwrap_or_default();
-    if common.json {
-        return output::json(&json!({ "file": asked.file, "bytes": bytes }));
+    let bytes = fs::metadata(&args.file).map(|about| about.len()).unwrap_or_default();
+    if options.json {
+        return output::json(&json!({ "file": args.file, "bytes": bytes }));
     }
-    let file = asked.file.display();
+    let file = args.file.display();
     Ok(format!("Backed up to {file} ({}).\nRestore it: baton restore {file} --replace\n", size(bytes)))
 }
 
-pub async fn restore(common: &GlobalOptions, asked: &RestoreArgs) -> Result<String, CliError> {
-    let (place, _) = context::find(common)?;
+pub(crate) async fn restore(options: &GlobalOptions, args: &RestoreArgs) -> Result<String, CliError> {
+    let (place, _) = context::find(options)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
         return Err(CliError {
             message: "baton restore cannot restore a PostgreSQL store".to_owned(),
@@ -43,22 +43,22 @@ pub async fn restore(common: &GlobalOptions, asked: &RestoreArgs) -> Result<Stri
         });
     }
     let target = place.store_path();
-    if target.exists() && !asked.replace {
+    if target.exists() && !args.replace {
         return Err(CliError {
             message: format!("there is already a store at {}", target.display()),
             hint: "replace it with --replace (a copy is kept), or choose another --namespace".to_owned(),
             code: REFUSED,
         });
     }
-    let progress = ProgressBar::new(common.json);
-    let restored = baton_engine::place::restore(&asked.file, &target, &progress.onlooker());
+    let progress = ProgressBar::new(options.json);
+    let restored = baton_engine::place::restore(&args.file, &target, &progress.onlooker());
     progress.end();
     let before = restored?;
     // Opening it upgrades a copy from an older version and finds a damaged one now.
-    let context = CliContext::open_at(place.clone(), common.json).await?;
+    let context = CliContext::open_at(place.clone(), options.json).await?;
     let last = context.desk.last_event().await?;
     context.close().await?;
-    if common.json {
+    if options.json {
         return output::json(&json!({ "store": target, "before": before, "last_seq": last }));
     }
     let kept = before.map(|path| format!(" The previous store is {}.", path.display())).unwrap_or_default();

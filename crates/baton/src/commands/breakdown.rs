@@ -36,7 +36,7 @@ impl BreakdownResponse {
     }
 }
 
-pub async fn run(api: &Api, command: BreakdownCommand) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, command: BreakdownCommand) -> Result<String, CliError> {
     match command {
         BreakdownCommand::List => list(api).await,
         BreakdownCommand::Show { task } => {

@@ -12,8 +12,8 @@ use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn show(common: &GlobalOptions) -> Result<String, CliError> {
-    let (place, settings) = context::find(common)?;
+pub(crate) fn show(options: &GlobalOptions) -> Result<String, CliError> {
+    let (place, settings) = context::find(options)?;
     let path = place.settings_path();
     let layers = Layers::find(&path).map_err(EngineError::from)?;
     let mut standings = vec![
@@ -21,23 +21,23 @@ pub fn show(common: &GlobalOptions) -> Result<String, CliError> {
         standing(
             "state_dir",
             &json!(place.state_dir),
-            flag_origin(common.state_dir.is_some(), "--state-dir", "BATON_STATE_DIR"),
+            flag_origin(options.state_dir.is_some(), "--state-dir", "BATON_STATE_DIR"),
         ),
         standing(
             "namespace",
             &json!(place.namespace),
-            flag_origin(common.namespace.is_some(), "--namespace", "BATON_NAMESPACE"),
+            flag_origin(options.namespace.is_some(), "--namespace", "BATON_NAMESPACE"),
         ),
     ];
     standings.extend(layers.standings(&settings));
     // The flag overrides the settings, which know nothing of it.
-    if common.store.is_some()
+    if options.store.is_some()
         && let Some(store) = standings.iter_mut().find(|standing| standing.key == "store")
     {
         store.value = json!(place.store);
         store.origin = flag_origin(true, "--store", "BATON_STORE");
     }
-    if common.json {
+    if options.json {
         let settings: Vec<Value> = standings.iter().map(as_json).collect();
         return output::json(&json!({ "settings": settings }));
     }

@@ -9,18 +9,18 @@ use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
-pub async fn run(common: &GlobalOptions) -> Result<String, CliError> {
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     let folder = env::current_dir().map_err(|error| {
         CliError::usage(
             format!("the current directory does not exist: {error}"),
             "change to an existing directory",
         )
     })?;
-    let progress = ProgressBar::new(common.json);
+    let progress = ProgressBar::new(options.json);
     progress.at("Checking", 0, 0);
-    let report = examine(&folder, &common.place()).await;
+    let report = examine(&folder, &options.place()).await;
     progress.end();
-    let text = if common.json { output::json(&report)? } else { render(&report) };
+    let text = if options.json { output::json(&report)? } else { render(&report) };
     if report.is_well {
         return Ok(text);
     }

@@ -25,29 +25,25 @@ const PAGE: u32 = 500;
 /// Version of the line format.
 const FORM: u32 = 1;
 
-pub async fn run(api: &Api, asked: ExportArgs) -> Result<String, CliError> {
-    let project = asked.project.as_deref().map(project_id).transpose()?;
+pub(crate) async fn run(api: &Api, args: ExportArgs) -> Result<String, CliError> {
+    let project = args.project.as_deref().map(project_id).transpose()?;
     let context = api.context().await?;
-    let written = write(&context, &asked, project).await;
+    let written = write(&context, &args, project).await;
     context.progress.end();
     if api.is_served() {
         context.close().await?;
     }
     let lines = written?;
-    match &asked.output {
+    match &args.output {
         Some(file) => Ok(format!("Wrote {} ({lines} lines).\n", file.display())),
         None => Ok(String::new()),
     }
 }
 
-async fn write(
-    context: &CliContext,
-    asked: &ExportArgs,
-    project: Option<ProjectId>,
-) -> Result<u64, CliError> {
-    let mut out = ExportOutput::open(asked, context)?;
-    match asked.format {
-        ExportFormat::Jsonl => LineExporter { context, project, out: &mut out }.all(asked.events).await?,
+async fn write(context: &CliContext, args: &ExportArgs, project: Option<ProjectId>) -> Result<u64, CliError> {
+    let mut out = ExportOutput::open(args, context)?;
+    match args.format {
+        ExportFormat::Jsonl => LineExporter { context, project, out: &mut out }.all(args.events).await?,
         ExportFormat::Html => {
             let project = project.ok_or_else(|| {
                 CliError::usage(
@@ -73,18 +69,18 @@ struct ExportOutput {
 }
 
 impl ExportOutput {
-    fn open(asked: &ExportArgs, context: &CliContext) -> Result<Self, CliError> {
-        let name = asked
+    fn open(args: &ExportArgs, context: &CliContext) -> Result<Self, CliError> {
+        let name = args
             .output
             .as_ref()
             .map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
-        let to: Box<dyn Write + Send> = match &asked.output {
+        let to: Box<dyn Write + Send> = match &args.output {
             Some(file) => {
                 Box::new(BufWriter::new(File::create_new(file).map_err(|error| failed(&name, &error))?))
             }
             None => Box::new(BufWriter::new(std::io::stdout())),
         };
-        let is_seen = asked.output.is_none() && std::io::stdout().is_terminal();
+        let is_seen = args.output.is_none() && std::io::stdout().is_terminal();
         Ok(Self { to, name, lines: 0, progress: (!is_seen).then(|| context.progress.clone()) })
     }
 

@@ -11,7 +11,7 @@ use crate::context::api::{self, Api};
 use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: HoldCommand) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, command: HoldCommand) -> Result<String, CliError> {
     match command {
         HoldCommand::List => {
             let mut answer: Value = api.get("/api/holds").await?;

@@ -20,20 +20,20 @@ const SHOWN_MAX: usize = 200;
 /// Most lines about skipped items.
 const LEFT_OUT_SHOWN_MAX: usize = 20;
 
-pub async fn run(api: &Api, asked: transfer::ImportArgs) -> Result<String, CliError> {
-    let source = asked.from.source();
-    let found = source.read(&asked.path).map_err(EngineError::from)?;
+pub(crate) async fn run(api: &Api, args: transfer::ImportArgs) -> Result<String, CliError> {
+    let source = args.from.source();
+    let found = source.read(&args.path).map_err(EngineError::from)?;
     let import = Import::of(found);
     let context = api.context().await?;
-    let project = match &asked.project {
+    let project = match &args.project {
         Some(text) => Some(context.desk.project(project_id(text)?).await?.value),
         None => None,
     };
-    let session = match &asked.session {
+    let session = match &args.session {
         Some(text) => CliContext::parse_session_id(text)?,
         None => default_session(project.as_ref(), source.as_str())?,
     };
-    let printed = if asked.dry_run {
+    let printed = if args.dry_run {
         let known = import.known(&context.desk).await?;
         if api.is_json {
             output::json(&preview(&import, &known))
@@ -61,7 +61,7 @@ pub async fn run(api: &Api, asked: transfer::ImportArgs) -> Result<String, CliEr
     printed
 }
 
-pub fn project_id(text: &str) -> Result<ProjectId, CliError> {
+pub(crate) fn project_id(text: &str) -> Result<ProjectId, CliError> {
     let whole = if text.starts_with(ProjectId::PREFIX) {
         text.to_owned()
     } else {

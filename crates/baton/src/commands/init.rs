@@ -29,21 +29,21 @@ enum FileAction {
     Replaced,
 }
 
-pub fn run(common: &GlobalOptions, asked: &InitArgs) -> Result<String, CliError> {
+pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, CliError> {
     let folder = std::env::current_dir().map_err(|error| {
         CliError::usage(
             format!("the current directory does not exist: {error}"),
             "change to an existing directory",
         )
     })?;
-    let place = Place::find(&folder, &common.place())?;
+    let place = Place::find(&folder, &options.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
     let files = [
-        write(&place.settings_path(), &set_up.settings(), asked.force)?,
-        write(&place.root.join(TASKFILE), &set_up.taskfile(), asked.force)?,
+        write(&place.settings_path(), &set_up.settings(), args.force)?,
+        write(&place.root.join(TASKFILE), &set_up.taskfile(), args.force)?,
     ];
     let is_repository = place.root.join(".git").exists();
-    if common.json {
+    if options.json {
         return output::json(&json!({
             "root": place.root,
             "is_repository": is_repository,

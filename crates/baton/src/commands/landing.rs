@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// As the API reports it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LandedBranch {
+pub(crate) struct LandedBranch {
     pub branch: String,
     /// The remote that has the branch; none for the local repository.
     pub remote: Option<String>,
@@ -13,7 +13,7 @@ pub struct LandedBranch {
 
 impl LandedBranch {
     /// To run on the branch that should get the work.
-    pub fn command(&self) -> String {
+    pub(crate) fn command(&self) -> String {
         let Self { branch, remote } = self;
         match remote {
             Some(remote) => format!("git pull {} {}", shell_word(remote), shell_word(branch)),
@@ -21,7 +21,7 @@ impl LandedBranch {
         }
     }
 
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let place = match &self.remote {
             Some(remote) => format!("{} of {remote}", self.branch),
             None => self.branch.clone(),

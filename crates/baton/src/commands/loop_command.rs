@@ -35,14 +35,14 @@ const INTERRUPTED: u8 = 130;
 /// Most pending questions to search for the loop's session.
 const PENDING_MAX: u32 = 1_000;
 
-pub async fn run(context: &CliContext, asked: LoopArgs) -> Result<String, CliError> {
-    let session = CliContext::parse_session_id(&asked.session)?;
-    let input = AnswerInput::open(asked.answers.as_deref())?;
-    let policy = asked.unattended.map(unattended);
+pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, CliError> {
+    let session = CliContext::parse_session_id(&args.session)?;
+    let input = AnswerInput::open(args.answers.as_deref())?;
+    let policy = args.unattended.map(unattended);
     check_agents(context)?;
     let (_lock, engine, endpoint) = own_engine(context, policy.unwrap_or_default()).await?;
     let seq = context.desk.last_event().await?;
-    begin(context, &session, asked.from).await?;
+    begin(context, &session, args.from).await?;
     let (stop, shutdown) = watch::channel(false);
     let working = async {
         match &engine {

@@ -19,12 +19,12 @@ mod mcp;
 mod project;
 mod question;
 mod recipe;
-pub mod shell;
+pub(crate) mod shell;
 mod store;
 mod task;
 mod token;
 mod up;
-pub mod user_task;
+pub(crate) mod user_task;
 mod verdict;
 mod watch;
 mod worker;
@@ -47,9 +47,9 @@ const WORKER_THREADS: usize = 2;
 /// Runs a command and prints its result.
 ///
 /// One exhaustive match: a command without an arm of its own does not compile.
-pub fn run(arguments: Cli) -> Result<ExitCode, CliError> {
-    let Cli { common, command } = arguments;
-    let options = &common;
+pub(crate) fn run(arguments: Cli) -> Result<ExitCode, CliError> {
+    let Cli { options, command } = arguments;
+    let options = &options;
     let printed = match command {
         // These own their streams and their exit code.
         CliCommand::ScriptedAgent { script } => return Ok(baton_engine::scripted::program(&script)),

@@ -43,7 +43,7 @@ struct ProjectReportResponse {
     tasks: Vec<TaskLine>,
 }
 
-pub async fn run(api: &Api, command: ProjectCommand) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, command: ProjectCommand) -> Result<String, CliError> {
     match command {
         ProjectCommand::Create { title, path, remote, description, base, feature, at_once } => {
             let path = match path {
@@ -212,19 +212,19 @@ fn effort_line(effort: &Effort) -> String {
 }
 
 /// Makes a breakdown of a goal: an agent plans it, a person approves the plan.
-pub async fn plan(api: &Api, asked: PlanArgs) -> Result<String, CliError> {
-    let goal = read_goal(&asked.goal)?;
+pub(crate) async fn plan(api: &Api, args: PlanArgs) -> Result<String, CliError> {
+    let goal = read_goal(&args.goal)?;
     let title = title_of(&goal).ok_or_else(|| {
         CliError::usage("the goal is blank".to_owned(), "describe the goal; the first line is its title")
     })?;
-    let project = asked.project.as_deref().map(project_id).transpose()?;
-    let new = json!({ "title": title, "description": goal, "project_id": project, "run": !asked.hold });
+    let project = args.project.as_deref().map(project_id).transpose()?;
+    let new = json!({ "title": title, "description": goal, "project_id": project, "run": !args.hold });
     let made: Value = api.post("/api/breakdowns", &new).await?;
     if api.is_json {
         return output::json(&made);
     }
     let id = made["breakdown"]["task_id"].as_str().unwrap_or_default();
-    let next = if asked.hold {
+    let next = if args.hold {
         format!("  baton breakdown run {id}      have an agent plan it\n")
     } else if api.is_served() {
         "An agent is planning it.\n".to_owned()

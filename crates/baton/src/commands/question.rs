@@ -34,9 +34,9 @@ const ANSWERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const PENDING: ListRequest<'_> =
     ListRequest { path: "/api/questions", name: "questions", query: &[("state", "pending")] };
 
-pub async fn list(api: &Api, asked: &QuestionsArgs) -> Result<String, CliError> {
+pub(crate) async fn list(api: &Api, args: &QuestionsArgs) -> Result<String, CliError> {
     let (pending, next): (Vec<QuestionRecord>, _) =
-        api.list(&PENDING, asked.limit, asked.cursor.as_deref()).await?;
+        api.list(&PENDING, args.limit, args.cursor.as_deref()).await?;
     if api.is_json {
         return output::json(&json!({ "questions": pending, "next_cursor": next }));
     }
@@ -51,7 +51,7 @@ pub async fn list(api: &Api, asked: &QuestionsArgs) -> Result<String, CliError> 
 }
 
 /// One question as text, with the command that answers it.
-pub fn render_question(record: &QuestionRecord) -> String {
+pub(crate) fn render_question(record: &QuestionRecord) -> String {
     let question = &record.question;
     let mut text = String::new();
     let task = record.task_id.map(|task| format!(" of {task}")).unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn render_question(record: &QuestionRecord) -> String {
 }
 
 /// The command that answers it, ready to paste if the question has options, with the other options beside it.
-pub fn answer_command(question: &Question) -> String {
+pub(crate) fn answer_command(question: &Question) -> String {
     let mut options = question.draft.options.iter().map(|option| shell_word(option.as_str()));
     let first = options.next().unwrap_or_else(|| "TEXT".to_owned());
     let others: Vec<String> = options.collect();
@@ -74,10 +74,10 @@ pub fn answer_command(question: &Question) -> String {
 
 /// Prints pending questions, then every new one. When the server it reads from ends, it continues with the next server or
 /// with the store.
-pub async fn follow(common: &GlobalOptions, limit: u32) -> Result<String, CliError> {
+pub(crate) async fn follow(options: &GlobalOptions, limit: u32) -> Result<String, CliError> {
     let mut printed: BTreeSet<QuestionId> = BTreeSet::new();
     loop {
-        let api = Api::open(common).await?;
+        let api = Api::open(options).await?;
         let listened = print_new(&api, limit, &mut printed).await;
         let was_served = api.is_served();
         api.close().await?;
@@ -117,7 +117,7 @@ fn print(api: &Api, record: &QuestionRecord) -> Result<(), CliError> {
     Ok(())
 }
 
-pub async fn answer(api: &Api, answer: AnswerArgs) -> Result<String, CliError> {
+pub(crate) async fn answer(api: &Api, answer: AnswerArgs) -> Result<String, CliError> {
     // Unquoted words are one answer.
     let text = answer.text.join(" ");
     match (answer.queue, answer.question) {
@@ -132,12 +132,12 @@ pub async fn answer(api: &Api, answer: AnswerArgs) -> Result<String, CliError> {
 
 /// The API's answer.
 #[derive(Deserialize)]
-pub struct AnswerResponse {
+pub(crate) struct AnswerResponse {
     task_id: Option<TaskId>,
     queue: Option<Queue>,
 }
 
-pub async fn send_answer(
+pub(crate) async fn send_answer(
     api: &Api,
     question: QuestionId,
     answer: &NonBlank,
@@ -212,19 +212,19 @@ async fn queue(api: &Api, text: &str, session: &str, task: Option<&str>) -> Resu
 }
 
 /// An agent asks. A refusal is printed as data too, with its code, so that the agent can act on it.
-pub async fn ask(
-    common: &GlobalOptions,
+pub(crate) async fn ask(
+    options: &GlobalOptions,
     text: &str,
-    options: &[String],
+    choices: &[String],
     token: &str,
 ) -> Result<String, CliError> {
     let text = CliContext::non_blank(text, "the question")?;
     let secret: Secret = token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
     })?;
-    let place = context::find(common)?.0;
+    let place = context::find(options)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
-        let body = json!({ "question": text, "options": options });
+        let body = json!({ "question": text, "options": choices });
         let answer: Value = Client::of_server(address).post("/api/attempt/questions", &body).await?;
         if answer["refused"].is_null() {
             return output::json_line(&answer);
@@ -232,22 +232,22 @@ pub async fn ask(
         let word = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
         return Err(refused(&answer["refused"], word("message"), word("hint"))?);
     }
-    let context = CliContext::open_at(place, common.json).await?;
-    let asked = ask_on_store(&context, &secret, text, options).await;
+    let context = CliContext::open_at(place, options.json).await?;
+    let result = ask_on_store(&context, &secret, text, choices).await;
     context.close().await?;
-    asked
+    result
 }
 
 async fn ask_on_store(
     context: &CliContext,
     secret: &Secret,
     text: NonBlank,
-    options: &[String],
+    choices: &[String],
 ) -> Result<String, CliError> {
     let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
     let door = Door::new(context.desk.clone(), settings.asking.expires_after());
     let mut draft = Draft::new(QuestionKind::Clarification, text);
-    draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
+    draft.options = choices.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     match door.ask(secret, draft).await {
         Ok(Asked::Pending { question }) => output::json_line(&json!({ "question_id": question })),
         Ok(Asked::Known { answer, answered_by }) => {

@@ -21,7 +21,7 @@ use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub async fn run(options: &GlobalOptions, command: RecipeCommand) -> Result<String, CliError> {
+pub(crate) async fn run(options: &GlobalOptions, command: RecipeCommand) -> Result<String, CliError> {
     let files = || context::find(options).map(|(place, _)| RecipeFiles::new(place, options.json));
     match command {
         // These read the repository's files and need neither a server nor a store.

@@ -12,14 +12,14 @@ use crate::cli::shell::{CompletionsArgs, ManArgs, Shell};
 use crate::error::{CliError, FAILED};
 
 /// The variable that a shell sets to ask for completions.
-pub const COMPLETE_VARIABLE: &str = "COMPLETE";
+pub(crate) const COMPLETE_VARIABLE: &str = "COMPLETE";
 
-pub fn completions(asked: &CompletionsArgs) -> Result<String, CliError> {
-    let shell = match asked.shell {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<String, CliError> {
+    let shell = match args.shell {
         Some(shell) => shell,
         None => login_shell(std::env::var_os("SHELL").as_deref().map(Path::new))?,
     };
-    if asked.install { install(shell) } else { registration(shell) }
+    if args.install { install(shell) } else { registration(shell) }
 }
 
 /// The login shell.
@@ -79,9 +79,9 @@ fn append(file: &Path, line: &str) -> std::io::Result<()> {
 }
 
 /// Prints the main page, or writes one page per command into a directory.
-pub fn man(asked: &ManArgs) -> Result<String, CliError> {
+pub(crate) fn man(args: &ManArgs) -> Result<String, CliError> {
     let program = Cli::command();
-    match &asked.into {
+    match &args.into {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(program).render(&mut page).map_err(|error| failed(&error))?;

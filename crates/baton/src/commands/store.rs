@@ -10,22 +10,22 @@ use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub async fn run(options: &GlobalOptions, command: StoreCommand) -> Result<String, CliError> {
+pub(crate) async fn run(options: &GlobalOptions, command: StoreCommand) -> Result<String, CliError> {
     match command {
         StoreCommand::Init(arguments) if arguments.print_sql => sql(options, &arguments),
         StoreCommand::Init(_) => init(options).await,
     }
 }
 
-fn sql(common: &GlobalOptions, asked: &StoreInitArgs) -> Result<String, CliError> {
+fn sql(options: &GlobalOptions, args: &StoreInitArgs) -> Result<String, CliError> {
     let names = SetupNames {
-        database: asked.database.clone(),
-        owner: asked.owner.clone(),
-        role: asked.role.clone(),
-        namespace: context::find(common)?.0.shared_namespace(),
+        database: args.database.clone(),
+        owner: args.owner.clone(),
+        role: args.role.clone(),
+        namespace: context::find(options)?.0.shared_namespace(),
     };
     let sql = setup_sql(&names).map_err(EngineError::from)?;
-    if common.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
+    if options.json { output::json(&json!({ "sql": sql })) } else { Ok(sql) }
 }
 
 /// Opening the store creates its tables or upgrades them.

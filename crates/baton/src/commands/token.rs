@@ -9,7 +9,7 @@ use crate::context::api::Api;
 use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: TokenCommand) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, command: TokenCommand) -> Result<String, CliError> {
     match command {
         TokenCommand::Create { name, role, expires } => {
             let expires_at = match expires {

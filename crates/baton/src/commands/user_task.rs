@@ -11,8 +11,8 @@ use crate::error::{self, CliError, FAILED, REFUSED, UNREACHABLE, USAGE};
 use crate::options::GlobalOptions;
 use crate::output;
 
-pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
-    let (tasks, site) = open(common)?;
+pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliError> {
+    let (tasks, site) = open(options)?;
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
             return Err(CliError {
@@ -31,7 +31,7 @@ pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
         }
         listed => listed?,
     };
-    if common.json {
+    if options.json {
         return output::json(&list);
     }
     if list.tasks.is_empty() {
@@ -42,13 +42,13 @@ pub fn list(common: &GlobalOptions, trust: bool) -> Result<String, CliError> {
 }
 
 /// Runs in this terminal with its streams. No time limit by default: the person can press Ctrl-C.
-pub fn run(
-    common: &GlobalOptions,
+pub(crate) fn run(
+    options: &GlobalOptions,
     name: &str,
     timeout: Option<u64>,
     args: &[String],
 ) -> Result<i32, CliError> {
-    let (tasks, site) = open(common)?;
+    let (tasks, site) = open(options)?;
     match tasks.ready_to_run(&site, name) {
         Err(UserTaskError::Untrusted) if confirm_trust(&tasks, &site)? => {}
         ready => drop(ready?),
@@ -72,10 +72,10 @@ fn confirm_trust(tasks: &UserTasks, site: &Site) -> Result<bool, CliError> {
     Ok(output::confirm(&question) && tasks.trust_if(site, &digest)?)
 }
 
-fn open(common: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
-    let (place, settings) = context::find(common)?;
+fn open(options: &GlobalOptions) -> Result<(UserTasks, Site), CliError> {
+    let (place, settings) = context::find(options)?;
     let mut site = Site::of_person(&place.root);
-    if common.root.is_some() {
+    if options.root.is_some() {
         // Called for another repository, as an agent in its worktree does: run where the caller is.
         site.folder = Place::find(Path::new("."), &PlaceOptions::default())?.root;
     }

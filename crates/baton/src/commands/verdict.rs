@@ -10,7 +10,7 @@ use crate::context::api::Api;
 use crate::error::CliError;
 use crate::output;
 
-pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliError> {
+pub(crate) async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliError> {
     let reason = CliContext::non_blank(reason, "the reason")?;
     let id = post_decision(api, task, "reject", &json!({ "reason": reason })).await?;
     let queue = api.task(id).await?.summary.queue;
@@ -21,7 +21,7 @@ pub async fn reject(api: &Api, task: &str, reason: &str) -> Result<String, CliEr
     .await
 }
 
-pub async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> Result<String, CliError> {
+pub(crate) async fn recycle(api: &Api, task: &str, reason: RecycleReasonArg) -> Result<String, CliError> {
     let reason = match reason {
         RecycleReasonArg::TooLarge => "too_large",
         RecycleReasonArg::CumulativeFailures => "cumulative_failures",

@@ -28,19 +28,19 @@ use crate::terminal::signals::Signals;
 const FINAL_WRITES_MAX: Duration = Duration::from_secs(20);
 
 /// Adds the namespace. A worker's directory says nothing about it, so without --namespace the store must have only one.
-pub async fn with_namespace(common: &GlobalOptions) -> Result<GlobalOptions, CliError> {
-    let (place, _) = find(common)?;
+pub(crate) async fn with_namespace(options: &GlobalOptions) -> Result<GlobalOptions, CliError> {
+    let (place, _) = find(options)?;
     if !place.store.is_shared() {
         return Err(CliError::usage(
             "a worker needs a shared store",
             "name one: baton worker --store postgres://USER@HOST/DATABASE; on a single machine, use baton up",
         ));
     }
-    if common.namespace.is_some() {
-        return Ok(common.clone());
+    if options.namespace.is_some() {
+        return Ok(options.clone());
     }
     match place.store.namespaces().await?.as_slice() {
-        [only] => Ok(GlobalOptions { namespace: Some(only.clone()), ..common.clone() }),
+        [only] => Ok(GlobalOptions { namespace: Some(only.clone()), ..options.clone() }),
         [] => Err(CliError::usage(
             "this store has no namespace yet",
             "start a server first: baton up --store … --namespace NAME",
@@ -52,7 +52,7 @@ pub async fn with_namespace(common: &GlobalOptions) -> Result<GlobalOptions, Cli
     }
 }
 
-pub async fn run(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
+pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<String, CliError> {
     output::show_logs(None);
     let _lock = lock_engine(context)?;
     let grace = Duration::from_secs(options.grace.into());
@@ -117,7 +117,7 @@ pub async fn run(context: &CliContext, options: WorkerArgs) -> Result<String, Cl
     Ok(String::new())
 }
 
-pub async fn list(api: &Api) -> Result<String, CliError> {
+pub(crate) async fn list(api: &Api) -> Result<String, CliError> {
     let mut answer: Value = api.get("/api/workers").await?;
     let workers: Vec<WorkerView> = api::read(answer["workers"].take())?;
     if api.is_json {

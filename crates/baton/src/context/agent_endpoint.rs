@@ -16,7 +16,7 @@ use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
 use crate::error::{CliError, FAILED};
 
-pub struct AgentEndpoint {
+pub(crate) struct AgentEndpoint {
     file: ServerFile,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
@@ -24,7 +24,7 @@ pub struct AgentEndpoint {
 
 impl AgentEndpoint {
     /// None if agents do not need it. Call it before agents start: they get its URL.
-    pub async fn open(context: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
+    pub(crate) async fn open(context: &CliContext, engine: &mut Engine) -> Result<Option<Self>, CliError> {
         if context.place.store == StoreAddress::File {
             return Ok(None);
         }
@@ -46,7 +46,7 @@ impl AgentEndpoint {
         Ok(Some(Self { file, stop, serving: tokio::spawn(server.run(app, stopping)) }))
     }
 
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         // First the file, so that no new client finds a closed server.
         drop(self.file);
         let _ = self.stop.send(true);

@@ -21,7 +21,7 @@ use crate::output;
 /// Largest page the API returns.
 const PAGE_MAX: u32 = 500;
 
-pub struct Api {
+pub(crate) struct Api {
     client: Client,
     pub place: Place,
     pub is_json: bool,
@@ -30,9 +30,9 @@ pub struct Api {
 }
 
 impl Api {
-    pub async fn open(common: &GlobalOptions) -> Result<Self, CliError> {
-        let (place, settings) = context::find(common)?;
-        let is_json = common.json;
+    pub(crate) async fn open(options: &GlobalOptions) -> Result<Self, CliError> {
+        let (place, settings) = context::find(options)?;
+        let is_json = options.json;
         if let Some(address) = server_file::running(&place, None).await {
             let address = address.in_the_name_of(&context::user_name(&settings));
             return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
@@ -43,7 +43,7 @@ impl Api {
         Ok(Self { client, place, is_json, here: Some((context, alive)) })
     }
 
-    pub async fn close(self) -> Result<(), CliError> {
+    pub(crate) async fn close(self) -> Result<(), CliError> {
         match &self.here {
             Some((context, _)) => context.close().await,
             None => Ok(()),
@@ -51,23 +51,23 @@ impl Api {
     }
 
     /// Whether a server answers, rather than this process.
-    pub fn is_served(&self) -> bool {
+    pub(crate) fn is_served(&self) -> bool {
         self.here.is_none()
     }
 
     /// The store, for what the API cannot do: the open one, or a second connection beside the server.
-    pub async fn context(&self) -> Result<CliContext, CliError> {
+    pub(crate) async fn context(&self) -> Result<CliContext, CliError> {
         match &self.here {
             Some((context, _)) => Ok(context.clone()),
             None => CliContext::open_at(self.place.clone(), self.is_json).await,
         }
     }
 
-    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         Ok(self.client.get(path).await?)
     }
 
-    pub async fn post<T: DeserializeOwned>(
+    pub(crate) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
@@ -76,7 +76,7 @@ impl Api {
     }
 
     /// The same for a caller that handles refusals.
-    pub async fn try_post<T: DeserializeOwned>(
+    pub(crate) async fn try_post<T: DeserializeOwned>(
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
@@ -84,7 +84,7 @@ impl Api {
         self.client.post(path, body).await
     }
 
-    pub async fn patch<T: DeserializeOwned>(
+    pub(crate) async fn patch<T: DeserializeOwned>(
         &self,
         path: &str,
         body: &(impl Serialize + Sync),
@@ -92,28 +92,28 @@ impl Api {
         Ok(self.client.patch(path, body).await?)
     }
 
-    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
+    pub(crate) async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         Ok(self.client.delete(path).await?)
     }
 
-    pub async fn events(&self, after: u64) -> Result<Events, CliError> {
+    pub(crate) async fn events(&self, after: u64) -> Result<Events, CliError> {
         Ok(self.client.events(after).await?)
     }
 
     /// The number of the last event.
-    pub async fn last_event(&self) -> Result<u64, CliError> {
+    pub(crate) async fn last_event(&self) -> Result<u64, CliError> {
         let health: Value = self.get("/api/health").await?;
         Ok(health["last_seq"].as_u64().unwrap_or_default())
     }
 
     /// The server's time.
-    pub async fn now(&self) -> Result<Timestamp, CliError> {
+    pub(crate) async fn now(&self) -> Result<Timestamp, CliError> {
         let health: Value = self.get("/api/health").await?;
         read(health["now"].clone())
     }
 
     /// Parses a task id or a unique prefix of one.
-    pub async fn task_id(&self, text: &str) -> Result<TaskId, CliError> {
+    pub(crate) async fn task_id(&self, text: &str) -> Result<TaskId, CliError> {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
@@ -122,17 +122,17 @@ impl Api {
         read(found["task_id"].take())
     }
 
-    pub async fn task(&self, id: TaskId) -> Result<TaskView, CliError> {
+    pub(crate) async fn task(&self, id: TaskId) -> Result<TaskView, CliError> {
         self.get(&format!("/api/tasks/{id}")).await
     }
 
     /// The task as JSON, or a sentence about what was done.
-    pub async fn confirm(&self, id: TaskId, sentence: &str) -> Result<String, CliError> {
+    pub(crate) async fn confirm(&self, id: TaskId, sentence: &str) -> Result<String, CliError> {
         if self.is_json { output::json(&self.task(id).await?) } else { Ok(sentence.to_owned()) }
     }
 
     /// Up to `limit` items of a list, and the cursor of the next page.
-    pub async fn list<T: DeserializeOwned>(
+    pub(crate) async fn list<T: DeserializeOwned>(
         &self,
         list: &ListRequest<'_>,
         limit: u32,
@@ -163,13 +163,13 @@ impl Api {
 }
 
 /// A list of the API.
-pub struct ListRequest<'a> {
+pub(crate) struct ListRequest<'a> {
     pub path: &'a str,
     /// The key of the items in the answer.
     pub name: &'a str,
     pub query: &'a [(&'a str, &'a str)],
 }
 
-pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, CliError> {
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, CliError> {
     serde_json::from_value(value).map_err(|error| ClientError::Garbled(error.to_string()).into())
 }

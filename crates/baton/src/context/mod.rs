@@ -34,7 +34,7 @@ use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
 #[derive(Clone)]
-pub struct CliContext {
+pub(crate) struct CliContext {
     pub desk: Desk,
     pub place: Place,
     pub is_json: bool,
@@ -44,23 +44,23 @@ pub struct CliContext {
 }
 
 /// The repository to work on, and its settings.
-pub fn find(common: &GlobalOptions) -> Result<(Place, Settings), CliError> {
+pub(crate) fn find(options: &GlobalOptions) -> Result<(Place, Settings), CliError> {
     let folder = env::current_dir().map_err(|error| {
         CliError::usage(
             format!("the current directory does not exist: {error}"),
             "change to an existing directory",
         )
     })?;
-    let mut place = Place::find(&folder, &common.place())?;
+    let mut place = Place::find(&folder, &options.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
-    if common.store.is_none() {
+    if options.store.is_none() {
         place.store = settings.store.clone().unwrap_or_default();
     }
     Ok((place, settings))
 }
 
 /// The user: from BATON_USER, the settings, or the login name.
-pub fn user_name(settings: &Settings) -> String {
+pub(crate) fn user_name(settings: &Settings) -> String {
     let variable = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
     let from_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
     variable("BATON_USER")
@@ -71,11 +71,11 @@ pub fn user_name(settings: &Settings) -> String {
 }
 
 impl CliContext {
-    pub async fn open(common: &GlobalOptions) -> Result<Self, CliError> {
-        Self::open_at(find(common)?.0, common.json).await
+    pub(crate) async fn open(options: &GlobalOptions) -> Result<Self, CliError> {
+        Self::open_at(find(options)?.0, options.json).await
     }
 
-    pub async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
+    pub(crate) async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
         // Agents know the store's address but not its password, so they need a server.
         if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
             return Err(CliError {
@@ -96,19 +96,19 @@ impl CliContext {
     }
 
     /// The same for services that outlast an outage of a shared store: calls wait until it is back.
-    pub fn waiting_for_store(&self) -> Self {
+    pub(crate) fn waiting_for_store(&self) -> Self {
         let desk = Desk { store: self.desk.store.patient(), ..self.desk.clone() };
         Self { desk, ..self.clone() }
     }
 
     /// The same workshop for requests of people: calls fail soon if the store is unreachable.
-    pub fn fail_fast(shop: &Workshop) -> Workshop {
+    pub(crate) fn fail_fast(shop: &Workshop) -> Workshop {
         let desk = Desk { store: shop.desk.store.impatient(), ..shop.desk.clone() };
         Workshop { desk, ..shop.clone() }
     }
 
     /// The API on this store, for this process only.
-    pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
+    pub(crate) fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
         let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
@@ -116,12 +116,15 @@ impl CliContext {
     }
 
     /// An engine for this repository. Its messages go to standard error.
-    pub async fn engine(&self, agents: Option<u32>) -> Result<Engine, CliError> {
+    pub(crate) async fn engine(&self, agents: Option<u32>) -> Result<Engine, CliError> {
         self.engine_with(|settings| settings.max_agents = agents.unwrap_or(settings.max_agents)).await
     }
 
     /// The same, with settings changed by the command line.
-    pub async fn engine_with(&self, change: impl FnOnce(&mut Settings) + Send) -> Result<Engine, CliError> {
+    pub(crate) async fn engine_with(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send,
+    ) -> Result<Engine, CliError> {
         let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
         if !self.place.settings_path().exists() {
             assumed::take_installed_agent(&mut settings);
@@ -143,41 +146,41 @@ impl CliContext {
     }
 
     /// The name of the user.
-    pub fn person(&self) -> &str {
+    pub(crate) fn person(&self) -> &str {
         &self.person
     }
 
-    pub fn actor(&self) -> Actor {
+    pub(crate) fn actor(&self) -> Actor {
         Actor::human(self.person.clone())
     }
 
-    pub fn answered_by(&self) -> AnsweredBy {
+    pub(crate) fn answered_by(&self) -> AnsweredBy {
         AnsweredBy::human(self.person.clone())
     }
 
-    pub async fn close(&self) -> Result<(), CliError> {
+    pub(crate) async fn close(&self) -> Result<(), CliError> {
         Ok(self.desk.close().await?)
     }
 
-    pub fn parse_question_id(text: &str) -> Result<QuestionId, CliError> {
+    pub(crate) fn parse_question_id(text: &str) -> Result<QuestionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             CliError::usage(error.to_string(), "list pending questions: baton questions")
         })
     }
 
-    pub fn parse_session_id(text: &str) -> Result<SessionId, CliError> {
+    pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CliError> {
         text.parse().map_err(|error: baton_core::id::BadId| {
             CliError::usage(error.to_string(), "use letters, digits, - and _")
         })
     }
 
-    pub fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
+    pub(crate) fn non_blank(text: &str, what: &str) -> Result<NonBlank, CliError> {
         NonBlank::new(text)
             .map_err(|_| CliError::usage(format!("{what} is blank"), "write at least one visible character"))
     }
 }
 
 /// The path of this program, for agents that call it.
-pub fn own_program() -> PathBuf {
+pub(crate) fn own_program() -> PathBuf {
     env::current_exe().unwrap_or_else(|_| PathBuf::from("baton"))
 }

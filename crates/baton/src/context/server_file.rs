@@ -27,13 +27,13 @@ struct ServerFileContent {
 }
 
 /// Exists as long as the server; dropping it removes the file.
-pub struct ServerFile {
+pub(crate) struct ServerFile {
     path: PathBuf,
 }
 
 impl ServerFile {
     /// Readable by its owner only, and written atomically.
-    pub fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
+    pub(crate) fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
         let path = path(place);
         let failed = |error: std::io::Error| CliError {
             message: format!("cannot write {}: {error}", path.display()),
@@ -59,7 +59,7 @@ impl ServerFile {
         Ok(Self { path })
     }
 
-    pub fn path(&self) -> &std::path::Path {
+    pub(crate) fn path(&self) -> &std::path::Path {
         &self.path
     }
 }
@@ -72,13 +72,13 @@ impl Drop for ServerFile {
 }
 
 /// The URL in the server file, whether the server answers or not.
-pub fn recorded_url(place: &Place) -> Option<String> {
+pub(crate) fn recorded_url(place: &Place) -> Option<String> {
     let content: ServerFileContent = serde_json::from_str(&fs::read_to_string(path(place)).ok()?).ok()?;
     Some(content.url)
 }
 
 /// The running server, if there is one. Uses `token` instead of the token in the file if given.
-pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
+pub(crate) async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     let text = fs::read_to_string(path(place)).ok()?;
     let content: ServerFileContent = serde_json::from_str(&text).ok()?;
     if content.store != place.store.plain() {
@@ -98,7 +98,7 @@ fn path(place: &Place) -> PathBuf {
 }
 
 /// The URL on this machine.
-pub fn url(address: SocketAddr) -> String {
+pub(crate) fn url(address: SocketAddr) -> String {
     let mut reachable = address;
     if reachable.ip().is_unspecified() {
         reachable.set_ip(match address {

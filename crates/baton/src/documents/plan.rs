@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 /// Why a document is not a plan, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PlanDocumentError {
+pub(crate) struct PlanDocumentError {
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
-pub fn parse(text: &str) -> Result<PlanDraft, PlanDocumentError> {
+pub(crate) fn parse(text: &str) -> Result<PlanDraft, PlanDocumentError> {
     let items = match yaml::parse(text)? {
         // A file of comments is a plan without items, which is refused later.
         Node::Null => Vec::new(),
@@ -79,7 +79,7 @@ impl From<Malformed> for PlanDocumentError {
 }
 
 /// The document to edit: the current plan, or an example.
-pub fn write(breakdown: TaskId, title: &str, plan: Option<&Plan>) -> String {
+pub(crate) fn write(breakdown: TaskId, title: &str, plan: Option<&Plan>) -> String {
     let title = title.replace(char::is_control, " ");
     let mut text = format!(
         "# Plan for {breakdown}: {title}\n\

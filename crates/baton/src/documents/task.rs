@@ -8,7 +8,7 @@ use baton_core::text::nearest;
 
 /// The editable fields of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskDocument {
+pub(crate) struct TaskDocument {
     pub title: String,
     pub priority: Priority,
     pub description: String,
@@ -16,7 +16,7 @@ pub struct TaskDocument {
 
 /// What is wrong with a document, and on which line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TaskDocumentError {
+pub(crate) struct TaskDocumentError {
     pub line: usize,
     pub message: String,
 }
@@ -24,7 +24,7 @@ pub struct TaskDocumentError {
 const NAMES: [&str; 2] = ["title", "priority"];
 
 impl TaskDocument {
-    pub fn write(&self, id: TaskId) -> String {
+    pub(crate) fn write(&self, id: TaskId) -> String {
         let mut text = format!(
             "# {id}. Save and exit to apply changes; exit without changes to cancel.\n\
              # Everything below the first blank line is the description.\n"
@@ -39,7 +39,7 @@ impl TaskDocument {
     }
 
     /// Fields that are left out keep their value in `before`.
-    pub fn parse(text: &str, before: &Self) -> Result<Self, TaskDocumentError> {
+    pub(crate) fn parse(text: &str, before: &Self) -> Result<Self, TaskDocumentError> {
         let mut parsed = before.clone();
         let mut lines = text.split_inclusive('\n');
         for (number, line) in (1..).zip(lines.by_ref()) {

@@ -26,20 +26,20 @@ use crate::explain::exit_codes;
 
 /// Codes of one area.
 #[derive(Debug)]
-pub struct CodeFamily {
+pub(crate) struct CodeFamily {
     pub title: &'static str,
     pub rows: Vec<&'static Explanation>,
 }
 
 /// A code and its family.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct CodeEntry {
+pub(crate) struct CodeEntry {
     pub family: &'static str,
     #[serde(flatten)]
     pub explanation: &'static Explanation,
 }
 
-pub fn families() -> Vec<CodeFamily> {
+pub(crate) fn families() -> Vec<CodeFamily> {
     [
         family("Exit codes", &[&exit_codes::EXPLAINED]),
         family("API errors", &[Code::EXPLAINED]),
@@ -74,7 +74,7 @@ fn family(title: &'static str, tables: &[&'static [Explanation]]) -> CodeFamily 
     CodeFamily { title, rows }
 }
 
-pub fn entries() -> Vec<CodeEntry> {
+pub(crate) fn entries() -> Vec<CodeEntry> {
     let of = |family: CodeFamily| {
         family.rows.into_iter().map(move |explanation| CodeEntry { family: family.title, explanation })
     };
@@ -82,7 +82,7 @@ pub fn entries() -> Vec<CodeEntry> {
 }
 
 /// The codes with this name: exact matches, else regardless of case. A number is an exit code.
-pub fn find(name: &str) -> Vec<CodeEntry> {
+pub(crate) fn find(name: &str) -> Vec<CodeEntry> {
     let wanted =
         if name.bytes().all(|byte| byte.is_ascii_digit()) { format!("exit-{name}") } else { name.to_owned() };
     // Some exit reasons end with a step.

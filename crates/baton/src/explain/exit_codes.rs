@@ -2,7 +2,7 @@
 
 use baton_core::explanation::Explanation;
 
-pub const EXPLAINED: [Explanation; 7] = [
+pub(crate) const EXPLAINED: [Explanation; 7] = [
     Explanation {
         code: "exit-0",
         means: "Success, also if there was nothing to do (\"no tasks available\").",

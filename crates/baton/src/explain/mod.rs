@@ -1,8 +1,8 @@
 //! `baton explain`: error codes, exit codes and topics, from the tables the program runs on.
 
-pub mod catalogue;
+pub(crate) mod catalogue;
 mod exit_codes;
-pub mod topics;
+pub(crate) mod topics;
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::output;
 /// Most suggestions for an unknown name.
 const SUGGESTIONS_MAX: usize = 5;
 
-pub fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError> {
+pub(crate) fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError> {
     let Some(what) = what else {
         return if is_json { output::json(&all_as_json()) } else { Ok(overview()) };
     };
@@ -36,7 +36,7 @@ pub fn run(what: Option<&str>, is_json: bool) -> Result<String, CliError> {
 }
 
 /// The names of everything that can be explained.
-pub fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     let topics = ExplainTopic::ALL.iter().map(|topic| topic.name());
     topics.chain(catalogue::entries().iter().map(|entry| entry.explanation.code)).collect()
 }

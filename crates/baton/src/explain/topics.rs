@@ -10,16 +10,16 @@ use baton_core::transition::table::next_states;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExplainTopic {
+pub(crate) enum ExplainTopic {
     States,
     Phases,
     Exits,
 }
 
 impl ExplainTopic {
-    pub const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
+    pub(crate) const ALL: [Self; 3] = [Self::States, Self::Phases, Self::Exits];
 
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::States => "states",
             Self::Phases => "phases",
@@ -27,7 +27,7 @@ impl ExplainTopic {
         }
     }
 
-    pub const fn about(self) -> &'static str {
+    pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::States => "Task states and their transitions",
             Self::Phases => "Phases of the Plan → Execute → Review loop",
@@ -36,7 +36,7 @@ impl ExplainTopic {
     }
 }
 
-pub fn text(topic: ExplainTopic) -> String {
+pub(crate) fn text(topic: ExplainTopic) -> String {
     match topic {
         ExplainTopic::States => states(),
         ExplainTopic::Phases => phases(),
@@ -84,7 +84,7 @@ fn phases() -> String {
 }
 
 /// The same as JSON.
-pub fn as_json(topic: ExplainTopic) -> Value {
+pub(crate) fn as_json(topic: ExplainTopic) -> Value {
     match topic {
         ExplainTopic::States => json!({ "states": StateName::ALL.map(|state| {
             let ways: Vec<Value> = CommandName::ALL

@@ -3,19 +3,19 @@
 use std::io::Write;
 
 /// The alternate screen of the terminal; dropping it restores the terminal.
-pub struct FullScreen {}
+pub(crate) struct FullScreen {}
 
 /// Used when the terminal does not report its size.
 const SIZE_DEFAULT: ScreenSize = ScreenSize { columns: 80, lines: 24 };
 
 impl FullScreen {
     /// Switches to the alternate screen and hides the cursor.
-    pub fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         let _ = write!(std::io::stdout(), "\x1b[?1049h\x1b[?25l");
         Self {}
     }
 
-    pub fn size() -> ScreenSize {
+    pub(crate) fn size() -> ScreenSize {
         match rustix::termios::tcgetwinsize(std::io::stdout()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
                 ScreenSize { columns: size.ws_col.into(), lines: size.ws_row.into() }
@@ -25,7 +25,7 @@ impl FullScreen {
     }
 
     /// Overwrites line by line, which does not flicker, and clears the rest.
-    pub fn draw(text: &str) {
+    pub(crate) fn draw(text: &str) {
         let mut frame = String::from("\x1b[H");
         for line in text.lines() {
             frame.push_str(line);
@@ -48,7 +48,7 @@ impl Drop for FullScreen {
 
 /// The size of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScreenSize {
+pub(crate) struct ScreenSize {
     pub columns: usize,
     pub lines: usize,
 }

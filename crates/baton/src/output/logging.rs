@@ -4,7 +4,7 @@ use crate::telemetry::Spans;
 
 /// Prints log lines to standard error. `BATON_LOG` sets the level: `info`, or `baton_server=debug`. Spans go to the
 /// trace collector whatever that level is.
-pub fn show_logs(spans: Option<Spans>) {
+pub(crate) fn show_logs(spans: Option<Spans>) {
     use tracing_subscriber::Layer;
     use tracing_subscriber::filter::{LevelFilter, Targets};
     use tracing_subscriber::layer::SubscriberExt;

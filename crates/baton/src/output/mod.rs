@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::error::{CliError, FAILED};
 
-pub use self::full_screen::{FullScreen, ScreenSize};
-pub use self::logging::show_logs;
-pub use self::progress::ProgressBar;
+pub(crate) use self::full_screen::{FullScreen, ScreenSize};
+pub(crate) use self::logging::show_logs;
+pub(crate) use self::progress::ProgressBar;
 
 /// Prints data. A closed pipe (`baton … | head`) is not an error.
-pub fn data(text: &str) -> ExitCode {
+pub(crate) fn data(text: &str) -> ExitCode {
     progress::close();
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -32,19 +32,19 @@ pub fn data(text: &str) -> ExitCode {
 }
 
 /// Prints a message for the person to standard error.
-pub fn talk(text: &str) {
+pub(crate) fn talk(text: &str) {
     progress::say(text);
 }
 
 /// Prints what to do next, at a terminal only.
-pub fn next(text: &str) {
+pub(crate) fn next(text: &str) {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
         talk(text);
     }
 }
 
 /// Asks a person at this terminal. False without a terminal, and for anything but yes.
-pub fn confirm(question: &str) -> bool {
+pub(crate) fn confirm(question: &str) -> bool {
     let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
     if !stdin.is_terminal() || !stderr.is_terminal() {
         return false;
@@ -57,30 +57,30 @@ pub fn confirm(question: &str) -> bool {
 }
 
 /// Prints one line of data at once, for output that grows over time.
-pub fn line(text: &str) {
+pub(crate) fn line(text: &str) {
     // A closed pipe does not stop the work.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
 /// The exit code of a child process; shells keep eight bits.
-pub fn exit(code: i32) -> ExitCode {
+pub(crate) fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
 }
 
-pub fn error(error: &CliError) -> ExitCode {
+pub(crate) fn error(error: &CliError) -> ExitCode {
     progress::close();
     let _ = writeln!(std::io::stderr(), "error: {}\n\nHint: {}", error.message, error.hint);
     ExitCode::from(error.code)
 }
 
 /// One JSON document, indented.
-pub fn json(value: &impl Serialize) -> Result<String, CliError> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(not_json)
 }
 
 /// One JSON document on one line, for streams.
-pub fn json_line(value: &impl Serialize) -> Result<String, CliError> {
+pub(crate) fn json_line(value: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string(value).map(|text| text + "\n").map_err(not_json)
 }
 
@@ -94,7 +94,7 @@ fn not_json(error: serde_json::Error) -> CliError {
 }
 
 /// Renders rows under headings, in aligned columns.
-pub fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
+pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
     let mut widths = headings.map(|heading| heading.chars().count());
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

@@ -37,7 +37,7 @@ struct ProgressItem {
 
 /// Cheap to clone; clones share one line.
 #[derive(Clone)]
-pub struct ProgressBar(Option<Arc<ProgressDrawer>>);
+pub(crate) struct ProgressBar(Option<Arc<ProgressDrawer>>);
 
 #[derive(Default)]
 struct ProgressDrawer {
@@ -53,22 +53,22 @@ struct ProgressState {
 
 impl ProgressBar {
     /// Draws nothing with `--json` or without a terminal.
-    pub fn new(is_json: bool) -> Self {
+    pub(crate) fn new(is_json: bool) -> Self {
         Self((!is_json && std::io::stderr().is_terminal()).then(Arc::default))
     }
 
     /// Reports progress; a `total` of 0 means unknown.
-    pub fn at(&self, what: &str, count: u64, total: u64) {
+    pub(crate) fn at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, APPEARS_AFTER);
     }
 
     /// The same for work that has already taken long: the bar appears at once.
-    pub fn late_at(&self, what: &str, count: u64, total: u64) {
+    pub(crate) fn late_at(&self, what: &str, count: u64, total: u64) {
         self.note(what, count, total, Duration::ZERO);
     }
 
     /// Clears the line.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let Some(drawer) = &self.0 else { return };
         let mut state = drawer.state();
         if state.work.take().is_some() {
@@ -78,7 +78,7 @@ impl ProgressBar {
     }
 
     /// Shows what the store is doing while it opens.
-    pub fn onlooker(&self) -> Onlooker {
+    pub(crate) fn onlooker(&self) -> Onlooker {
         let progress = self.clone();
         Onlooker::new(move |stage| match stage {
             Stage::Reaching => progress.at("Waiting for PostgreSQL", 0, 0),

@@ -8,13 +8,13 @@ use tokio::sync::mpsc;
 use super::input::read_lines;
 use crate::error::{CliError, USAGE};
 
-pub struct AnswerInput {
+pub(crate) struct AnswerInput {
     file: VecDeque<String>,
     lines: Option<mpsc::Receiver<String>>,
 }
 
 impl AnswerInput {
-    pub fn open(file: Option<&Path>) -> Result<Self, CliError> {
+    pub(crate) fn open(file: Option<&Path>) -> Result<Self, CliError> {
         let file = match file {
             Some(path) => std::fs::read_to_string(path).map_err(|error| CliError {
                 message: format!("cannot read {}: {error}", path.display()),
@@ -28,7 +28,7 @@ impl AnswerInput {
     }
 
     /// The next line; none at the end of standard input. Cancel-safe.
-    pub async fn next(&mut self, is_human_only: bool) -> Option<String> {
+    pub(crate) async fn next(&mut self, is_human_only: bool) -> Option<String> {
         // A file may not answer what only a person may answer.
         if !is_human_only && let Some(line) = self.file.pop_front() {
             return Some(line);

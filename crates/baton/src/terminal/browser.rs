@@ -4,7 +4,7 @@ use std::env;
 use std::process::{Command, Stdio};
 
 /// Opens a page; false if there is no desktop, or no opener.
-pub fn open(url: &str) -> bool {
+pub(crate) fn open(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") {
         "open"
     } else if ["DISPLAY", "WAYLAND_DISPLAY"]

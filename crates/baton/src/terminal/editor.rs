@@ -11,7 +11,7 @@ use crate::error::{CliError, FAILED, UNREACHABLE};
 const DEFAULT: &str = "vi";
 
 /// Opens the file, waits for the editor to exit and returns the text. `instead` is the hint if there is no terminal.
-pub fn edit(path: &Path, instead: &str) -> Result<String, CliError> {
+pub(crate) fn edit(path: &Path, instead: &str) -> Result<String, CliError> {
     if !(stdin().is_terminal() && stdout().is_terminal()) {
         return Err(CliError::usage("there is no terminal to open an editor in", instead));
     }
@@ -42,7 +42,7 @@ pub fn edit(path: &Path, instead: &str) -> Result<String, CliError> {
 }
 
 /// Writes the text to the file that this edit and the next one open.
-pub fn save(path: &Path, text: &str) -> Result<(), CliError> {
+pub(crate) fn save(path: &Path, text: &str) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| CliError {
         message: format!("cannot write {}: {error}", path.display()),

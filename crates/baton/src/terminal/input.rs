@@ -8,22 +8,22 @@ use tokio::sync::mpsc;
 const LINES_AHEAD_MAX: usize = 1_000;
 
 /// The person at the terminal, if there is one.
-pub struct TerminalInput {
+pub(crate) struct TerminalInput {
     lines: Option<mpsc::Receiver<String>>,
 }
 
 impl TerminalInput {
     /// Without a terminal there is no input: no command may wait for a pipe or a file.
-    pub fn open() -> Self {
+    pub(crate) fn open() -> Self {
         Self { lines: stdin().is_terminal().then(read_lines) }
     }
 
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.lines.is_some()
     }
 
     /// The next line that is not blank; none without a terminal, or at its end. Cancel-safe.
-    pub async fn line(&mut self) -> Option<String> {
+    pub(crate) async fn line(&mut self) -> Option<String> {
         self.lines.as_mut()?.recv().await
     }
 }

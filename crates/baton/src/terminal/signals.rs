@@ -5,13 +5,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::error::{CliError, FAILED};
 
 /// Once installed, neither signal ends the process by itself.
-pub struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    pub fn install() -> Result<Self, CliError> {
+    pub(crate) fn install() -> Result<Self, CliError> {
         let failed = |error: std::io::Error| CliError {
             message: format!("cannot install signal handlers: {error}"),
             hint: "check this session's limits: ulimit -a".to_owned(),
@@ -23,7 +23,7 @@ impl Signals {
     }
 
     /// Waits for the next signal. Cancel-safe.
-    pub async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

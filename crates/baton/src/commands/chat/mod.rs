@@ -46,7 +46,7 @@ struct ChatResponse {
     status: String,
 }
 
-pub async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
     let content = CliContext::non_blank(&chat.text, "the message")?;
     let session = chat.session.as_deref().map(CliContext::parse_session_id).transpose()?;
     let recipe = chat.recipe.as_deref().map(recipe_id).transpose()?;

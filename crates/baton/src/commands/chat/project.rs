@@ -18,7 +18,7 @@ struct ProjectItem {
 }
 
 /// The oldest project of this repository that is not a feature; created if there is none.
-pub async fn find_or_create(api: &Api) -> Result<ProjectId, CliError> {
+pub(crate) async fn find_or_create(api: &Api) -> Result<ProjectId, CliError> {
     let list = ListRequest { path: "/api/projects", name: "projects", query: &[] };
     let (projects, _): (Vec<ProjectItem>, _) = api.list(&list, PROJECTS_MAX, None).await?;
     let root = api.place.root.display().to_string();

@@ -14,7 +14,7 @@ use crate::error::{CliError, FAILED};
 use crate::output;
 
 /// One thing that happened to the task.
-pub enum ChatUpdate {
+pub(crate) enum ChatUpdate {
     Progress(String),
     Asked { question: QuestionId },
     Answered { by: String },
@@ -23,7 +23,7 @@ pub enum ChatUpdate {
 
 /// How the work on this message ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ChatEnd {
+pub(crate) enum ChatEnd {
     Done,
     /// Waits for acceptance.
     Provisional,
@@ -34,7 +34,7 @@ pub enum ChatEnd {
 
 impl ChatUpdate {
     /// None for events of other tasks, and for those not worth reporting.
-    pub fn new(recorded: &Recorded, followed: TaskId, conversation: &SessionId) -> Option<Self> {
+    pub(crate) fn new(recorded: &Recorded, followed: TaskId, conversation: &SessionId) -> Option<Self> {
         let progress = |text: String| Some(Self::Progress(text));
         match &recorded.event.body {
             EventBody::TaskClaimed { task, agent, .. } if *task == followed => {
@@ -77,12 +77,12 @@ impl ChatUpdate {
 
 /// Progress on standard error and the result on standard output; or one JSON object per line.
 #[derive(Clone, Copy)]
-pub struct ChatReporter {
+pub(crate) struct ChatReporter {
     pub is_json: bool,
 }
 
 impl ChatReporter {
-    pub fn sent(self, sent: &ChatResponse) -> Result<(), CliError> {
+    pub(crate) fn sent(self, sent: &ChatResponse) -> Result<(), CliError> {
         if self.is_json {
             return Self::line("sent", "message", &json!(sent));
         }
@@ -90,7 +90,7 @@ impl ChatReporter {
         Ok(())
     }
 
-    pub fn update(self, update: &ChatUpdate) -> Result<(), CliError> {
+    pub(crate) fn update(self, update: &ChatUpdate) -> Result<(), CliError> {
         let text = match update {
             ChatUpdate::Progress(text) => text.clone(),
             ChatUpdate::Answered { by } => format!("Answered by {by}."),
@@ -104,7 +104,7 @@ impl ChatReporter {
         Ok(())
     }
 
-    pub fn question(self, record: &QuestionRecord) -> Result<(), CliError> {
+    pub(crate) fn question(self, record: &QuestionRecord) -> Result<(), CliError> {
         if self.is_json {
             return Self::line("question", "question", &json!(record));
         }
@@ -113,7 +113,7 @@ impl ChatReporter {
     }
 
     /// Prints the result. Failed work is an error that says what to do.
-    pub fn end(self, view: &TaskView, end: ChatEnd) -> Result<String, CliError> {
+    pub(crate) fn end(self, view: &TaskView, end: ChatEnd) -> Result<String, CliError> {
         let id = view.summary.task_id;
         let result = view.output.as_deref().map(str::trim).filter(|output| !output.is_empty());
         if self.is_json {

@@ -40,14 +40,14 @@ enum DemoEnd {
     Stopped,
 }
 
-pub async fn play(
+pub(crate) async fn play(
     engine: &Engine,
-    asked: &DemoArgs,
+    args: &DemoArgs,
     pace: DemoPace,
     folder: &Path,
 ) -> Result<String, CliError> {
     let mut signals = Signals::install()?;
-    let server = bind(asked.port).await?;
+    let server = bind(args.port).await?;
     let address = server.address();
     // So that commands run on this directory find the server.
     let _file = ServerFile::write(&engine.shop.place, address, None)?;
@@ -57,7 +57,7 @@ pub async fn play(
     let is_visited = Arc::new(AtomicBool::new(false));
     let app = App::new(engine.shop.clone(), PERSON.to_owned(), Guard::new(address, None), ending)
         .guided_by(guiding(Arc::clone(&is_visited), pace));
-    greet(&server_file::url(address), asked);
+    greet(&server_file::url(address), args);
 
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
@@ -99,8 +99,8 @@ fn guiding(is_visited: Arc<AtomicBool>, pace: DemoPace) -> baton_server::guide::
     })
 }
 
-fn greet(url: &str, asked: &DemoArgs) {
-    let is_open = !asked.no_open && browser::open(url);
+fn greet(url: &str, args: &DemoArgs) {
+    let is_open = !args.no_open && browser::open(url);
     output::line(&format!("Demo: {url}"));
     output::line(if is_open {
         "Opening it in your browser. Press Ctrl-C to stop.\n"

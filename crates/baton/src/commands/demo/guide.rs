@@ -11,7 +11,7 @@ use baton_server::guide::{Guide, Next};
 const NAMED_MAX: usize = 3;
 
 /// The current step. Decisions of a person come before the work of agents.
-pub fn narrate(tasks: &[Task], patience: Duration) -> Guide {
+pub(crate) fn narrate(tasks: &[Task], patience: Duration) -> Guide {
     let standings: Vec<_> = tasks.iter().map(|task| (task.id(), task.standing())).collect();
     let waiting = [question, plan, breakdown, work].iter().find_map(|part| tasks.iter().find_map(part));
     let mut guide =

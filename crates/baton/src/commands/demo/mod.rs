@@ -33,18 +33,18 @@ use crate::output;
 /// The name of the person who decides, in the output and on the pages.
 const PERSON: &str = "you";
 
-pub async fn run(asked: DemoArgs) -> Result<String, CliError> {
-    let pace = DemoPace::new(&asked);
-    let folder = match &asked.folder {
+pub(crate) async fn run(args: DemoArgs) -> Result<String, CliError> {
+    let pace = DemoPace::new(&args);
+    let folder = match &args.folder {
         Some(folder) => folder.clone(),
         None => env::temp_dir().join(format!("baton-demo-{}", std::process::id())),
     };
     let engine = set_up(&folder, pace).await?;
     output::line(&format!("Scratch repository: {}\n", folder.join("repository").display()));
-    let result = if asked.headless {
+    let result = if args.headless {
         Box::pin(run_headless(&engine, pace, &folder)).await
     } else {
-        Box::pin(browser::play(&engine, &asked, pace, &folder)).await
+        Box::pin(browser::play(&engine, &args, pace, &folder)).await
     };
     engine.shop.desk.close().await?;
     result

@@ -11,7 +11,7 @@ use baton_engine::desk::Desk;
 use crate::error::CliError;
 use crate::output;
 
-pub struct Narrator {
+pub(crate) struct Narrator {
     desk: Desk,
     is_headless: bool,
     seen: u64,
@@ -22,12 +22,12 @@ pub struct Narrator {
 }
 
 impl Narrator {
-    pub fn new(desk: Desk, is_headless: bool) -> Self {
+    pub(crate) fn new(desk: Desk, is_headless: bool) -> Self {
         Self { desk, is_headless, seen: 0, titles: BTreeMap::new(), done: 0, last_decider: None }
     }
 
     /// Prints the events since the last call.
-    pub async fn print_new(&mut self) -> Result<(), CliError> {
+    pub(crate) async fn print_new(&mut self) -> Result<(), CliError> {
         loop {
             let events = self.desk.events_after(self.seen).await?;
             let Some(last) = events.last() else { return Ok(()) };
@@ -44,7 +44,7 @@ impl Narrator {
         }
     }
 
-    pub fn last_decider(&self) -> Option<&Actor> {
+    pub(crate) fn last_decider(&self) -> Option<&Actor> {
         self.last_decider.as_ref()
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::cli::demo::DemoArgs;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DemoPace {
+pub(crate) struct DemoPace {
     /// How long an agent works on a task.
     pub agent: Duration,
     /// How long a decision waits for a visitor.
@@ -24,11 +24,11 @@ const PATIENCE_MS: u64 = 45_000;
 const PATIENCE_ALONE_MS: u64 = 4_000;
 
 impl DemoPace {
-    pub fn new(asked: &DemoArgs) -> Self {
-        let defaults = if asked.headless { (AGENT_MS_HEADLESS, 0) } else { (AGENT_MS_SHOWN, PATIENCE_MS) };
-        let patience = Duration::from_millis(asked.patience_ms.unwrap_or(defaults.1));
+    pub(crate) fn new(args: &DemoArgs) -> Self {
+        let defaults = if args.headless { (AGENT_MS_HEADLESS, 0) } else { (AGENT_MS_SHOWN, PATIENCE_MS) };
+        let patience = Duration::from_millis(args.patience_ms.unwrap_or(defaults.1));
         Self {
-            agent: Duration::from_millis(asked.agent_ms.unwrap_or(defaults.0)),
+            agent: Duration::from_millis(args.agent_ms.unwrap_or(defaults.0)),
             patience,
             patience_alone: patience.min(Duration::from_millis(PATIENCE_ALONE_MS)),
         }

@@ -22,7 +22,7 @@ use crate::error::CliError;
 /// Look at the tasks at least this often.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-pub struct StandIn<'a> {
+pub(crate) struct StandIn<'a> {
     engine: &'a Engine,
     acceptor: Acceptor,
     /// Recorded as the one who decides.
@@ -31,12 +31,12 @@ pub struct StandIn<'a> {
 }
 
 impl<'a> StandIn<'a> {
-    pub fn new(engine: &'a Engine, name: &'static str, pace: DemoPace) -> Self {
+    pub(crate) fn new(engine: &'a Engine, name: &'static str, pace: DemoPace) -> Self {
         Self { engine, acceptor: Acceptor::new(engine.shop.clone()), name, pace }
     }
 
     /// Runs until the project is complete.
-    pub async fn play(&self, narrator: &mut Narrator) -> Result<(), CliError> {
+    pub(crate) async fn play(&self, narrator: &mut Narrator) -> Result<(), CliError> {
         let desk = &self.engine.shop.desk;
         let mut changes = desk.changes();
         loop {

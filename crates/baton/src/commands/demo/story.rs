@@ -38,11 +38,11 @@ const TASKS: [(&str, &[u32], &str); 6] = [
     ("Write the guide", &[4, 5], "How to greet in each language."),
 ];
 
-pub fn feature_branch() -> BranchName {
+pub(crate) fn feature_branch() -> BranchName {
     BranchName::feature(PROJECT)
 }
 
-pub fn project() -> ProjectId {
+pub(crate) fn project() -> ProjectId {
     PROJECT
 }
 
@@ -51,7 +51,7 @@ fn task_id(number: u32) -> TaskId {
 }
 
 /// Creates the repository, and the project with its tasks in one change, unless they exist.
-pub async fn begin(engine: &Engine) -> Result<(), CliError> {
+pub(crate) async fn begin(engine: &Engine) -> Result<(), CliError> {
     let shop = &engine.shop;
     Repository::make_scratch(&shop.git, &shop.place.root, README).await.map_err(EngineError::from)?;
     if shop.desk.has_project(PROJECT).await? {
@@ -87,7 +87,7 @@ pub async fn begin(engine: &Engine) -> Result<(), CliError> {
 }
 
 /// A task by its number, from 1.
-pub fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, CliError> {
+pub(crate) fn spec(number: u32, now: Timestamp) -> Result<TaskSpec, CliError> {
     let index = number.saturating_sub(1) as usize;
     let (title, _, description) = TASKS.get(index).copied().unwrap_or(("", &[], ""));
     Ok(TaskSpec {
@@ -115,7 +115,7 @@ fn internal_error(error: &dyn std::fmt::Display) -> CliError {
     }
 }
 
-pub fn settings(script: &Path) -> Result<Settings, CliError> {
+pub(crate) fn settings(script: &Path) -> Result<Settings, CliError> {
     let script =
         serde_json::to_string(&script.display().to_string()).map_err(|error| internal_error(&error))?;
     let text = format!(
@@ -126,7 +126,7 @@ pub fn settings(script: &Path) -> Result<Settings, CliError> {
 }
 
 /// What the agent does for each task. It waits a little, so that parallel work is visible.
-pub fn script(pace: DemoPace) -> String {
+pub(crate) fn script(pace: DemoPace) -> String {
     let agent_ms = u64::try_from(pace.agent.as_millis()).unwrap_or(u64::MAX);
     let work = |title: &str, path: &str, text: &str| {
         json!({ "when": title, "steps": [
@@ -168,7 +168,7 @@ pub fn script(pace: DemoPace) -> String {
 }
 
 /// The result in numbers that Baton measured.
-pub async fn summary(engine: &Engine, took: Duration) -> Result<String, CliError> {
+pub(crate) async fn summary(engine: &Engine, took: Duration) -> Result<String, CliError> {
     let tasks = engine.shop.desk.project_tasks(PROJECT).await?;
     let mut text = String::from("\nEverything is merged:\n\n");
     for task in &tasks {

@@ -19,19 +19,19 @@ use crate::error::{CliError, FAILED, REFUSED};
 use crate::options::GlobalOptions;
 
 /// Forwards calls to the server at `url`, with or without `/mcp` at its end.
-pub async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
+pub(crate) async fn proxy(url: &str, token: Option<String>) -> Result<String, CliError> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
     let address = Address::new(base, token)
         .map_err(|error| CliError::usage(error.to_string(), "use a URL such as http://127.0.0.1:5678"))?;
     serve(RemoteTools::new(address)).await
 }
 
-pub async fn run(common: &GlobalOptions, token: Option<String>) -> Result<String, CliError> {
-    let place = context::find(common)?.0;
+pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Result<String, CliError> {
+    let place = context::find(options)?.0;
     if let Some(address) = server_file::running(&place, token.clone()).await {
         return serve(RemoteTools::new(address)).await;
     }
-    let context = CliContext::open_at(place, common.json).await?;
+    let context = CliContext::open_at(place, options.json).await?;
     let served = Box::pin(serve_store(&context, token)).await;
     context.close().await?;
     served

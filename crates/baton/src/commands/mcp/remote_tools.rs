@@ -13,7 +13,7 @@ use tokio::time::sleep;
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
-pub struct RemoteTools {
+pub(crate) struct RemoteTools {
     client: Client,
 }
 
@@ -24,7 +24,7 @@ struct ToolListResponse {
 
 impl RemoteTools {
     /// Without a timeout: a tool may take as long as the command it runs or the person it asks.
-    pub fn new(address: Address) -> Self {
+    pub(crate) fn new(address: Address) -> Self {
         Self { client: Client::of_server(address.patient()) }
     }
 

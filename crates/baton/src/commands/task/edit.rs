@@ -13,16 +13,16 @@ use crate::documents::task::TaskDocument;
 use crate::error::CliError;
 use crate::terminal::editor;
 
-pub async fn run(api: &Api, asked: EditArgs) -> Result<String, CliError> {
-    let id = api.task_id(&asked.task).await?;
+pub(crate) async fn run(api: &Api, args: EditArgs) -> Result<String, CliError> {
+    let id = api.task_id(&args.task).await?;
     let view = api.task(id).await?;
     let before = document_of(&view);
-    if asked.has_flags() {
+    if args.has_flags() {
         let mut waits_for = Vec::new();
-        for task in &asked.after {
+        for task in &args.after {
             waits_for.push(api.task_id(task).await?);
         }
-        let after = apply_flags(&before, asked)?;
+        let after = apply_flags(&before, args)?;
         // Set only what was named.
         let mut changed = difference(&before, &after).map(|(changed, _)| changed).unwrap_or_default();
         if !waits_for.is_empty() {
@@ -44,12 +44,12 @@ fn document_of(view: &TaskView) -> TaskDocument {
     }
 }
 
-fn apply_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, CliError> {
+fn apply_flags(before: &TaskDocument, args: EditArgs) -> Result<TaskDocument, CliError> {
     let mut after = before.clone();
-    if let Some(title) = asked.title {
+    if let Some(title) = args.title {
         after.title = CliContext::non_blank(&title, "the title")?.to_string();
     }
-    match asked.description {
+    match args.description {
         Some(dash) if dash == "-" => {
             after.description.clear();
             std::io::stdin().read_to_string(&mut after.description).map_err(|error| {
@@ -59,7 +59,7 @@ fn apply_flags(before: &TaskDocument, asked: EditArgs) -> Result<TaskDocument, C
         Some(text) => after.description = text,
         None => {}
     }
-    after.priority = asked.priority.unwrap_or(after.priority);
+    after.priority = args.priority.unwrap_or(after.priority);
     Ok(after)
 }
 

@@ -23,7 +23,7 @@ use crate::context::api::{Api, ListRequest};
 use crate::error::CliError;
 use crate::output;
 
-pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
+pub(crate) async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
     match command {
         TaskCommand::Add {
             title,
@@ -102,13 +102,18 @@ pub async fn run(api: &Api, command: TaskCommand) -> Result<String, CliError> {
     }
 }
 
-pub fn recipe_id(text: &str) -> Result<RecipeId, CliError> {
+pub(crate) fn recipe_id(text: &str) -> Result<RecipeId, CliError> {
     text.parse()
         .map_err(|error: BadName| CliError::usage(error.to_string(), "list recipes: baton recipe list"))
 }
 
 /// Posts a decision about a task; returns its id.
-pub async fn post_decision(api: &Api, task: &str, what: &str, body: &Value) -> Result<TaskId, CliError> {
+pub(crate) async fn post_decision(
+    api: &Api,
+    task: &str,
+    what: &str,
+    body: &Value,
+) -> Result<TaskId, CliError> {
     let id = api.task_id(task).await?;
     let _: Value = api.post(&format!("/api/tasks/{id}/{what}"), body).await?;
     Ok(id)

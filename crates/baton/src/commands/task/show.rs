@@ -12,7 +12,7 @@ use baton_engine::view::TaskView;
 use crate::commands::question::answer_command;
 
 /// A task as text, with what to do next.
-pub fn render(view: &TaskView) -> String {
+pub(crate) fn render(view: &TaskView) -> String {
     let summary = &view.summary;
     let mut text = format!(
         "{}  {}\n{} · {} · {} · {}\n",

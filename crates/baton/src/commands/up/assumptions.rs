@@ -6,7 +6,7 @@ use baton_engine::survey::{SetUp, Survey, agents};
 use baton_engine::workshop::Workshop;
 
 /// None if there is a settings file.
-pub async fn describe(shop: &Workshop) -> Option<String> {
+pub(crate) async fn describe(shop: &Workshop) -> Option<String> {
     if shop.place.settings_path().exists() {
         return None;
     }

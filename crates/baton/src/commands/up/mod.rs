@@ -21,7 +21,7 @@ use crate::output;
 use crate::telemetry::Telemetry;
 use crate::terminal::signals::Signals;
 
-pub async fn run(context: &CliContext, options: UpArgs) -> Result<String, CliError> {
+pub(crate) async fn run(context: &CliContext, options: UpArgs) -> Result<String, CliError> {
     let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
     let otlp = settings.telemetry.otlp.as_deref();
     let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &context.place.namespace)).transpose()?;
@@ -128,7 +128,7 @@ fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
 }
 
 /// One engine per store and machine: a second one would reclaim the tasks the first one runs.
-pub fn lock_engine(context: &CliContext) -> Result<File, CliError> {
+pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
     let path = context.place.state_dir.join(format!("{}.up", context.place.namespace));
     let failed = |error: std::io::Error| CliError {
         message: format!("cannot lock {}: {error}", path.display()),
@@ -150,7 +150,7 @@ pub fn lock_engine(context: &CliContext) -> Result<File, CliError> {
     }
 }
 
-pub fn announce(settings: &Settings) {
+pub(crate) fn announce(settings: &Settings) {
     if settings.agents.is_empty() {
         output::talk(
             "No agent is configured, so tasks wait. Install one (baton doctor lists them), or configure any program in \

@@ -22,11 +22,11 @@ const BURST: Duration = Duration::from_millis(100);
 /// Wait between attempts to reach the server.
 const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 
-pub async fn run(common: &GlobalOptions) -> Result<String, CliError> {
-    let is_live = std::io::stdout().is_terminal() && !common.json;
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
+    let is_live = std::io::stdout().is_terminal() && !options.json;
     let screen = is_live.then(FullScreen::enter);
     let ended = tokio::select! {
-        ended = watch_forever(common, screen.as_ref()) => ended,
+        ended = watch_forever(options, screen.as_ref()) => ended,
         // Dropping the screen restores the terminal.
         _ = tokio::signal::ctrl_c() => Ok(()),
     };
@@ -35,9 +35,9 @@ pub async fn run(common: &GlobalOptions) -> Result<String, CliError> {
 }
 
 /// Reconnects when the server ends.
-async fn watch_forever(common: &GlobalOptions, screen: Option<&FullScreen>) -> Result<(), CliError> {
+async fn watch_forever(options: &GlobalOptions, screen: Option<&FullScreen>) -> Result<(), CliError> {
     loop {
-        let api = Api::open(common).await?;
+        let api = Api::open(options).await?;
         let watched = watch(&api, screen).await;
         let was_served = api.is_served();
         api.close().await?;

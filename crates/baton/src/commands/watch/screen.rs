@@ -14,7 +14,7 @@ use crate::output::ScreenSize;
 
 /// The data at one moment.
 #[derive(Debug, Clone, Serialize)]
-pub struct WatchSnapshot {
+pub(crate) struct WatchSnapshot {
     pub now: Timestamp,
     pub questions: Vec<QuestionRecord>,
     pub running: Vec<TaskSummary>,
@@ -24,7 +24,7 @@ pub struct WatchSnapshot {
 }
 
 impl WatchSnapshot {
-    pub async fn load(api: &Api, limit: u32) -> Result<Self, CliError> {
+    pub(crate) async fn load(api: &Api, limit: u32) -> Result<Self, CliError> {
         let tasks = |queue: &'static str| async move {
             let list = ListRequest { path: "/api/tasks", name: "tasks", query: &[("queue", queue)] };
             api.list::<TaskSummary>(&list, limit, None).await.map(|(tasks, _)| tasks)
@@ -44,7 +44,7 @@ impl WatchSnapshot {
 }
 
 /// Lines that fit the terminal.
-pub struct WatchScreen {
+pub(crate) struct WatchScreen {
     lines: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ const QUESTION_LINES: usize = 2;
 
 impl WatchScreen {
     /// Questions get space first, then running, provisional, failed and ready tasks.
-    pub fn new(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
+    pub(crate) fn new(snapshot: &WatchSnapshot, size: ScreenSize) -> Self {
         let WatchSnapshot { now, questions, running, to_accept, failed, ready } = snapshot;
         let mut screen = Self { lines: Vec::new() };
         let clock = now.to_string();
