@@ -1,11 +1,6 @@
 //! End-to-end tests: the whole binary, real agents, real git, real stores. One test program, because each additional one
 //! costs a link on every change.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod agents;
 mod arrows;

@@ -249,5 +249,5 @@ fn on_postgresql_it_is_the_same_and_another_store_is_not_the_servers() {
     assert_eq!(Story::new(&alone).tell(&WITHOUT_AGENTS), Story::new(&served).tell(&WITHOUT_AGENTS));
     // The same namespace in a file is not what the server has.
     let output = served.command().env_remove("BATON_STORE").args(["task", "list"]).output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks here"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("No tasks. Add one"));
 }

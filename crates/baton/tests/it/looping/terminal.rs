@@ -38,7 +38,7 @@ fn unattended_fail_goes_back_to_the_hub_at_the_first_question() {
     let output = round.shop.output(&["loop", "--unattended", "fail"]);
     assert_eq!(output.status.code(), Some(10), "{}", talk(&output));
     assert!(talk(&output).contains("— iteration 1: hub —"), "{}", talk(&output));
-    assert!(talk(&output).contains("nobody answered, so the loop was broken off"), "{}", talk(&output));
+    assert!(talk(&output).contains("nobody answered, so the loop was stopped"), "{}", talk(&output));
     assert!(round.questions().is_empty());
     assert_eq!(round.shop.queue(&task), "incoming", "nothing was created and nothing is lost");
 }
@@ -136,6 +136,6 @@ fn the_loop_runs_inside_tmux_and_ctrl_c_breaks_it_off() {
     tmux.run(&["send-keys", "-t", "loop", "C-c"]);
     round.shop.until("the loop ends", || ended.exists());
     round.shop.until("its code is written", || fs::read_to_string(&ended).unwrap().trim() == "130");
-    tmux.shows(&round, "nothing is lost");
+    tmux.shows(&round, "no work is lost");
     assert_eq!(round.titled("First part")["queue"], "done");
 }

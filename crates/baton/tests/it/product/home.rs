@@ -52,7 +52,7 @@ fn init_writes_what_fits_the_repository_and_never_over_what_is_there() {
     says(&folder, &["config"]);
 
     fs::write(folder.path().join(".agent/baton.toml"), "max_agents = 2\n").unwrap();
-    assert!(says(&folder, &["init"]).contains("was there and is as it was"));
+    assert!(says(&folder, &["init"]).contains("exists, left alone"));
     says(&folder, &["init", "--force"]);
     let kept = fs::read_to_string(folder.path().join(".agent/baton.toml.before")).unwrap();
     assert_eq!(kept, "max_agents = 2\n");
@@ -123,7 +123,7 @@ fn completions_are_installed_once_and_for_the_shell_a_person_has() {
     ] {
         assert!(says(&folder, &["completions", shell, "--install"]).contains(place), "{shell}");
         let installed = fs::read_to_string(folder.path().join(place)).unwrap();
-        assert!(says(&folder, &["completions", shell, "--install"]).contains("has them already"), "{shell}");
+        assert!(says(&folder, &["completions", shell, "--install"]).contains("already installed"), "{shell}");
         assert_eq!(fs::read_to_string(folder.path().join(place)).unwrap(), installed);
     }
     let own = |shell: &str| {
