@@ -20,8 +20,24 @@ pub(crate) const REFUSED: u8 = 4;
 pub(crate) const UNANSWERED: u8 = 10;
 
 impl CliError {
+    pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), code: FAILED }
+    }
+
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into(), code: USAGE }
+    }
+
+    pub(crate) fn unreachable(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), code: UNREACHABLE }
+    }
+
+    pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), code: REFUSED }
+    }
+
+    pub(crate) fn bug(message: impl Into<String>) -> Self {
+        Self::failed(message, "this is a bug in Baton; please report it")
     }
 }
 

@@ -8,17 +8,16 @@ use serde_json::json;
 
 use crate::cli::transfer::{BackupArgs, RestoreArgs};
 use crate::context::{self, CliContext};
-use crate::error::{CliError, REFUSED};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
 pub(crate) async fn backup(options: &GlobalOptions, args: &BackupArgs) -> Result<String, CliError> {
     if args.file.exists() {
-        return Err(CliError {
-            message: format!("{} already exists", args.file.display()),
-            hint: "choose another name, or remove the file".to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            format!("{} already exists", args.file.display()),
+            "choose another name, or remove the file",
+        ));
     }
     let context = CliContext::open(options).await?;
     let copied = context.desk.store.backup(&args.file).await.map_err(EngineError::from);
@@ -36,19 +35,17 @@ pub(crate) async fn backup(options: &GlobalOptions, args: &BackupArgs) -> Result
 pub(crate) async fn restore(options: &GlobalOptions, args: &RestoreArgs) -> Result<String, CliError> {
     let (place, _) = context::find(options)?;
     if matches!(place.store, StoreAddress::Postgres { .. }) {
-        return Err(CliError {
-            message: "baton restore cannot restore a PostgreSQL store".to_owned(),
-            hint: "use pg_restore, or restore into a local store with --state-dir".to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            "baton restore cannot restore a PostgreSQL store",
+            "use pg_restore, or restore into a local store with --state-dir",
+        ));
     }
     let target = place.store_path();
     if target.exists() && !args.replace {
-        return Err(CliError {
-            message: format!("there is already a store at {}", target.display()),
-            hint: "replace it with --replace (a copy is kept), or choose another --namespace".to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            format!("there is already a store at {}", target.display()),
+            "replace it with --replace (a copy is kept), or choose another --namespace",
+        ));
     }
     let progress = ProgressBar::new(options.json);
     let restored = baton_engine::place::restore(&args.file, &target, &progress.onlooker());

@@ -1,21 +1,16 @@
 //! `baton doctor`: checks git, settings, store and agents.
 
-use std::env;
 use std::fmt::Write;
 
 use baton_engine::doctor::{AgentFinding, Condition, Report, examine};
 
-use crate::error::{CliError, FAILED};
+use crate::context;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
 pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
-    let folder = env::current_dir().map_err(|error| {
-        CliError::usage(
-            format!("the current directory does not exist: {error}"),
-            "change to an existing directory",
-        )
-    })?;
+    let folder = context::current_dir()?;
     let progress = ProgressBar::new(options.json);
     progress.at("Checking", 0, 0);
     let report = examine(&folder, &options.place()).await;
@@ -26,11 +21,10 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     }
     // The report is data even when the exit code is not 0.
     output::line(text.trim_end());
-    Err(CliError {
-        message: "something required does not work".to_owned(),
-        hint: "fix the lines marked ✗ as suggested, then run baton doctor again".to_owned(),
-        code: FAILED,
-    })
+    Err(CliError::failed(
+        "something required does not work",
+        "fix the lines marked ✗ as suggested, then run baton doctor again",
+    ))
 }
 
 fn mark(condition: Condition) -> char {

@@ -17,7 +17,7 @@ use crate::cli::export::{ExportArgs, ExportFormat};
 use crate::commands::import::project_id;
 use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::output::{self, ProgressBar};
 
 /// Rows per query.
@@ -111,11 +111,8 @@ fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> 
         #[serde(flatten)]
         value: Value,
     }
-    let mut value = serde_json::to_value(value).map_err(|error| CliError {
-        message: format!("cannot write a {kind} as JSON: {error}"),
-        hint: "this is a bug in Baton; please report it".to_owned(),
-        code: FAILED,
-    })?;
+    let mut value = serde_json::to_value(value)
+        .map_err(|error| CliError::bug(format!("cannot write a {kind} as JSON: {error}")))?;
     if let Some(fields) = value.as_object_mut()
         && let Some(own) = fields.remove("kind")
     {
@@ -125,11 +122,7 @@ fn line(kind: &'static str, value: &impl Serialize) -> Result<String, CliError> 
 }
 
 fn failed(name: &str, error: &std::io::Error) -> CliError {
-    CliError {
-        message: format!("cannot write {name}: {error}"),
-        hint: "choose a new file in a writable directory".to_owned(),
-        code: FAILED,
-    }
+    CliError::failed(format!("cannot write {name}: {error}"), "choose a new file in a writable directory")
 }
 
 struct LineExporter<'a> {

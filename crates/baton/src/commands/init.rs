@@ -10,7 +10,8 @@ use baton_engine::user_tasks::TASKFILE;
 use serde_json::json;
 
 use crate::cli::projects::InitArgs;
-use crate::error::{CliError, FAILED};
+use crate::context;
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
@@ -30,12 +31,7 @@ enum FileAction {
 }
 
 pub(crate) fn run(options: &GlobalOptions, args: &InitArgs) -> Result<String, CliError> {
-    let folder = std::env::current_dir().map_err(|error| {
-        CliError::usage(
-            format!("the current directory does not exist: {error}"),
-            "change to an existing directory",
-        )
-    })?;
+    let folder = context::current_dir()?;
     let place = Place::find(&folder, &options.place())?;
     let set_up = SetUp { survey: Survey::of(&place.root), agents: agents::installed() };
     let files = [
@@ -67,10 +63,11 @@ impl FileAction {
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<InitFile, CliError> {
-    let failed = |error: std::io::Error| CliError {
-        message: format!("cannot write {}: {error}", path.display()),
-        hint: "check permissions and free space".to_owned(),
-        code: FAILED,
+    let failed = |error: std::io::Error| {
+        CliError::failed(
+            format!("cannot write {}: {error}", path.display()),
+            "check permissions and free space",
+        )
     };
     let what = match (path.exists(), force) {
         (true, false) => return Ok(InitFile { path: path.to_owned(), what: FileAction::Kept }),

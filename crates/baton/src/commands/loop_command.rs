@@ -16,9 +16,8 @@ use baton_engine::asking::Attendant;
 use baton_engine::engine::Engine;
 use baton_engine::error::EngineError;
 use baton_engine::looping;
-use baton_engine::settings::{Settings, Unattended};
+use baton_engine::settings::Unattended;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::cli::loops::{LoopArgs, LoopStartArg, UnattendedArg};
@@ -26,9 +25,10 @@ use crate::commands::question::render_question;
 use crate::commands::up::lock_engine;
 use crate::context::CliContext;
 use crate::context::agent_endpoint::AgentEndpoint;
-use crate::error::{CliError, FAILED, REFUSED, UNANSWERED, USAGE};
+use crate::error::{CliError, REFUSED, UNANSWERED, USAGE};
 use crate::output;
 use crate::terminal::answers::AnswerInput;
+use crate::terminal::signals;
 
 /// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
@@ -80,7 +80,7 @@ pub(crate) async fn run(context: &CliContext, args: LoopArgs) -> Result<String, 
 
 /// Without agents the loop would wait forever.
 fn check_agents(context: &CliContext) -> Result<(), CliError> {
-    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
+    let settings = context.settings()?;
     match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
         Some(role) => Err(EngineError::NoAgent { role }.into()),
         None => Ok(()),
@@ -130,11 +130,10 @@ async fn begin(
         }
         (_, None) => output::talk(&format!("Continuing the loop in its {phase} phase.")),
         (_, Some(_)) => {
-            return Err(CliError {
-                message: format!("the loop of {session} is already running, in its {phase} phase"),
-                hint: "continue it: baton loop; or stop it there with Ctrl-C first".to_owned(),
-                code: REFUSED,
-            });
+            return Err(CliError::refused(
+                format!("the loop of {session} is already running, in its {phase} phase"),
+                "continue it: baton loop; or stop it there with Ctrl-C first",
+            ));
         }
     }
     Ok(())
@@ -165,12 +164,7 @@ struct LoopSession<'a> {
 impl LoopSession<'_> {
     /// Prints events and reads answers until the loop is back in the hub.
     async fn run_until_hub(&mut self) -> Result<PhaseLoop, CliError> {
-        let failed = |error: std::io::Error| CliError {
-            message: format!("cannot install signal handlers: {error}"),
-            hint: "check this session's limits: ulimit -a".to_owned(),
-            code: FAILED,
-        };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut interrupt = signals::interrupt()?;
         let mut changes = self.context.desk.changes();
         loop {
             changes.mark_unchanged();
@@ -276,11 +270,10 @@ impl LoopSession<'_> {
     /// A loop that did not end by its own gate is a failure for scripts.
     fn check_exit(&self) -> Result<(), CliError> {
         match &self.exit {
-            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(CliError {
-                message: error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
-                hint: "see the agents' logs: baton task list, then baton task log TASK".to_owned(),
-                code: FAILED,
-            }),
+            Some((reason, error)) if reason.category() == ExitCategory::Error => Err(CliError::failed(
+                error.as_ref().map_or_else(|| reason.message(), ToString::to_string),
+                "see the agents' logs: baton task list, then baton task log TASK",
+            )),
             Some((reason, _))
                 if self.policy == Unattended::Fail && *reason == ExitReason::user_requested() =>
             {

@@ -36,7 +36,7 @@ use tokio::runtime::Builder;
 use crate::cli::{Cli, CliCommand};
 use crate::context::CliContext;
 use crate::context::api::Api;
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::explain;
 use crate::options::GlobalOptions;
 use crate::output;
@@ -138,10 +138,11 @@ fn run_on(
     builder: &mut Builder,
     command: impl Future<Output = Result<String, CliError>>,
 ) -> Result<String, CliError> {
-    let runtime = builder.enable_all().build().map_err(|error| CliError {
-        message: format!("cannot start the async runtime: {error}"),
-        hint: "check this session's limits on threads and open files: ulimit -a".to_owned(),
-        code: FAILED,
+    let runtime = builder.enable_all().build().map_err(|error| {
+        CliError::failed(
+            format!("cannot start the async runtime: {error}"),
+            "check this session's limits on threads and open files: ulimit -a",
+        )
     })?;
     // On the heap: the state of a command that runs all day is too large for the stack.
     runtime.block_on(Box::pin(command))

@@ -15,7 +15,6 @@ use baton_core::text::NonBlank;
 use baton_core::words::{counted, shell_word};
 use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
-use baton_engine::settings::Settings;
 use baton_server::client::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ use crate::cli::questions::{AnswerArgs, QuestionsArgs};
 use crate::context::api::{self, Api, ListRequest};
 use crate::context::server_file;
 use crate::context::{self, CliContext};
-use crate::error::{CliError, REFUSED, UNREACHABLE};
+use crate::error::{CliError, UNREACHABLE};
 use crate::options::GlobalOptions;
 use crate::output;
 
@@ -175,7 +174,7 @@ async fn many(api: &Api) -> Result<String, CliError> {
     std::io::stdin().take(ANSWERS_BYTES_MAX).read_to_string(&mut lines).map_err(unreadable)?;
     let mut count = 0_u32;
     for (number, line) in (1..).zip(lines.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let at = |fault: CliError| CliError { message: format!("line {number}: {}", fault.message), ..fault };
+        let at = |error: CliError| CliError { message: format!("line {number}: {}", error.message), ..error };
         let (question, text) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let question = CliContext::parse_question_id(question).map_err(at)?;
         let answer = CliContext::non_blank(text, "the answer").map_err(at)?;
@@ -244,7 +243,7 @@ async fn ask_on_store(
     text: NonBlank,
     choices: &[String],
 ) -> Result<String, CliError> {
-    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
+    let settings = context.settings()?;
     let door = Door::new(context.desk.clone(), settings.asking.expires_after());
     let mut draft = Draft::new(QuestionKind::Clarification, text);
     draft.options = choices.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
@@ -263,5 +262,5 @@ async fn ask_on_store(
 /// An error for people, and an object on standard output for programs.
 fn refused(refused: &Value, message: String, hint: String) -> Result<CliError, CliError> {
     output::line(output::json_line(&json!({ "refused": refused }))?.trim_end());
-    Ok(CliError { message, hint, code: REFUSED })
+    Ok(CliError::refused(message, hint))
 }

@@ -17,7 +17,7 @@ use crate::commands::task::recipe_id;
 use crate::commands::with_api;
 use crate::context::api::Api;
 use crate::context::{self, CliContext};
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 
@@ -185,15 +185,14 @@ impl RecipeFiles {
             return Ok(if self.is_json { printed } else { good });
         }
         output::line(printed.trim_end());
-        Err(CliError {
-            message: format!(
+        Err(CliError::failed(
+            format!(
                 "{} in {}",
                 counted(faults.len() as u64, "error"),
                 counted(files_with_faults(&checked) as u64, "file")
             ),
-            hint: "fix them; until then the previous version, or the built-in one, is used".to_owned(),
-            code: FAILED,
-        })
+            "fix them; until then the previous version, or the built-in one, is used",
+        ))
     }
 
     /// Makes the path relative to the repository.

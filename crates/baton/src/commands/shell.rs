@@ -9,7 +9,7 @@ use clap_complete::env::Shells;
 
 use crate::cli::Cli;
 use crate::cli::shell::{CompletionsArgs, ManArgs, Shell};
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 
 /// The variable that a shell sets to ask for completions.
 pub(crate) const COMPLETE_VARIABLE: &str = "COMPLETE";
@@ -97,7 +97,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<String, CliError> {
 }
 
 fn failed(error: &std::io::Error) -> CliError {
-    CliError { message: error.to_string(), hint: "check permissions and free space".to_owned(), code: FAILED }
+    CliError::failed(error.to_string(), "check permissions and free space")
 }
 
 #[cfg(test)]

@@ -15,11 +15,10 @@ pub(crate) fn list(options: &GlobalOptions, trust: bool) -> Result<String, CliEr
     let (tasks, site) = open(options)?;
     if trust {
         if std::env::var_os("BATON_TOKEN").is_some() {
-            return Err(CliError {
-                message: "an agent cannot trust the Taskfile on behalf of its user".to_owned(),
-                hint: "run the task; Baton asks the user".to_owned(),
-                code: REFUSED,
-            });
+            return Err(CliError::refused(
+                "an agent cannot trust the Taskfile on behalf of its user",
+                "run the task; Baton asks the user",
+            ));
         }
         tasks.trust(&site)?;
         output::talk(&format!("Trusted {TASKFILE} as it is now."));

@@ -18,7 +18,7 @@ use crate::commands::up::{announce, lock_engine};
 use crate::context::api::{self, Api};
 use crate::context::server_file::{self, ServerFile};
 use crate::context::{CliContext, find};
-use crate::error::{CliError, FAILED, UNREACHABLE};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output;
 use crate::terminal::signals::Signals;
@@ -66,10 +66,11 @@ pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<Str
         .await?;
     engine.shop.post = Post { duty: Duty::Worker, labels, grace };
     // For the tools of this worker's agents only.
-    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| CliError {
-        message: format!("cannot serve the agents' tools: {error}"),
-        hint: "check that the loopback interface is up".to_owned(),
-        code: FAILED,
+    let server = Server::bind(([127, 0, 0, 1], 0).into()).await.map_err(|error| {
+        CliError::failed(
+            format!("cannot serve the agents' tools: {error}"),
+            "check that the loopback interface is up",
+        )
     })?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
     // Agents that call the command line find the server by this file; they cannot log in to the store.
@@ -108,11 +109,7 @@ pub(crate) async fn run(context: &CliContext, options: WorkerArgs) -> Result<Str
     let _ = hurry.send(true);
     tokio::select! {
         worked = &mut worked => worked?,
-        () = sleep(FINAL_WRITES_MAX) => return Err(CliError {
-            message: "cannot reach the store to end this worker".to_owned(),
-            hint: "no work is lost: its leases expire, and its tasks return to the queue".to_owned(),
-            code: UNREACHABLE,
-        }),
+        () = sleep(FINAL_WRITES_MAX) => return Err(CliError::unreachable("cannot reach the store to end this worker", "no work is lost: its leases expire, and its tasks return to the queue")),
     }
     Ok(String::new())
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 
 pub(crate) struct AgentEndpoint {
     file: ServerFile,
@@ -28,10 +28,11 @@ impl AgentEndpoint {
         if context.place.store == StoreAddress::File {
             return Ok(None);
         }
-        let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| CliError {
-            message: format!("cannot listen for agents: {error}"),
-            hint: "check this session's limits: ulimit -a".to_owned(),
-            code: FAILED,
+        let server = Server::bind((Ipv4Addr::LOCALHOST, 0).into()).await.map_err(|error| {
+            CliError::failed(
+                format!("cannot listen for agents: {error}"),
+                "check this session's limits: ulimit -a",
+            )
         })?;
         let address = server.address();
         engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(address)));

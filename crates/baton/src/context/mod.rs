@@ -29,7 +29,7 @@ use baton_server::guard::Guard;
 use baton_server::state::App;
 use tokio::sync::watch;
 
-use crate::error::{CliError, UNREACHABLE};
+use crate::error::CliError;
 use crate::options::GlobalOptions;
 use crate::output::{self, ProgressBar};
 
@@ -45,12 +45,7 @@ pub(crate) struct CliContext {
 
 /// The repository to work on, and its settings.
 pub(crate) fn find(options: &GlobalOptions) -> Result<(Place, Settings), CliError> {
-    let folder = env::current_dir().map_err(|error| {
-        CliError::usage(
-            format!("the current directory does not exist: {error}"),
-            "change to an existing directory",
-        )
-    })?;
+    let folder = current_dir()?;
     let mut place = Place::find(&folder, &options.place())?;
     let settings = Settings::load(&place.settings_path()).map_err(EngineError::from)?;
     if options.store.is_none() {
@@ -59,7 +54,16 @@ pub(crate) fn find(options: &GlobalOptions) -> Result<(Place, Settings), CliErro
     Ok((place, settings))
 }
 
-/// The user: from BATON_USER, the settings, or the login name.
+pub(crate) fn current_dir() -> Result<PathBuf, CliError> {
+    env::current_dir().map_err(|error| {
+        CliError::usage(
+            format!("the current directory does not exist: {error}"),
+            "change to an existing directory",
+        )
+    })
+}
+
+/// The user: from `BATON_USER`, the settings, or the login name.
 pub(crate) fn user_name(settings: &Settings) -> String {
     let variable = |name: &str| env::var(name).ok().filter(|name| !name.trim().is_empty());
     let from_settings = || settings.person.name.clone().filter(|name| !name.trim().is_empty());
@@ -78,12 +82,10 @@ impl CliContext {
     pub(crate) async fn open_at(place: Place, is_json: bool) -> Result<Self, CliError> {
         // Agents know the store's address but not its password, so they need a server.
         if place.store != StoreAddress::File && env::var_os("BATON_TOKEN").is_some() {
-            return Err(CliError {
-                message: "agents reach the shared store through a server, and none is running here"
-                    .to_owned(),
-                hint: "start baton up on this machine".to_owned(),
-                code: UNREACHABLE,
-            });
+            return Err(CliError::unreachable(
+                "agents reach the shared store through a server, and none is running here",
+                "start baton up on this machine",
+            ));
         }
         let recipes = RecipeLibrary::of(&place.root);
         let progress = ProgressBar::new(is_json);
@@ -125,7 +127,7 @@ impl CliContext {
         &self,
         change: impl FnOnce(&mut Settings) + Send,
     ) -> Result<Engine, CliError> {
-        let mut settings = Settings::load(&self.place.settings_path()).map_err(EngineError::from)?;
+        let mut settings = self.settings()?;
         if !self.place.settings_path().exists() {
             assumed::take_installed_agent(&mut settings);
         }
@@ -143,6 +145,10 @@ impl CliContext {
         });
         engine.shop.git = engine.shop.git.watched_by(watcher);
         Ok(engine)
+    }
+
+    pub(crate) fn settings(&self) -> Result<Settings, CliError> {
+        Ok(Settings::load(&self.place.settings_path()).map_err(EngineError::from)?)
     }
 
     /// The name of the user.

@@ -14,7 +14,7 @@ use baton_engine::place::Place;
 use baton_server::client::{Address, Client};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 
 #[derive(Serialize, Deserialize)]
 struct ServerFileContent {
@@ -35,10 +35,8 @@ impl ServerFile {
     /// Readable by its owner only, and written atomically.
     pub(crate) fn write(place: &Place, address: SocketAddr, token: Option<&str>) -> Result<Self, CliError> {
         let path = path(place);
-        let failed = |error: std::io::Error| CliError {
-            message: format!("cannot write {}: {error}", path.display()),
-            hint: "check the permissions".to_owned(),
-            code: FAILED,
+        let failed = |error: std::io::Error| {
+            CliError::failed(format!("cannot write {}: {error}", path.display()), "check the permissions")
         };
         let pid = std::process::id();
         let content = ServerFileContent {

@@ -86,11 +86,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<String, CliError> {
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature map_err needs")]
 fn not_json(error: serde_json::Error) -> CliError {
-    CliError {
-        message: format!("cannot write the result as JSON: {error}"),
-        hint: "this is a bug in Baton; please report it".to_owned(),
-        code: FAILED,
-    }
+    CliError::bug(format!("cannot write the result as JSON: {error}"))
 }
 
 /// Renders rows under headings, in aligned columns.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::sync::mpsc;
 
 use super::input::read_lines;
-use crate::error::{CliError, USAGE};
+use crate::error::CliError;
 
 pub(crate) struct AnswerInput {
     file: VecDeque<String>,
@@ -16,10 +16,11 @@ pub(crate) struct AnswerInput {
 impl AnswerInput {
     pub(crate) fn open(file: Option<&Path>) -> Result<Self, CliError> {
         let file = match file {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| CliError {
-                message: format!("cannot read {}: {error}", path.display()),
-                hint: "write one answer per line".to_owned(),
-                code: USAGE,
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                CliError::usage(
+                    format!("cannot read {}: {error}", path.display()),
+                    "write one answer per line",
+                )
             })?,
             None => String::new(),
         };

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::process::Command;
 
-use crate::error::{CliError, FAILED, UNREACHABLE};
+use crate::error::CliError;
 
 /// Used if neither VISUAL nor EDITOR is set.
 const DEFAULT: &str = "vi";
@@ -22,31 +22,20 @@ pub(crate) fn edit(path: &Path, instead: &str) -> Result<String, CliError> {
     let mut command = Command::new(words.next().unwrap_or(DEFAULT));
     let hint = format!("set EDITOR to a working editor; the text is in {}", path.display());
     match command.args(words).arg(path).status() {
-        Ok(status) if status.success() => std::fs::read_to_string(path).map_err(|error| CliError {
-            message: format!("cannot read {}: {error}", path.display()),
-            hint,
-            code: FAILED,
-        }),
-        Ok(status) => {
-            Err(CliError { message: format!("the editor `{chosen}` failed ({status})"), hint, code: FAILED })
-        }
+        Ok(status) if status.success() => std::fs::read_to_string(path)
+            .map_err(|error| CliError::failed(format!("cannot read {}: {error}", path.display()), hint)),
+        Ok(status) => Err(CliError::failed(format!("the editor `{chosen}` failed ({status})"), hint)),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(CliError::usage(format!("editor `{chosen}` not found"), hint))
         }
-        Err(error) => Err(CliError {
-            message: format!("cannot start the editor `{chosen}`: {error}"),
-            hint,
-            code: FAILED,
-        }),
+        Err(error) => Err(CliError::failed(format!("cannot start the editor `{chosen}`: {error}"), hint)),
     }
 }
 
 /// Writes the text to the file that this edit and the next one open.
 pub(crate) fn save(path: &Path, text: &str) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| CliError {
-        message: format!("cannot write {}: {error}", path.display()),
-        hint: "check the permissions".to_owned(),
-        code: UNREACHABLE,
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).map_err(|error| {
+        CliError::unreachable(format!("cannot write {}: {error}", path.display()), "check the permissions")
     })
 }

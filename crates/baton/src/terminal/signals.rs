@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 
 /// Once installed, neither signal ends the process by itself.
 pub(crate) struct Signals {
@@ -12,14 +12,10 @@ pub(crate) struct Signals {
 
 impl Signals {
     pub(crate) fn install() -> Result<Self, CliError> {
-        let failed = |error: std::io::Error| CliError {
-            message: format!("cannot install signal handlers: {error}"),
-            hint: "check this session's limits: ulimit -a".to_owned(),
-            code: FAILED,
-        };
-        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        Ok(Self { interrupt, terminate })
+        Ok(Self {
+            interrupt: install(SignalKind::interrupt())?,
+            terminate: install(SignalKind::terminate())?,
+        })
     }
 
     /// Waits for the next signal. Cancel-safe.
@@ -29,4 +25,18 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
+}
+
+/// Ctrl-C alone, for commands that a terminal runs.
+pub(crate) fn interrupt() -> Result<Signal, CliError> {
+    install(SignalKind::interrupt())
+}
+
+fn install(kind: SignalKind) -> Result<Signal, CliError> {
+    signal(kind).map_err(|error| {
+        CliError::failed(
+            format!("cannot install signal handlers: {error}"),
+            "check this session's limits: ulimit -a",
+        )
+    })
 }

@@ -16,7 +16,6 @@ use baton_engine::engine::Engine;
 use baton_server::client::Events;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -28,9 +27,10 @@ use crate::commands::up::lock_engine;
 use crate::context::CliContext;
 use crate::context::agent_endpoint::AgentEndpoint;
 use crate::context::api::Api;
-use crate::error::{CliError, FAILED, REFUSED, UNANSWERED, UNREACHABLE, USAGE};
+use crate::error::{CliError, REFUSED, UNANSWERED, USAGE};
 use crate::output;
 use crate::terminal::input::TerminalInput;
+use crate::terminal::signals;
 
 /// The exit code of a process ended by SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
@@ -59,12 +59,10 @@ pub(crate) async fn run(api: &Api, chat: ChatArgs) -> Result<String, CliError> {
     let reporter = ChatReporter { is_json: api.is_json };
     reporter.sent(&sent)?;
     if health["agents"].as_array().is_none_or(Vec::is_empty) {
-        return Err(CliError {
-            message: format!("{} is queued, but no agent is configured", sent.task_id),
-            hint: "install one (baton doctor lists them), or configure any program in .agent/baton.toml; then run baton up"
-                .to_owned(),
-            code: REFUSED,
-        });
+        return Err(CliError::refused(
+            format!("{} is queued, but no agent is configured", sent.task_id),
+            "install one (baton doctor lists them), or configure any program in .agent/baton.toml; then run baton up",
+        ));
     }
     let seen = health["last_seq"].as_u64().unwrap_or_default();
     let follower = ChatFollower { api, sent: &sent, reporter, terminal: TerminalInput::open() };
@@ -84,11 +82,7 @@ async fn with_agents(
         followed = following => followed,
         worked = &mut working => {
             worked?;
-            return Err(CliError {
-                message: "the engine stopped before the work was done".to_owned(),
-                hint: "continue it: baton up".to_owned(),
-                code: FAILED,
-            });
+            return Err(CliError::failed("the engine stopped before the work was done", "continue it: baton up"));
         }
     };
     // Stop the agents first.
@@ -126,12 +120,7 @@ struct ChatFollower<'a> {
 
 impl ChatFollower<'_> {
     async fn follow(mut self, seen: u64) -> Result<String, CliError> {
-        let failed = |error: std::io::Error| CliError {
-            message: format!("cannot install signal handlers: {error}"),
-            hint: "check this session's limits: ulimit -a".to_owned(),
-            code: FAILED,
-        };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut interrupt = signals::interrupt()?;
         let mut events = self.api.events(seen).await?;
         let mut asked: Option<QuestionRecord> = None;
         loop {
@@ -208,10 +197,11 @@ impl ChatFollower<'_> {
 
 /// The next event; an error if the stream ends, because the work has not.
 async fn next(events: &mut Events) -> Result<baton_engine::Recorded, CliError> {
-    events.next().await?.ok_or_else(|| CliError {
-        message: "the server stopped before the work was done".to_owned(),
-        hint: "the message is stored; start the server again: baton up".to_owned(),
-        code: UNREACHABLE,
+    events.next().await?.ok_or_else(|| {
+        CliError::unreachable(
+            "the server stopped before the work was done",
+            "the message is stored; start the server again: baton up",
+        )
     })
 }
 

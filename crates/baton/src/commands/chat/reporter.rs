@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::commands::chat::ChatResponse;
 use crate::commands::question::render_question;
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::output;
 
 /// One thing that happened to the task.
@@ -121,9 +121,7 @@ impl ChatReporter {
         } else if let Some(result) = result {
             output::line(result);
         }
-        let failed = |what: &str, next: String| {
-            Err(CliError { message: format!("{id} {what}"), hint: next, code: FAILED })
-        };
+        let failed = |what: &str, next: String| Err(CliError::failed(format!("{id} {what}"), next));
         match end {
             ChatEnd::Done => Ok(String::new()),
             // Already recycled when we looked.

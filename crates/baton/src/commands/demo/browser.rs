@@ -19,7 +19,7 @@ use crate::commands::demo::pace::DemoPace;
 use crate::commands::demo::stand_in::StandIn;
 use crate::commands::demo::{PERSON, guide, next_steps, story};
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::output;
 use crate::terminal::browser;
 use crate::terminal::signals::Signals;
@@ -84,10 +84,8 @@ pub(crate) async fn play(
 }
 
 async fn bind(port: u16) -> Result<Server, CliError> {
-    Server::bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(|error| CliError {
-        message: format!("cannot listen on port {port}: {error}"),
-        hint: "omit --port to use any free port".to_owned(),
-        code: FAILED,
+    Server::bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(|error| {
+        CliError::failed(format!("cannot listen on port {port}: {error}"), "omit --port to use any free port")
     })
 }
 

@@ -27,7 +27,7 @@ use crate::commands::demo::narrator::Narrator;
 use crate::commands::demo::pace::DemoPace;
 use crate::commands::demo::stand_in::StandIn;
 use crate::context::own_program;
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::output;
 
 /// The name of the person who decides, in the output and on the pages.
@@ -78,24 +78,25 @@ fn next_steps(folder: &Path) -> String {
 
 /// Prepares the demo, or continues an interrupted one.
 async fn set_up(folder: &Path, pace: DemoPace) -> Result<Engine, CliError> {
-    let unusable = |error: std::io::Error| CliError {
-        message: format!("cannot use {}: {error}", folder.display()),
-        hint: "choose another directory with --folder".to_owned(),
-        code: FAILED,
+    let unusable = |error: std::io::Error| {
+        CliError::failed(
+            format!("cannot use {}: {error}", folder.display()),
+            "choose another directory with --folder",
+        )
     };
     std::fs::create_dir_all(folder).map_err(unusable)?;
     let folder: PathBuf = folder.canonicalize().map_err(unusable)?;
     let script = folder.join("script.json");
     std::fs::write(&script, story::script(pace)).map_err(unusable)?;
-    let place = Place {
+    let scratch = Place {
         root: folder.join("repository"),
         state_dir: folder.join("state"),
         namespace: "demo".to_owned(),
         store: StoreAddress::File,
     };
-    let desk = Desk::new(place.open_store().await?, Ids::random());
+    let desk = Desk::new(scratch.open_store().await?, Ids::random());
     let engine =
-        Engine::new(desk, story::settings(&script)?, place, own_program(), Arc::new(output::talk)).await?;
+        Engine::new(desk, story::settings(&script)?, scratch, own_program(), Arc::new(output::talk)).await?;
     story::begin(&engine).await?;
     Ok(engine)
 }

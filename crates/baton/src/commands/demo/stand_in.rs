@@ -50,7 +50,7 @@ impl<'a> StandIn<'a> {
                 return narrator.print_new().await;
             }
             tokio::select! {
-                changed = changes.changed() => if changed.is_err() { return Ok(()) },
+                news = changes.changed() => if news.is_err() { return Ok(()) },
                 () = tokio::time::sleep(next_due) => {}
             }
         }

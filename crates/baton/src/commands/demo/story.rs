@@ -22,7 +22,7 @@ use baton_engine::worktree::Repository;
 use serde_json::{Value, json};
 
 use crate::commands::demo::pace::DemoPace;
-use crate::error::{CliError, FAILED};
+use crate::error::CliError;
 use crate::output;
 
 const PROJECT: ProjectId = ProjectId::from_bits(0xde30_0000);
@@ -108,11 +108,7 @@ fn non_blank(text: &str) -> Result<NonBlank, CliError> {
 }
 
 fn internal_error(error: &dyn std::fmt::Display) -> CliError {
-    CliError {
-        message: error.to_string(),
-        hint: "this is a bug in Baton; please report it".to_owned(),
-        code: FAILED,
-    }
+    CliError::bug(error.to_string())
 }
 
 pub(crate) fn settings(script: &Path) -> Result<Settings, CliError> {

@@ -3,9 +3,7 @@
 pub(crate) mod remote_tools;
 
 use baton_engine::asking::{BadSecret, Door, Secret};
-use baton_engine::error::EngineError;
 use baton_engine::mailbox::Mailbox;
-use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_server::client::Address;
 use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdio};
@@ -15,7 +13,7 @@ use tokio::sync::watch;
 use crate::commands::mcp::remote_tools::RemoteTools;
 use crate::context::server_file;
 use crate::context::{self, CliContext};
-use crate::error::{CliError, FAILED, REFUSED};
+use crate::error::{CliError, FAILED};
 use crate::options::GlobalOptions;
 
 /// Forwards calls to the server at `url`, with or without `/mcp` at its end.
@@ -38,7 +36,7 @@ pub(crate) async fn run(options: &GlobalOptions, token: Option<String>) -> Resul
 }
 
 async fn serve_store(context: &CliContext, token: Option<String>) -> Result<String, CliError> {
-    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
+    let settings = context.settings()?;
     let toolbox = Toolbox {
         desk: context.desk.clone(),
         door: Door::new(context.desk.clone(), settings.asking.expires_after()),
@@ -59,10 +57,11 @@ async fn caller_of(toolbox: &Toolbox, token: &str) -> Result<Caller, CliError> {
     let secret: Secret = token.parse().map_err(|error: BadSecret| {
         CliError::usage(error.to_string(), "take it from BATON_TOKEN in the agent's environment")
     })?;
-    toolbox.holder(secret).await?.ok_or_else(|| CliError {
-        message: "the attempt of this token has ended".to_owned(),
-        hint: "unset BATON_TOKEN to use the tools as yourself".to_owned(),
-        code: REFUSED,
+    toolbox.holder(secret).await?.ok_or_else(|| {
+        CliError::refused(
+            "the attempt of this token has ended",
+            "unset BATON_TOKEN to use the tools as yourself",
+        )
     })
 }
 

@@ -5,7 +5,6 @@ pub(crate) mod assumptions;
 use std::fs::File;
 use std::net::SocketAddr;
 
-use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
@@ -16,13 +15,13 @@ use tokio::sync::watch;
 use crate::cli::up::UpArgs;
 use crate::context::CliContext;
 use crate::context::server_file::{self, ServerFile};
-use crate::error::{CliError, FAILED, REFUSED};
+use crate::error::{CliError, FAILED};
 use crate::output;
 use crate::telemetry::Telemetry;
 use crate::terminal::signals::Signals;
 
 pub(crate) async fn run(context: &CliContext, options: UpArgs) -> Result<String, CliError> {
-    let settings = Settings::load(&context.place.settings_path()).map_err(EngineError::from)?;
+    let settings = context.settings()?;
     let otlp = settings.telemetry.otlp.as_deref();
     let telemetry = otlp.map(|endpoint| Telemetry::start(endpoint, &context.place.namespace)).transpose()?;
     let (spans, telemetry) = telemetry.unzip();
@@ -80,11 +79,7 @@ async fn serve(context: &CliContext, options: UpArgs, settings: &Settings) -> Re
             tokio::select! {
                 worked = &mut stopped => worked?,
                 // Shutdown waits for a shared store that is unreachable; a second signal does not.
-                () = signals.next() => return Err(CliError {
-                    message: "killed before the shutdown was complete".to_owned(),
-                    hint: "no work is lost: running tasks return to the queue at the next start".to_owned(),
-                    code: FAILED,
-                }),
+                () = signals.next() => return Err(CliError::failed("killed before the shutdown was complete", "no work is lost: running tasks return to the queue at the next start")),
             }
         }
     }
@@ -130,22 +125,19 @@ fn announce_server(address: SocketAddr, needs_token: bool, file: &ServerFile) {
 /// One engine per store and machine: a second one would reclaim the tasks the first one runs.
 pub(crate) fn lock_engine(context: &CliContext) -> Result<File, CliError> {
     let path = context.place.state_dir.join(format!("{}.up", context.place.namespace));
-    let failed = |error: std::io::Error| CliError {
-        message: format!("cannot lock {}: {error}", path.display()),
-        hint: "check the permissions".to_owned(),
-        code: FAILED,
+    let failed = |error: std::io::Error| {
+        CliError::failed(format!("cannot lock {}: {error}", path.display()), "check the permissions")
     };
     let file = File::create(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(CliError {
-            message: "baton up is already running here".to_owned(),
-            hint: match server_file::recorded_url(&context.place) {
+        Err(std::fs::TryLockError::WouldBlock) => Err(CliError::refused(
+            "baton up is already running here",
+            match server_file::recorded_url(&context.place) {
                 Some(url) => format!("it listens on {url}; use it, or stop it first"),
                 None => "use it, or stop it first".to_owned(),
             },
-            code: REFUSED,
-        }),
+        )),
         Err(std::fs::TryLockError::Error(error)) => Err(failed(error)),
     }
 }
