@@ -1,33 +1,30 @@
-//! `baton doctor`: what is here, which agents work, what is wrong and how to mend it.
+//! `baton doctor`: checks git, settings, store and agents.
 
-use std::env;
 use std::fmt::Write;
 
 use baton_engine::reports::doctor::{AgentFinding, Condition, Report, examine};
 
-use crate::cli::Common;
-use crate::fault::{FAILED, Fault};
-use crate::output::{self, Progress};
+use crate::context;
+use crate::error::CliError;
+use crate::options::GlobalOptions;
+use crate::output::{self, ProgressBar};
 
-pub async fn run(common: &Common) -> Result<String, Fault> {
-    let folder = env::current_dir().map_err(|error| {
-        Fault::usage(format!("the current folder is gone: {error}"), "change into a folder that exists")
-    })?;
-    let progress = Progress::new(common.json);
-    progress.at("Looking around", 0, 0);
-    let report = examine(&folder, &common.place()).await;
+pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
+    let folder = context::current_dir()?;
+    let progress = ProgressBar::new(options.json);
+    progress.at("Checking", 0, 0);
+    let report = examine(&folder, &options.place()).await;
     progress.end();
-    let text = if common.json { output::json(&report)? } else { told(&report) };
+    let text = if options.json { output::json(&report)? } else { render(&report) };
     if report.is_well {
         return Ok(text);
     }
-    // What was found is data, whatever the exit code says of it.
+    // The report is data even when the exit code is not 0.
     output::line(text.trim_end());
-    Err(Fault {
-        message: "something that is needed does not work".to_owned(),
-        hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
-        code: FAILED,
-    })
+    Err(CliError::failed(
+        "something required does not work",
+        "fix the lines marked ✗ as suggested, then run baton doctor again",
+    ))
 }
 
 fn mark(condition: Condition) -> char {
@@ -38,7 +35,7 @@ fn mark(condition: Condition) -> char {
     }
 }
 
-fn told(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(text, "{} {:<11} {}", mark(finding.condition), finding.what, finding.detail);
@@ -52,8 +49,8 @@ fn told(report: &Report) -> String {
     for agent in here {
         let version = agent.version.as_deref().unwrap_or("");
         let greeting =
-            agent.greeting.as_deref().map(|name| format!("; greeted as {name}")).unwrap_or_default();
-        let set_up = if agent.is_set_up { ", set up" } else { "" };
+            agent.greeting.as_deref().map(|name| format!("; answers as {name}")).unwrap_or_default();
+        let set_up = if agent.is_set_up { ", configured" } else { "" };
         let kind = agent.kind.as_str();
         let about = format!("{kind}{set_up} {version}{greeting}");
         let _ = writeln!(text, "{} {:<14} {}", mark(agent.condition), agent.name, about.trim_end());

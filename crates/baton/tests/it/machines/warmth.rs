@@ -31,7 +31,7 @@ fn a_machine_without_the_clone_takes_work_when_nobody_else_can() {
     let long = desk.add(&project, "Long", &[]);
     desk.until("the first is full", || fleet.home.join("begun").exists());
     let second = cold.worker(&["--agents", "1"]);
-    second.hears("works for");
+    second.hears("is running for");
     let task = desk.add(&project, "No room there", &[]);
     desk.until_queue(&task, "provisional");
     assert_ne!(done_by(&task), has_clone);
