@@ -12,23 +12,28 @@ use baton_core::task::state::{Mark, Queue, TaskState};
 use baton_core::transition::command::Command;
 use baton_store::query::TaskFilter;
 
+use crate::cluster::leader::Leadership;
 use crate::error::EngineError;
+use crate::settings::RecyclePolicy;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
+use crate::workshop::Workshop;
 
 /// Provisional tasks looked at in one page.
 const PAGE: u32 = 200;
 
 pub struct Recycler {
     tasks: TaskService,
+    items: Items,
 }
 
 impl Recycler {
-    pub fn new(tasks: TaskService) -> Self {
-        Self { tasks }
+    pub fn new(tasks: TaskService, items: Items) -> Self {
+        Self { tasks, items }
     }
 
     /// Looks at everything provisional once; returns what was recycled or escalated.
-    pub async fn run_once(&self) -> Result<Vec<TaskId>, EngineError> {
+    pub async fn run_once(&self) -> Result<Vec<TaskId>, ServiceError> {
         let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
         let mut recycled = Vec::new();
         let mut cursor = None;
@@ -41,11 +46,9 @@ impl Recycler {
                 }
                 let Some(reason) = reason_to_recycle(&stored.value) else { continue };
                 let id = stored.value.id();
-                match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
-                    Ok(_) => recycled.push(id),
-                    // Somebody accepted, rejected or recycled it first.
-                    Err(EngineError::Refused(_)) => {}
-                    Err(error) => return Err(error),
+                let item = Item::new(ItemKind::Recycle, &id).of_task(id);
+                if self.items.attempt(&item, self.recycle(id, reason)).await?.done() == Some(true) {
+                    recycled.push(id);
                 }
             }
             cursor = page.next;
@@ -53,6 +56,41 @@ impl Recycler {
                 return Ok(recycled);
             }
         }
+    }
+
+    /// False when somebody accepted, rejected or recycled it first.
+    async fn recycle(&self, id: TaskId, reason: RecycleReason) -> Result<bool, EngineError> {
+        match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
+            Ok(_) => Ok(true),
+            Err(EngineError::Refused(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Recycles as the leader, where the settings want it.
+pub(super) struct RecycleService {
+    shop: Workshop,
+    leadership: Leadership,
+    recycler: Recycler,
+}
+
+impl RecycleService {
+    pub(super) fn new(shop: Workshop, leadership: Leadership) -> Self {
+        let items = shop.services.items(ServiceName::Recycler, &shop.tasks.store);
+        Self { recycler: Recycler::new(shop.tasks.clone(), items), shop, leadership }
+    }
+}
+
+impl Service for RecycleService {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if !self.leadership.is_held() || self.shop.settings.recycle != RecyclePolicy::Automatic {
+            return Ok(Round::default());
+        }
+        for task in self.recycler.run_once().await? {
+            (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
+        }
+        Ok(self.recycler.items.end_round())
     }
 }
 
