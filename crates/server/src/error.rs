@@ -231,8 +231,9 @@ const fn code_of_refusal(refusal: &Refusal) -> Code {
 }
 
 /// What the asker can mend by asking otherwise, what stands in the way for now, and what is broken.
-const fn code_of_git(error: &GitError) -> Code {
+fn code_of_git(error: &GitError) -> Code {
     match error {
+        _ if error.is_in_the_way() => Code::Conflict,
         GitError::NotARepository { .. }
         | GitError::NoCommits { .. }
         | GitError::NoBranch { .. }

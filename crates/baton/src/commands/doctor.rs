@@ -3,11 +3,16 @@
 use std::env;
 use std::fmt::Write;
 
-use baton_engine::reports::doctor::{AgentFinding, Condition, Report, examine};
+use baton_core::base::words::counted;
+use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
+use baton_server::client::Client;
+use serde_json::Value;
 
 use crate::cli::Common;
 use crate::fault::{FAILED, Fault};
+use crate::office::find;
 use crate::output::{self, Progress};
+use crate::server_file;
 
 pub async fn run(common: &Common) -> Result<String, Fault> {
     let folder = env::current_dir().map_err(|error| {
@@ -15,7 +20,8 @@ pub async fn run(common: &Common) -> Result<String, Fault> {
     })?;
     let progress = Progress::new(common.json);
     progress.at("Looking around", 0, 0);
-    let report = examine(&folder, &common.place()).await;
+    let mut report = examine(&folder, &common.place()).await;
+    look_at_server(common, &mut report).await;
     progress.end();
     let text = if common.json { output::json(&report)? } else { told(&report) };
     if report.is_well {
@@ -28,6 +34,45 @@ pub async fn run(common: &Common) -> Result<String, Fault> {
         hint: "do what stands behind each line that is marked with ✗, then run baton doctor again".to_owned(),
         code: FAILED,
     })
+}
+
+/// The running server knows how its background services are.
+async fn look_at_server(common: &Common, report: &mut Report) {
+    let Ok((place, _)) = find(common) else { return };
+    let Some(address) = server_file::running(&place, None).await else { return };
+    let finding = match Client::of_server(address).get::<Value>("/api/health").await {
+        Ok(health) => services_found(&health),
+        Err(error) => Finding {
+            what: "server",
+            condition: Condition::Broken,
+            detail: format!("it does not say how it is: {error}"),
+            mend: Some("see what baton up says".to_owned()),
+        },
+    };
+    report.is_well &= finding.condition != Condition::Broken;
+    report.findings.push(finding);
+}
+
+fn services_found(health: &Value) -> Finding {
+    let services: Vec<&Value> = health["services"].as_array().into_iter().flatten().collect();
+    let failing: Vec<String> = services
+        .iter()
+        .filter(|service| service["state"] == "failing")
+        .map(|service| {
+            let text = |name: &str| service[name].as_str().unwrap_or("unknown").to_owned();
+            format!("{} is failing: {}", text("name"), text("last_error"))
+        })
+        .collect();
+    if failing.is_empty() {
+        let detail = format!("all {} run", counted(services.len() as u64, "background service"));
+        return Finding { what: "services", condition: Condition::Ok, detail, mend: None };
+    }
+    Finding {
+        what: "services",
+        condition: Condition::Broken,
+        detail: failing.join("; "),
+        mend: Some("remove the cause; the server retries by itself".to_owned()),
+    }
 }
 
 fn mark(condition: Condition) -> char {

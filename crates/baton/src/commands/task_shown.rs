@@ -41,6 +41,10 @@ pub fn shown(view: &TaskView) -> String {
     if let Some(reason) = &view.not_started {
         let _ = writeln!(text, "\nIt is ready and not started yet: {}", reason.message);
     }
+    if let Some(problem) = &view.problem {
+        let _ =
+            writeln!(text, "\nIn the way ({}; tried again by itself): {}", problem.service, problem.error);
+    }
     if !view.dead_edges.is_empty() {
         text.push_str("\nIt can never start; cancel it, or add it again without these:\n");
         for edge in &view.dead_edges {
