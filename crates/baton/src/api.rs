@@ -140,7 +140,7 @@ impl Api {
     ) -> Result<(Vec<T>, Option<String>), Fault> {
         // Looked at here, so that a mistake in it is told as a mistake of the command's.
         let _: Option<Cursor> =
-            cursor.map(str::parse).transpose().map_err(baton_engine::error::EngineError::from)?;
+            cursor.map(str::parse).transpose().map_err(baton_engine::base::error::EngineError::from)?;
         let mut items: Vec<T> = Vec::new();
         let mut cursor = cursor.map(str::to_owned);
         loop {

@@ -1,6 +1,8 @@
 //! What went wrong, for the person: the message, what to do next, and the exit code scripts go by.
 
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{EngineError, ErrorKind};
+use baton_engine::git::GitError;
+use baton_engine::user_tasks::UserTaskError;
 use baton_server::client::ClientError;
 use baton_server::error::{ApiError, Code};
 
@@ -27,48 +29,16 @@ impl Fault {
 
 impl From<EngineError> for Fault {
     fn from(error: EngineError) -> Self {
-        let code = match &error {
-            EngineError::NotFound { .. }
-            | EngineError::Plan(_)
-            | EngineError::Namespace { .. }
-            | EngineError::Ambiguous { .. }
-            | EngineError::ProjectPath { .. }
-            | EngineError::GateAnswer(_)
-            | EngineError::LoopOfTask { .. }
-            | EngineError::Cursor(_) => USAGE,
-            EngineError::Refused(_)
-            | EngineError::Run(_)
-            | EngineError::RunOpen { .. }
-            | EngineError::NoRun { .. }
-            | EngineError::NobodyListens { .. }
-            | EngineError::Approval(_)
-            | EngineError::Dependency(_)
-            | EngineError::Graph(_)
-            | EngineError::NotWaiting { .. }
-            | EngineError::Overtaken { .. }
-            | EngineError::QueueFull(_)
-            | EngineError::Token(_)
-            | EngineError::TokenRestless { .. }
-            | EngineError::Loop(_)
-            | EngineError::Ask(_)
-            | EngineError::Answer(_)
-            | EngineError::Work(_)
-            | EngineError::AlreadyAnswered { .. }
-            | EngineError::OtherProject { .. }
-            | EngineError::ProjectOpen { .. }
-            | EngineError::NotArrived { .. }
-            | EngineError::TurnTaken { .. }
-            | EngineError::KeyReused => REFUSED,
-            EngineError::ImportName { .. } | EngineError::Import(_) => USAGE,
-            EngineError::Restless { .. }
-            | EngineError::ProjectRestless { .. }
-            | EngineError::Runner { .. }
-            | EngineError::NoAgent { .. }
-            | EngineError::SetUp { .. }
-            | EngineError::Git(_) => FAILED,
-            EngineError::UserTask(error) => return Self::from(error.clone()),
-            EngineError::Settings(_) | EngineError::Blank(_) => USAGE,
-            EngineError::Folder { .. } | EngineError::Store(_) => UNREACHABLE,
+        if let Some(error) = error.get::<UserTaskError>() {
+            return Self::from(error.clone());
+        }
+        let code = match error.kind() {
+            // Git's own failures are failed work, whatever caused them.
+            _ if error.is::<GitError>() => FAILED,
+            ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidSettings => USAGE,
+            ErrorKind::Conflict | ErrorKind::InvalidStatus | ErrorKind::AlreadyAnswered => REFUSED,
+            ErrorKind::Unavailable | ErrorKind::Storage => UNREACHABLE,
+            ErrorKind::Internal => FAILED,
         };
         Self { message: error.to_string(), hint: with_more(&error.hint(), error.explained().code), code }
     }

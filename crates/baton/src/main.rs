@@ -47,6 +47,13 @@ fn main() -> ExitCode {
     if let cli::Command::ScriptedAgent { script } = &arguments.command {
         return baton_engine::scripted::program(script);
     }
+    if matches!(arguments.command, cli::Command::AgentWatchdog) {
+        return baton_engine::watchdog::program();
+    }
+    // Started with the first agent, if there ever is one.
+    if let Ok(program) = std::env::current_exe() {
+        baton_engine::watchdog::enable(program, ["agent-watchdog"]);
+    }
     // A user task of a person's: its streams and its exit code are its own too.
     if let cli::Command::Do { name, timeout, args } = &arguments.command {
         return match commands::user_task::run(&arguments.common, name, *timeout, args) {

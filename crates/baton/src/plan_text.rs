@@ -5,7 +5,7 @@ use std::fmt::Write;
 use baton_core::base::id::TaskId;
 use baton_core::base::text::NonBlank;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanItem};
-use baton_engine::base::yaml::{self, At, Entry, Malformed, Node};
+use baton_engine::yaml::{self, Position, YamlError, YamlKind, YamlNode};
 use serde_json::{Map, Value};
 
 /// Why a text is no plan, and where.
@@ -17,62 +17,58 @@ pub struct BadPlanText {
 }
 
 pub fn read(text: &str) -> Result<PlanDraft, BadPlanText> {
-    let items = match yaml::parse(text)? {
-        // A file of comments alone is a plan without items, and refused as that.
-        Node::Null => Vec::new(),
-        Node::Map(entries) => {
-            let mut items = Vec::new();
-            for Entry { at, key, value } in entries {
-                match (key.as_str(), value) {
-                    ("items" | "tasks" | "subtasks", Node::List(found)) => items = found,
-                    ("items" | "tasks" | "subtasks", Node::Null) => {}
-                    (key, _) => return Err(bad(at, format!("{key} is not the list of items a plan has"))),
+    // A file of comments alone is a plan without items, and refused as that.
+    let root = yaml::parse_strict(text)?.filter(|root| !root.is_null());
+    let mut items: &[YamlNode] = &[];
+    if let Some(root) = &root {
+        let entries = root.entries().ok_or_else(|| bad(root.position, "a plan begins with items:"))?;
+        for (key, value) in entries {
+            match (key.key(), value.items()) {
+                ("items" | "tasks" | "subtasks", Some(found)) => items = found,
+                ("items" | "tasks" | "subtasks", None) if value.is_null() => {}
+                (name, _) => {
+                    return Err(bad(key.position, format!("{name} is not the list of items a plan has")));
                 }
             }
-            items
         }
-        _ => return Err(bad(At::START, "a plan begins with items:")),
-    };
+    }
     let mut draft = PlanDraft::default();
-    for (at, item) in items {
-        let item = value(item)?;
-        draft.items.push(serde_json::from_value(item).map_err(|error| bad(at, error.to_string()))?);
+    for node in items {
+        let item = serde_json::from_value(value(node)?);
+        draft.items.push(item.map_err(|error| bad(node.position, error.to_string()))?);
     }
     Ok(draft)
 }
 
 /// As JSON, in which nothing may be there twice.
-fn value(node: Node) -> Result<Value, BadPlanText> {
-    Ok(match node {
-        Node::Null => Value::Null,
-        Node::Bool(value) => Value::from(value),
-        Node::Int(value) => Value::from(value),
-        // Nothing in a plan is a fraction; a title may look like one.
-        Node::Float(value) => Value::from(value.to_string()),
-        Node::Text(text) => Value::from(text),
-        Node::List(items) => {
-            items.into_iter().map(|(_, item)| value(item)).collect::<Result<Vec<Value>, _>>()?.into()
-        }
-        Node::Map(entries) => {
+fn value(node: &YamlNode) -> Result<Value, BadPlanText> {
+    Ok(match (&node.kind, node.value()) {
+        (YamlKind::List(items), _) => items.iter().map(value).collect::<Result<Vec<Value>, _>>()?.into(),
+        (YamlKind::Map(pairs), _) => {
             let mut object = Map::new();
-            for Entry { at, key, value: node } in entries {
-                if object.contains_key(&key) {
-                    return Err(bad(at, format!("{key} is there twice")));
+            for (key, node) in pairs {
+                if object.contains_key(key.key()) {
+                    return Err(bad(key.position, format!("{} is there twice", key.key())));
                 }
-                object.insert(key, value(node)?);
+                object.insert(key.key().to_owned(), value(node)?);
             }
             object.into()
         }
+        (YamlKind::Scalar { .. }, yaml::Value::Nil) => Value::Null,
+        (YamlKind::Scalar { .. }, yaml::Value::Bool(value)) => Value::from(value),
+        (YamlKind::Scalar { .. }, yaml::Value::Int(value)) => Value::from(value),
+        // Nothing in a plan is a fraction; a title may look like one.
+        (YamlKind::Scalar { text, .. }, _) => Value::from(text.as_str()),
     })
 }
 
-fn bad(at: At, message: impl Into<String>) -> BadPlanText {
+fn bad(at: Position, message: impl Into<String>) -> BadPlanText {
     BadPlanText { line: at.line, column: at.column, message: message.into() }
 }
 
-impl From<Malformed> for BadPlanText {
-    fn from(malformed: Malformed) -> Self {
-        bad(malformed.at, malformed.message)
+impl From<YamlError> for BadPlanText {
+    fn from(error: YamlError) -> Self {
+        bad(error.position, error.message)
     }
 }
 

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use baton_engine::identity::{ProcessIdentity, Sighting};
+use baton_engine::identity::{ProcessIdentity, ProcessStatus};
 use baton_engine::settings::place::Place;
 use baton_server::client::{Address, Client};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl ServerFile {
             url: url(address),
             token: token.map(str::to_owned),
             pid,
-            process: ProcessIdentity::of(pid),
+            process: ProcessIdentity::from_pid(pid),
             store: place.store.plain(),
         };
         let text = serde_json::to_string(&content).map_err(|error| failed(error.into()))?;
@@ -86,9 +86,9 @@ pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
     if content.store != place.store.plain() {
         return None;
     }
-    match content.process.sighting() {
-        Sighting::Alive | Sighting::Unknown => {}
-        Sighting::Gone | Sighting::Unreaped => return None,
+    match content.process.status() {
+        ProcessStatus::Alive | ProcessStatus::Unknown => {}
+        ProcessStatus::Gone | ProcessStatus::Unreaped => return None,
     }
     let address = Address::new(&content.url, token.or(content.token)).ok()?;
     // One that is ending takes nobody in any more, and soon the store is free.

@@ -5,7 +5,6 @@ pub mod attempt;
 pub mod base;
 pub mod cluster;
 pub mod dispatch;
-pub mod error;
 pub mod git;
 pub mod import;
 #[cfg(test)]
@@ -30,13 +29,20 @@ pub mod workshop;
 pub use baton_store::recorded::Recorded;
 
 /// Who a process is, also after a restart: a server file names one.
-pub use baton_agents::identity;
+pub use baton_agents::process::identity;
+/// Ends the agents of a Baton that was killed; the binary has to host it.
+pub use baton_agents::process::watchdog;
 /// The commands reach agents through the engine; this one is an agent.
 pub use baton_agents::scripted;
 /// What the server reads rows with. It writes through the desk alone.
 pub use baton_store::{Store, query};
 /// The command line of Taskfiles, for a program that is called by the name of `task`.
 pub use baton_taskfile::cli as task_cli;
+/// YAML as a tree with positions, for the commands that read files people write.
+pub mod yaml {
+    pub use baton_taskfile::Value;
+    pub use baton_taskfile::yaml::{Position, YamlError, YamlKind, YamlNode, parse_strict};
+}
 /// What a store can answer, for those who turn it into something people read.
 pub mod store_error {
     pub use baton_store::StoreError;

@@ -1,13 +1,14 @@
 //! The workshop: what everyone who works on tasks here shares.
 
+use crate::base::error::{Entity, NotFound};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use baton_agents::driver::Clock;
-use baton_agents::environment::{ATTEMPT_ID, Environment};
-use baton_agents::failure::Failure;
+use baton_agents::driver::RunClock;
+use baton_agents::failure::AgentFailure;
+use baton_agents::process::environment::{ATTEMPT_ID, AgentEnvironment};
 use baton_core::base::git_name::BranchName;
 use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::base::text::AgentName;
@@ -19,9 +20,9 @@ use baton_core::task::{Purpose, Task};
 use crate::asking::AgentGateway;
 use crate::attempt::mailbox::Mailbox;
 use crate::attempt::running::Running;
+use crate::base::error::EngineError;
 use crate::cluster::fleet_size::FleetSize;
 use crate::cluster::node::{Node, host_name};
-use crate::error::EngineError;
 use crate::git::{Git, MergeSpec, Merged, Place as Stand, Repository, Restored, Worktrees};
 use crate::limits::holds::hold_for;
 use crate::limits::intakes::Intakes;
@@ -157,7 +158,7 @@ impl Workshop {
     /// Where an attempt's user tasks come from and run. They get the allow-list's variables and those named, but not
     /// the attempt's token; its id is in their environment, so that they are found and ended with it.
     pub fn site(&self, root: &Path, worktree: &Path, attempt: AttemptId, variables: &[String]) -> Site {
-        let mut environment = Environment::allowed(std::env::vars_os(), variables);
+        let mut environment = AgentEnvironment::allowed(std::env::vars_os(), variables);
         environment.set(ATTEMPT_ID, attempt.to_string());
         // What a task remembers between runs does not belong into the worktree, where it would look like work.
         environment.set("TASK_TEMP_DIR", self.attempt_folder(attempt).join("user-tasks"));
@@ -178,7 +179,7 @@ impl Workshop {
         self.place.state_dir.join("attempts")
     }
 
-    pub fn clock() -> Clock {
+    pub fn clock() -> RunClock {
         Arc::new(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -220,7 +221,7 @@ impl Workshop {
     }
 
     /// A failure that any other task would have met too holds the account, before the task goes back to the queue.
-    pub async fn note_failure(&self, agent: &AgentName, failure: &Failure) -> Result<(), EngineError> {
+    pub async fn note_failure(&self, agent: &AgentName, failure: &AgentFailure) -> Result<(), EngineError> {
         let now = self.tasks.store.now().await?;
         match hold_for(agent, failure, now) {
             Some(hold) => self.hold(&hold).await,
@@ -253,7 +254,7 @@ impl Workshop {
 
     /// Everything an attempt had, in a new folder.
     pub async fn restore(&self, attempt: AttemptId, into: &Path) -> Result<Restored, EngineError> {
-        let missing = || EngineError::NotFound { kind: "attempt", key: attempt.to_string() };
+        let missing = || NotFound::new(Entity::Attempt, attempt);
         let record = self.tasks.store.attempt(attempt).await?.ok_or_else(missing)?;
         let worktrees = self.worktrees_of(record.task_id).await?;
         if worktrees.repository().is_clone() {

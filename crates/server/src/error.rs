@@ -5,17 +5,12 @@ mod explained;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use baton_core::ask::refusal::AnswerRefusal;
 use baton_core::base::redact::redact;
-use baton_core::people::access_token::TokenRefusal;
-use baton_core::phase::refusal::LoopRefusal;
-use baton_core::phase::work::WorkRefusal;
-use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::Refusal;
-use baton_engine::error::EngineError;
-use baton_engine::git::GitError;
-use baton_engine::store_error::{Conflict, StoreError};
-use baton_engine::user_tasks::UserTaskError;
+use baton_engine::base::error::NotFound;
+use baton_engine::base::error::{EngineError, ErrorKind};
+use baton_engine::store_error::StoreError;
+use baton_engine::tasks::error::TaskError;
 use serde::{Deserialize, Serialize};
 
 /// The codes programs may branch on.
@@ -110,169 +105,40 @@ impl IntoResponse for ApiError {
 
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
-        // The form was right, so it is one of ours, from elsewhere; nothing stored is wrong.
-        if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
+        // A well-formed cursor of another list; nothing stored is wrong.
+        if let Some(StoreError::BadRow { kind: "cursor", key, .. }) = error.get() {
             return Self::invalid(
                 format!("the cursor of {key} is not from this list"),
                 "use the one the previous page gave, or none",
             );
         }
         let reason = Some(error.explained().code.to_owned());
-        Self { reason, ..Self::new(code_of(&error), redact(&error.to_string()), error.hint()) }
+        Self { reason, ..Self::new(error.kind().into(), redact(&error.to_string()), error.hint()) }
     }
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        EngineError::from(error).into()
-    }
+/// What handlers raise by themselves.
+macro_rules! from_failure {
+    ($($type:ty),*) => {
+        $(impl From<$type> for ApiError {
+            fn from(error: $type) -> Self {
+                EngineError::from(error).into()
+            }
+        })*
+    };
 }
+from_failure!(StoreError, NotFound, Refusal, TaskError);
 
-fn code_of(error: &EngineError) -> Code {
-    match error {
-        EngineError::NotFound { .. } => Code::NotFound,
-        EngineError::Plan(_)
-        | EngineError::Ambiguous { .. }
-        | EngineError::ProjectPath { .. }
-        | EngineError::Namespace { .. }
-        | EngineError::GateAnswer(_)
-        | EngineError::LoopOfTask { .. }
-        | EngineError::Blank(_)
-        | EngineError::Work(WorkRefusal::Unreadable(_))
-        | EngineError::Token(TokenRefusal::Over(_))
-        | EngineError::Cursor(_) => Code::InvalidInput,
-        EngineError::Refused(refusal) | EngineError::Approval(ApprovalRefusal::Refused(refusal)) => {
-            code_of_refusal(refusal)
+impl From<ErrorKind> for Code {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::InvalidInput => Self::InvalidInput,
+            ErrorKind::Conflict => Self::Conflict,
+            ErrorKind::InvalidStatus => Self::InvalidStatus,
+            ErrorKind::AlreadyAnswered => Self::AlreadyAnswered,
+            ErrorKind::Unavailable => Self::Unavailable,
+            ErrorKind::InvalidSettings | ErrorKind::Storage | ErrorKind::Internal => Self::Internal,
         }
-        EngineError::Approval(_)
-        | EngineError::Restless { .. }
-        | EngineError::Overtaken { .. }
-        | EngineError::OtherProject { .. }
-        | EngineError::ProjectOpen { .. }
-        | EngineError::NotArrived { .. }
-        | EngineError::TurnTaken { .. }
-        | EngineError::ProjectRestless { .. }
-        | EngineError::KeyReused => Code::Conflict,
-        EngineError::ImportName { .. } | EngineError::Import(_) => Code::InvalidInput,
-        EngineError::Dependency(conflict) => match conflict {
-            Conflict::UnknownDependency { .. } => Code::InvalidInput,
-            Conflict::Moved { .. } | Conflict::Cycle { .. } => Code::Conflict,
-        },
-        EngineError::RunOpen { .. }
-        | EngineError::QueueFull(_)
-        | EngineError::Ask(_)
-        | EngineError::Token(TokenRefusal::Taken(_) | TokenRefusal::TooMany(_))
-        | EngineError::TokenRestless { .. } => Code::Conflict,
-        EngineError::Work(WorkRefusal::OutOfTurn(_) | WorkRefusal::NotAsked(_)) => Code::InvalidStatus,
-        EngineError::Answer(refusal) | EngineError::Loop(LoopRefusal::Answer(refusal)) => {
-            code_of_answer(refusal)
-        }
-        EngineError::Loop(_) => Code::InvalidStatus,
-        EngineError::NotWaiting { .. }
-        | EngineError::NoRun { .. }
-        | EngineError::NobodyListens { .. }
-        | EngineError::Run(_) => Code::InvalidStatus,
-        EngineError::AlreadyAnswered { .. } => Code::AlreadyAnswered,
-        EngineError::UserTask(error) => code_of_user_task(error),
-        EngineError::Git(error) => code_of_git(error),
-        EngineError::Store(error) => code_of_store(error),
-        EngineError::Folder { .. }
-        | EngineError::Graph(_)
-        | EngineError::NoAgent { .. }
-        | EngineError::Runner { .. }
-        | EngineError::SetUp { .. }
-        | EngineError::Settings(_) => Code::Internal,
-    }
-}
-
-pub const fn code_of_user_task(error: &UserTaskError) -> Code {
-    match error {
-        UserTaskError::NoTaskfile | UserTaskError::Unknown { .. } => Code::NotFound,
-        UserTaskError::OpenQuote | UserTaskError::TemplateInArgs => Code::InvalidInput,
-        UserTaskError::Unreadable(_) | UserTaskError::Untrusted => Code::Conflict,
-        UserTaskError::Folder { .. } | UserTaskError::Lost(_) => Code::Internal,
-    }
-}
-
-const fn code_of_answer(refusal: &AnswerRefusal) -> Code {
-    match refusal {
-        AnswerRefusal::AlreadyAnswered { .. } => Code::AlreadyAnswered,
-        AnswerRefusal::UnknownQuestion { .. } => Code::NotFound,
-        AnswerRefusal::Unreadable { .. } => Code::InvalidInput,
-        AnswerRefusal::Withdrawn { .. }
-        | AnswerRefusal::HumanOnly { .. }
-        | AnswerRefusal::AutomationStopped { .. }
-        | AnswerRefusal::IsGate { .. } => Code::Conflict,
-    }
-}
-
-const fn code_of_refusal(refusal: &Refusal) -> Code {
-    match refusal {
-        Refusal::UnreadableChoice { .. } | Refusal::NotBreakdown { .. } | Refusal::BadReplacement { .. } => {
-            Code::InvalidInput
-        }
-        Refusal::WrongState { .. }
-        | Refusal::NotReleased { .. }
-        | Refusal::SplitByHand { .. }
-        | Refusal::WaitingOn { .. }
-        | Refusal::HasBegun { .. }
-        | Refusal::IsPlan { .. } => Code::InvalidStatus,
-        Refusal::Stale { .. }
-        | Refusal::OtherQuestion { .. }
-        | Refusal::HumanOnly { .. }
-        | Refusal::AutomationStopped { .. }
-        | Refusal::NotPending { .. }
-        | Refusal::MayNotAsk { .. }
-        | Refusal::TooLarge { .. }
-        | Refusal::NeedsHuman { .. }
-        | Refusal::NotYours { .. }
-        | Refusal::NotTooLarge { .. } => Code::Conflict,
-    }
-}
-
-/// What the asker can mend by asking otherwise, what stands in the way for now, and what is broken.
-fn code_of_git(error: &GitError) -> Code {
-    match error {
-        _ if error.is_in_the_way() => Code::Conflict,
-        GitError::NotARepository { .. }
-        | GitError::NoCommits { .. }
-        | GitError::NoBranch { .. }
-        | GitError::NoBaseBranch { .. } => Code::InvalidInput,
-        GitError::InTheWay { .. }
-        | GitError::CheckedOut { .. }
-        | GitError::Unrelated { .. }
-        | GitError::KeptMoving { .. }
-        | GitError::HandedOn { .. }
-        | GitError::KeptChanging { .. }
-        | GitError::Exists { .. } => Code::Conflict,
-        GitError::Busy { .. } | GitError::TimedOut { .. } => Code::Unavailable,
-        GitError::Missing { .. }
-        | GitError::TooOld { .. }
-        | GitError::Failed { .. }
-        | GitError::TooLong { .. }
-        | GitError::Garbled { .. }
-        | GitError::File { .. }
-        | GitError::BadCopy { .. }
-        | GitError::NoWorktree { .. }
-        | GitError::NoVault { .. }
-        | GitError::NotKept { .. } => Code::Internal,
-    }
-}
-
-const fn code_of_store(error: &StoreError) -> Code {
-    match error {
-        StoreError::Busy { .. }
-        | StoreError::InUse { .. }
-        | StoreError::DiskFull { .. }
-        | StoreError::Unreachable { .. }
-        | StoreError::Unknown { .. }
-        | StoreError::Closed => Code::Unavailable,
-        StoreError::Damaged { .. }
-        | StoreError::Foreign { .. }
-        | StoreError::Unreadable { .. }
-        | StoreError::Newer { .. }
-        | StoreError::ReadOnly { .. }
-        | StoreError::BadRow { .. }
-        | StoreError::Backend { .. } => Code::Internal,
     }
 }

@@ -236,4 +236,7 @@ pub enum Command {
         /// The script, as JSON
         script: PathBuf,
     },
+    /// End the agents of a Baton that was killed; started by Baton, not by people
+    #[command(hide = true, after_help = "Examples:\n  baton agent-watchdog < /dev/null")]
+    AgentWatchdog,
 }

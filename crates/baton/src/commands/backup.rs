@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::settings::store_address::StoreAddress;
 use serde_json::json;
 

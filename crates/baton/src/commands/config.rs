@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::settings::layers::{Layers, Origin, Standing};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use baton_core::ask::question_record::QuestionRecord;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::records::event::Event;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::reports::project_report::ProjectReport;
 use baton_engine::reports::view::TaskView;

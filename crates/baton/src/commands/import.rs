@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
 use baton_core::records::project::Project;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::import::{Import, Imported};
 use serde_json::json;
 

@@ -3,6 +3,7 @@
 //! It shows the phases and the questions, and takes the answers. The loop itself is in the store: ending this command
 //! in any way but Ctrl-C leaves it where it is, and Ctrl-C takes it back to the hub.
 
+use baton_engine::attempt::error::AttemptError;
 use std::fs::File;
 
 use baton_core::ask::question_record::QuestionRecord;
@@ -13,7 +14,7 @@ use baton_core::phase::{Phase, PhaseStart};
 use baton_core::recipe::exit_reason::{ExitCategory, ExitReason};
 use baton_core::records::event::EventBody;
 use baton_engine::asking::AutoResponder;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::loops;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::{Settings, Unattended};
@@ -82,7 +83,7 @@ pub async fn run(office: &Office, asked: Loop) -> Result<String, Fault> {
 fn check_agents(office: &Office) -> Result<(), Fault> {
     let settings = Settings::load(&office.place.settings_path()).map_err(EngineError::from)?;
     match Role::of_loop().into_iter().find(|role| settings.agent_for(role).is_none()) {
-        Some(role) => Err(EngineError::NoAgent { role }.into()),
+        Some(role) => Err(EngineError::from(AttemptError::NoAgent { role }).into()),
         None => Ok(()),
     }
 }

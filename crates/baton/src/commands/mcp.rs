@@ -2,7 +2,7 @@
 
 use baton_engine::asking::{AgentGateway, BadSecret, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_server::client::Address;

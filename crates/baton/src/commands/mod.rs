@@ -160,6 +160,7 @@ async fn asked(api: &Api, command: Command) -> Result<String, Fault> {
         | Command::Ask { .. }
         | Command::Mcp { .. }
         | Command::ScriptedAgent { .. }
+        | Command::AgentWatchdog
         | Command::Tasks { .. }
         | Command::Do { .. } => Ok(String::new()),
     }

@@ -12,9 +12,8 @@ use baton_core::base::text::NonBlank;
 use baton_core::base::words::{counted, shell_word};
 use baton_core::records::event::EventBody;
 use baton_core::task::state::Queue;
-use baton_core::transition::refusal::Refusal;
 use baton_engine::asking::{AgentGateway, Asked, BadSecret, Secret};
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::settings::Settings;
 use baton_server::client::Client;
 use serde::Deserialize;
@@ -239,10 +238,10 @@ async fn ask_alone(
         Ok(Asked::Known { answer, answered_by }) => {
             output::json_line(&json!({ "answer": answer, "answered_by": answered_by }))
         }
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
-            Err(may_not(&json!(refusal), refusal.to_string(), refusal.next())?)
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => match error.ask_refusal() {
+            Some(refusal) => Err(may_not(&json!(refusal), refusal.to_string(), refusal.next())?),
+            None => Err(error.into()),
+        },
     }
 }
 

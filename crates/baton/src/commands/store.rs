@@ -1,6 +1,6 @@
 //! `baton store init`: a home on a shared server, made by those who may and used by those who need it.
 
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::settings::place::{SetupNames, setup_sql};
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::net::SocketAddr;
 
+use baton_engine::base::error::EngineError;
 use baton_engine::base::ids::Ids;
-use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
 use baton_server::guard::{Guard, Token};
 use baton_server::serve::Server;

@@ -1,8 +1,10 @@
 //! Every code there is, gathered from the types that have them. Nothing is explained here: each type does that itself.
 
 use baton_core::ask::choice::Unreadable;
+use baton_core::ask::queued_answer::QueueFull;
 use baton_core::ask::refusal::{AnswerRefusal, AskRefusal};
 use baton_core::base::explanation::Explanation;
+use baton_core::base::text::Blank;
 use baton_core::graph::GraphError;
 use baton_core::people::access_token::TokenRefusal;
 use baton_core::phase::refusal::LoopRefusal;
@@ -12,11 +14,19 @@ use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::RunRefusal;
 use baton_core::transition::approval::ApprovalRefusal;
 use baton_core::transition::refusal::Refusal;
-use baton_engine::error::EngineError;
+use baton_engine::attempt::error::AttemptError;
+use baton_engine::base::error::{FolderError, NotFound};
+use baton_engine::cluster::error::LockError;
 use baton_engine::git::GitError;
 use baton_engine::import::ImportError;
+use baton_engine::landing::error::LandingError;
+use baton_engine::projects::error::ProjectError;
+use baton_engine::query::BadCursor;
+use baton_engine::runs::error::RunError;
 use baton_engine::settings::SettingsError;
+use baton_engine::settings::place::InvalidNamespace;
 use baton_engine::store_error::{Conflict, StoreError};
+use baton_engine::tasks::error::TaskError;
 use baton_engine::user_tasks::UserTaskError;
 use baton_server::client::ClientError;
 use baton_server::error::Code;
@@ -43,20 +53,44 @@ pub fn families() -> Vec<Family> {
     [
         family("Exit codes of commands", &[&exit_codes::EXPLAINED]),
         family("Codes of the API", &[Code::EXPLAINED]),
-        family("Tasks and plans", &[Refusal::EXPLAINED, ApprovalRefusal::EXPLAINED, EngineError::EXPLAINED]),
+        family(
+            "Tasks and plans",
+            &[
+                Refusal::EXPLAINED,
+                ApprovalRefusal::EXPLAINED,
+                TaskError::EXPLAINED,
+                &[NotFound::EXPLAINED, Blank::EXPLAINED, BadCursor::EXPLAINED],
+            ],
+        ),
         family("What waits on what", &[GraphError::EXPLAINED, Conflict::EXPLAINED]),
         family(
             "Asking and answering",
-            &[AskRefusal::EXPLAINED, AnswerRefusal::EXPLAINED, Unreadable::EXPLAINED],
+            &[
+                AskRefusal::EXPLAINED,
+                AnswerRefusal::EXPLAINED,
+                Unreadable::EXPLAINED,
+                &[QueueFull::EXPLAINED],
+            ],
         ),
-        family("Runs and the loop", &[RunRefusal::EXPLAINED, LoopRefusal::EXPLAINED, WorkRefusal::EXPLAINED]),
+        family(
+            "Runs and the loop",
+            &[RunError::EXPLAINED, RunRefusal::EXPLAINED, LoopRefusal::EXPLAINED, WorkRefusal::EXPLAINED],
+        ),
         family("Ends of a run", &[&ExitReason::EXPLAINED]),
         family("Faults of recipe files", &[FaultKind::EXPLAINED]),
         family("Tokens of people", &[TokenRefusal::EXPLAINED]),
         family("The store", &[StoreError::EXPLAINED]),
         family("The server", &[ClientError::EXPLAINED]),
         family("Git", &[GitError::EXPLAINED]),
-        family("Settings", &[SettingsError::EXPLAINED]),
+        family(
+            "Settings",
+            &[SettingsError::EXPLAINED, &[InvalidNamespace::EXPLAINED, FolderError::EXPLAINED]],
+        ),
+        family("Projects", &[ProjectError::EXPLAINED]),
+        family(
+            "Attempts and landing",
+            &[AttemptError::EXPLAINED, LandingError::EXPLAINED, LockError::EXPLAINED],
+        ),
         family("User tasks", &[UserTaskError::EXPLAINED]),
         family("Import", &[ImportError::EXPLAINED]),
     ]

@@ -14,12 +14,11 @@ use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::Session;
 use baton_core::transition::command::Command;
-use baton_store::commit::{Commit, Conflict};
 use baton_store::query::QuestionFilter;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::loops::Given;
-use crate::tasks::service::{DECISIONS_MAX, TaskService};
+use crate::tasks::service::TaskService;
 
 /// Pending questions looked at in one page.
 const PAGE: u32 = 200;
@@ -67,7 +66,8 @@ impl AutoResponder {
 
     /// Looks at one question and does what is to be done about it now. Doing so twice is as good as once.
     pub async fn attend(&self, id: QuestionId) -> Result<Attended, EngineError> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.tasks.decision(format_args!("the question {id}"));
+        loop {
             let Some(record) = self.tasks.store.question(id).await?.map(|stored| stored.value) else {
                 return Ok(Attended::Settled);
             };
@@ -81,8 +81,8 @@ impl AutoResponder {
             if let Some(attended) = attended {
                 return Ok(attended);
             }
+            decision.again().await?;
         }
-        Ok(Attended::Waits { until: None })
     }
 
     /// None when a row moved in between, and all of it is to be read again.
@@ -122,11 +122,9 @@ impl AutoResponder {
             };
         let context = self.tasks.context(actor).await?;
         let transition = stored.value.apply(command, &context)?;
-        match self.tasks.store.commit(Change::transition(stored.version, transition).and(extra)).await? {
-            Commit::Written { .. } => Ok(Some(done)),
-            Commit::Conflict(Conflict::Moved { .. }) => Ok(None),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
-        }
+        let change = Change::transition(stored.version, transition).and(extra);
+        let moved = self.tasks.decision("the question").try_commit(change).await?;
+        Ok(moved.is_none().then_some(done))
     }
 
     /// A question of a loop's: the same sources, and failing closed goes back to the hub.
@@ -147,7 +145,9 @@ impl AutoResponder {
                 match self.tasks.break_off_loop(&record.session_id, Actor::policy("fail_closed")).await {
                     Ok(_) => Ok(Some(Attended::FailedClosed)),
                     // Somebody else broke it off in the meantime; the question is gone with it.
-                    Err(EngineError::Loop(LoopRefusal::NoSuchEdge(_))) => Ok(Some(Attended::Settled)),
+                    Err(error) if matches!(error.get(), Some(LoopRefusal::NoSuchEdge(_))) => {
+                        Ok(Some(Attended::Settled))
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -169,7 +169,8 @@ impl AutoResponder {
         answer: QueuedAnswer,
         actor: Actor,
     ) -> Result<(), EngineError> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.tasks.decision(format_args!("the session {session}"));
+        loop {
             let now = self.tasks.store.now().await?;
             let known = self.tasks.store.session(session).await?;
             let guard = known.as_ref().map_or(Guard::New, |stored| Guard::Version(stored.version));
@@ -182,13 +183,10 @@ impl AutoResponder {
             };
             let mut change = Change::new().put(Record::Session(current.with_queued(answer.clone())?), guard);
             change.events.push(Event { at: now, by: actor.clone(), body });
-            match self.tasks.store.commit(change).await? {
-                Commit::Written { .. } => return self.attend_all(Some(session)).await,
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return self.attend_all(Some(session)).await;
             }
         }
-        Err(EngineError::NotFound { kind: "session", key: session.to_string() })
     }
 }
 

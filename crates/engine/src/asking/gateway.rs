@@ -3,6 +3,7 @@
 //! What it asks is in the store before anybody hears of it. What it may not ask is refused with a code and a
 //! sentence, and is not kept for later (I6).
 
+use crate::base::error::{Entity, NotFound};
 use std::time::Duration;
 
 use baton_core::ask::answer_source::AnsweredBy;
@@ -19,8 +20,8 @@ use baton_core::transition::refusal::Refusal;
 use tokio::time::{Instant, timeout_at};
 
 use crate::asking::Secret;
+use crate::base::error::EngineError;
 use crate::base::redaction;
-use crate::error::EngineError;
 use crate::tasks::service::TaskService;
 
 #[derive(Clone)]
@@ -111,7 +112,7 @@ impl AgentGateway {
         let mut changes = self.tasks.changes();
         loop {
             changes.mark_unchanged();
-            let not_found = || EngineError::NotFound { kind: "question", key: question.to_string() };
+            let not_found = || NotFound::new(Entity::Question, question);
             match self.tasks.store.question(question).await?.ok_or_else(not_found)?.value.state {
                 QuestionState::Answered { answer, answered_by, .. } => {
                     return Ok(Waited::Answered { answer, answered_by });
@@ -143,5 +144,5 @@ impl AgentGateway {
 }
 
 fn refused(task: TaskId, refusal: AskRefusal) -> EngineError {
-    EngineError::Refused(Refusal::MayNotAsk { task, refusal })
+    Refusal::MayNotAsk { task, refusal }.into()
 }

@@ -8,7 +8,7 @@ use baton_core::base::id::TaskId;
 use baton_core::base::text::{Blank, NonBlank};
 use baton_store::query::QuestionFilter;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, TASKFILE, UserTasks};
 

@@ -1,17 +1,19 @@
 //! A shift: one agent put to work once, in a worktree that stands already.
 
+use crate::attempt::error::AttemptError;
+use crate::base::error::FolderError;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_agents::driver::{Driver, EVENTS_MAX, Event, Launch};
-use baton_agents::drivers;
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{EndReason, RunResult};
+use baton_agents::driver::setup::AgentSetup;
+use baton_agents::protocols;
+use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
 use baton_agents::failure::FailureKind;
-use baton_agents::identity::ProcessIdentity;
-use baton_agents::setup::Setup;
+use baton_agents::process::identity::ProcessIdentity;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
@@ -22,15 +24,14 @@ use baton_core::people::actor::Actor;
 use baton_core::task::Task;
 use baton_core::task::attempt::{AgentSession, AttemptResult, ErrorCause};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
 use tokio::sync::{mpsc, watch};
 
 use crate::asking::{AgentGateway, Secret};
 use crate::attempt::mailbox::Letters;
 use crate::attempt::progress::Progress;
 use crate::attempt::question_relay::QuestionRelay;
+use crate::base::error::EngineError;
 use crate::base::redaction::{self, redacted};
-use crate::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::limits::budgets::Room;
 use crate::settings::AgentSettings;
@@ -68,14 +69,14 @@ pub struct AgentRun<'a> {
 
 /// How it went, and how many turns it might have taken.
 pub struct Worked {
-    pub ended: Ended,
+    pub ended: RunResult,
     pub turns_max: u32,
 }
 
 impl AgentRun<'_> {
     pub async fn work(self, stop: watch::Receiver<bool>) -> Result<Worked, EngineError> {
         let settings = &self.shop.settings;
-        let no_agent = || EngineError::NoAgent { role: self.role.clone() };
+        let no_agent = || AttemptError::NoAgent { role: self.role.clone() };
         let (name, agent) = settings.agent_for(self.role).ok_or_else(no_agent)?;
         let turns_max = settings.turns_max(self.role, agent);
         let folder = self.shop.attempt_folder(self.attempt);
@@ -124,20 +125,18 @@ impl AgentRun<'_> {
     }
 
     fn record_prompt(&self, folder: &Path, prompt: &str) -> Result<(), EngineError> {
-        let failed = |error: std::io::Error| EngineError::Folder {
-            path: folder.to_owned(),
-            detail: error.to_string(),
-        };
+        let failed =
+            |error: std::io::Error| FolderError { path: folder.to_owned(), detail: error.to_string() };
         fs::create_dir_all(folder).map_err(failed)?;
         let number = fs::read_dir(folder).map_err(failed)?.count() + 1;
-        fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)
+        Ok(fs::write(folder.join(format!("{number:03}-{}.md", self.name)), prompt).map_err(failed)?)
     }
 
     fn driver(&self, agent: &AgentSettings, gateway: &AgentGateway, secret: &Secret) -> Box<dyn Driver> {
         let policy = self.shop.settings.permissions(self.role, agent);
         let inquiry = QuestionRelay::new(gateway.clone(), self.shop.mailbox.clone(), secret.clone());
-        let setup = Setup::new(Workshop::clock(), agent.preset());
-        drivers::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
+        let setup = AgentSetup::new(Workshop::clock(), agent.preset());
+        protocols::for_kind(agent.kind, setup.permissions(Arc::new(policy)).asker(Arc::new(inquiry)))
     }
 
     /// Runs the agent, writing down who its process is, and which session it is in, before anything else happens.
@@ -148,7 +147,7 @@ impl AgentRun<'_> {
         name: &AgentName,
         room: &Room,
         stop: watch::Receiver<bool>,
-    ) -> Result<Ended, EngineError> {
+    ) -> Result<RunResult, EngineError> {
         let process_file = self.shop.attempt_folder(self.attempt).join(PROCESS_FILE);
         let (sender, mut events) = mpsc::channel(EVENTS_MAX);
         let mut noted = None;
@@ -159,15 +158,15 @@ impl AgentRun<'_> {
             let mut heard = Ok(());
             while let Some(event) = events.recv().await {
                 match event {
-                    Event::Started(identity) => record_process(&process_file, &identity),
-                    Event::Turn(turn) => {
+                    AgentEvent::Started(identity) => record_process(&process_file, &identity),
+                    AgentEvent::Turn(turn) => {
                         self.shop.running.note_turn(self.attempt, turn);
                         if idle_since.is_none() && progress.is_missing(turn).await {
                             idle_since = Some(turn);
                             let _ = quit.send(true);
                         }
                     }
-                    Event::Session(id) if heard.is_ok() => {
+                    AgentEvent::Session(id) if heard.is_ok() => {
                         heard = self.note_session(name, &id, false).await;
                         noted = Some(id);
                     }
@@ -189,7 +188,7 @@ impl AgentRun<'_> {
             let (scope, measure) = (Scope::Task, Measure::Progress);
             let allowed = room.idle_turns.unwrap_or(turn).into();
             let question = Reached { scope, measure, used: turn.into(), allowed }.question();
-            ended.how = How::Finished;
+            ended.reason = EndReason::Finished;
             ended.reported.result = AttemptResult::Asked { question };
         }
         // Nothing of it runs any more, so nobody has to look for it after a crash.
@@ -208,7 +207,8 @@ impl AgentRun<'_> {
         let note = Command::NoteSession { attempt: self.attempt, session };
         match self.shop.tasks.apply(self.task.id(), note, Actor::Baton).await {
             // The task moved on without this attempt, which is being stopped.
-            Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(error) if error.is_stale() => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -220,7 +220,7 @@ impl AgentRun<'_> {
         gateway: &AgentGateway,
         secret: &Secret,
         left_at: Option<Draft>,
-        ended: &mut Ended,
+        ended: &mut RunResult,
     ) -> Result<(), EngineError> {
         let unfinished = match self.pending(secret).await? {
             // Whatever it says at its end beside it, that is the question it waits on.
@@ -260,8 +260,8 @@ async fn pass_on(mut stop: watch::Receiver<bool>, quit: &watch::Sender<bool>) ->
 }
 
 /// What ended it was the end of its task's budget, not a limit of its own: a person decides whether it goes on.
-fn ask_about_budget(ended: &mut Ended, room: &Room, elapsed: Duration) {
-    if !matches!(ended.how, How::TurnLimit | How::TimedOut) {
+fn ask_about_budget(ended: &mut RunResult, room: &Room, elapsed: Duration) {
+    if !matches!(ended.reason, EndReason::TurnLimit | EndReason::TimedOut) {
         return;
     }
     if let Some(reached) = room.reached(ended.turns, elapsed) {
@@ -271,7 +271,7 @@ fn ask_about_budget(ended: &mut Ended, room: &Room, elapsed: Duration) {
 
 /// An agent that never looked at its tools could neither ask nor report: whatever it says of its end, it worked blind.
 /// The task is not to blame.
-fn without_tools(ended: &mut Ended) {
+fn without_tools(ended: &mut RunResult) {
     let said = match &ended.reported.result {
         AttemptResult::Complete
         | AttemptResult::Incomplete
@@ -292,7 +292,7 @@ fn without_tools(ended: &mut Ended) {
 }
 
 /// What was handed in by tool counts over what was printed. Gives the question the agent was sent home over.
-fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
+fn take_letters(letters: Letters, ended: &mut RunResult) -> Option<Draft> {
     let Letters { outcome, plan, left_at, .. } = letters;
     ended.outcome = outcome.or(ended.outcome.take());
     if plan.is_some() {
@@ -303,24 +303,24 @@ fn take_letters(letters: Letters, ended: &mut Ended) -> Option<Draft> {
 }
 
 /// Somebody stopped it, or it never got to its work: it goes on later, and a question it left waits until then.
-fn is_for_another_time(ended: &Ended) -> bool {
-    ended.how == How::Cancelled
+fn is_for_another_time(ended: &RunResult) -> bool {
+    ended.reason == EndReason::Cancelled
         || matches!(ended.reported.result, AttemptResult::Error { cause: ErrorCause::Systemic, .. })
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
-async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut Ended) -> Result<(), EngineError> {
+async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut RunResult) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
     match gateway.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),
         // It may not ask any more, but it has stopped: a human sees what it got to.
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(error) => {
+            let Some(refusal) = error.ask_refusal() else { return Err(error) };
             ended.reported.result = AttemptResult::Incomplete;
             ended.reported.output =
                 format!("{}\n\nIt asked, and was refused: {refusal}.", ended.reported.output);
             Ok(())
         }
-        Err(error) => Err(error),
     }
 }
 

@@ -13,15 +13,14 @@ use baton_core::task::attempt::{AttemptEnd, AttemptResult, Reported};
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
-use baton_store::commit::{Commit, Conflict};
+use baton_store::commit::Conflict;
 
 use crate::attempt::evidence::{Spent, measure};
 use crate::attempt::executor::{Executed, Executor};
 use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::Exit;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::runs::{exited, goes_on, hold, stamp};
-use crate::tasks::service::DECISIONS_MAX;
 
 /// What happens to the run as the attempt ends.
 pub(crate) enum Ending {
@@ -73,7 +72,8 @@ impl Executor<'_> {
         };
         self.shop.note_intake(self.task, &reported.result).await?;
         let end = AttemptEnd { reported, verified };
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.shop.tasks.decision(self.task.id());
+        loop {
             let stored = self.shop.tasks.task(self.task.id()).await?;
             let context = self.shop.tasks.context(Actor::Baton).await?;
             let settle = Command::Settle { attempt: self.attempt, end: end.clone() };
@@ -88,20 +88,16 @@ impl Executor<'_> {
             change = change.and(of_run);
             change = change.and(self.shop.spent(self.task, &end.verified, context.now).await?);
             stamp(&mut change, events, context.now, &Actor::Baton);
-            match self.shop.tasks.store.commit(change).await? {
-                Commit::Written { .. } => {
+            match decision.try_commit(change).await? {
+                None => {
                     self.shop.note_day().await?;
                     return Ok(Then::End(Executed::Settled));
                 }
                 // Another attempt's end was written on the same account just now.
-                Commit::Conflict(Conflict::Moved { kind: "task" | "spending", .. }) => {}
-                Commit::Conflict(Conflict::Moved { .. }) => {
-                    return Ok(overtaken(book).await?.unwrap_or(Then::Listen));
-                }
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+                Some(Conflict::Moved { kind: "task" | "spending", .. }) => decision.again().await?,
+                Some(_) => return Ok(overtaken(book).await?.unwrap_or(Then::Listen)),
             }
         }
-        Err(EngineError::Restless { task: self.task.id() })
     }
 
     /// What is written of the run with the end of its attempt, and what is told of it.

@@ -6,7 +6,7 @@ use baton_core::task::attempt::Evidence;
 use tokio::sync::watch;
 
 use crate::attempt::agent_run::Worked;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::user_tasks::checks::CheckGround;
 use crate::workshop::Workshop;

@@ -5,7 +5,8 @@
 //! where it was, and its current step is dispatched again. The end of the attempt and the last move of the run are
 //! one transaction.
 
-use baton_agents::ended::{Ended, How};
+use crate::attempt::unusable;
+use baton_agents::driver::run_result::{RunResult, EndReason};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::NonBlank;
@@ -14,7 +15,6 @@ use baton_core::recipe::exit_reason::ExitReason;
 use baton_core::recipe::run::{Resume, Run, RunRefusal};
 use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptEnd, AttemptResult, BlockReason, ErrorCause, Reported};
-use baton_core::transition::refusal::Refusal;
 use tokio::sync::watch;
 
 pub use crate::attempt::evidence::{Spent, measure};
@@ -25,7 +25,7 @@ use crate::attempt::ending::{Ending, Then};
 use crate::attempt::journal::{RunJournal, told};
 use crate::attempt::prompt::StepPrompt;
 use crate::attempt::steps::said;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::runs::gate;
 use crate::workshop::Workshop;
@@ -62,7 +62,7 @@ impl Executor<'_> {
         }
         let mut book = match opened {
             Ok(book) => book,
-            Err(error @ (EngineError::NotFound { kind: "recipe", .. } | EngineError::LoopOfTask { .. })) => {
+            Err(error) if unusable::is_about_recipe(&error) => {
                 return self.ask_about_recipe(&error, &spent).await;
             }
             Err(error) => return Err(error),
@@ -102,7 +102,7 @@ impl Executor<'_> {
             return self.end(book, spent, ending, None).await;
         };
         let ended = self.dispatch(book, &step, spent, is_first).await?;
-        if ended.how == How::Cancelled {
+        if ended.reason == EndReason::Cancelled {
             // A person who ended the run wants its work settled; whoever else stopped it wants it to go on later.
             let is_leaving = book.reload().await? && matches!(book.run.resume(), Resume::Settle { .. });
             return Ok(if is_leaving { Then::GoOn } else { Then::End(Executed::Stopped) });
@@ -143,7 +143,7 @@ impl Executor<'_> {
         step: &Step,
         spent: &mut Spent,
         is_first: bool,
-    ) -> Result<Ended, EngineError> {
+    ) -> Result<RunResult, EngineError> {
         let tasks = &self.shop.tasks;
         let run = book.run.clone().prompted(tasks.store.now().await?);
         let (_, messages) = book.unheard().await?;
@@ -212,7 +212,7 @@ impl Executor<'_> {
 
     /// The recipe cannot be read, and there is no version of it to go on with. A person can mend that.
     async fn ask_about_recipe(&self, error: &EngineError, spent: &Spent) -> Result<Executed, EngineError> {
-        let result = match crate::attempt::unusable::question(self.task, error) {
+        let result = match unusable::question(self.task, error) {
             Ok(question) => AttemptResult::Asked { question },
             Err(_) => AttemptResult::Blocked { reason: BlockReason::Unstated },
         };
@@ -221,7 +221,7 @@ impl Executor<'_> {
         let end = AttemptEnd { reported: Reported::new(result, ""), verified };
         match self.shop.settle_charged(self.task, self.attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
-            Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
+            Err(error) if error.is_stale() => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
     }

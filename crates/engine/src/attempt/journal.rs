@@ -1,5 +1,6 @@
 //! The book of a run: the run as it is stored, its recipe, and what was said to it meanwhile.
 
+use crate::base::error::{Entity, NotFound};
 use std::sync::Arc;
 
 use baton_core::base::text::{NonBlank, RecipeId};
@@ -10,9 +11,8 @@ use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::records::event::EventBody;
 use baton_core::records::session::{Message, Session};
 use baton_core::task::Task;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::runs::{stamp, started};
 use crate::tasks::service::{TaskService, refuse_loop};
 
@@ -117,14 +117,11 @@ impl RunJournal {
         };
         let mut change = self.writing(&run, session);
         stamp(&mut change, events, self.tasks.store.now().await?, &Actor::Baton);
-        match self.tasks.store.commit(change).await? {
-            Commit::Written { .. } => {
-                (self.run, self.version) = (run, Some(version + 1));
-                Ok(true)
-            }
-            Commit::Conflict(Conflict::Moved { .. }) => Ok(false),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
+        if self.tasks.decision("the run").try_commit(change).await?.is_some() {
+            return Ok(false);
         }
+        (self.run, self.version) = (run, Some(version + 1));
+        Ok(true)
     }
 
     /// Looks whether somebody else wrote the run. What was only noted here and not written is lost then.
@@ -163,7 +160,7 @@ async fn recipe_of(tasks: &TaskService, task: &Task) -> Result<(RecipeId, Origin
     if let Some(recipe) = last {
         return Ok((recipe, Origin::Task));
     }
-    let missing = |_| EngineError::NotFound { kind: "recipe", key: DEFAULT_RECIPE.to_owned() };
+    let missing = |_| NotFound::new(Entity::Recipe, DEFAULT_RECIPE);
     Ok((DEFAULT_RECIPE.parse().map_err(missing)?, Origin::Default))
 }
 

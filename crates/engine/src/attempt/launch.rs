@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use baton_agents::driver::{Limits, Resume, SessionSetup};
-use baton_agents::environment::Environment;
-use baton_agents::tool_server::ToolServer;
+use baton_agents::driver::tool_server::ToolServer;
+use baton_agents::driver::{RunLimits, SessionResume, SessionSetup};
+use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::task::attempt::AgentSession;
@@ -15,7 +15,7 @@ use baton_core::task::attempt::AgentSession;
 use crate::asking::Secret;
 use crate::attempt::agent_run::AgentRun;
 use crate::attempt::mailbox::Bench;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::limits::budgets::Room;
 use crate::settings::permissions::SERVER_NAME;
 use crate::settings::{AgentKind, AgentSettings};
@@ -38,26 +38,26 @@ impl AgentRun<'_> {
     }
 
     /// The agent's own limits, or what is left of the task's budget where that is less.
-    pub(crate) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> Limits {
+    pub(crate) fn limits(&self, agent: &AgentSettings, turns_max: u32, room: &Room) -> RunLimits {
         let timeout = Duration::from_secs(agent.timeout);
-        Limits {
+        RunLimits {
             turns_max: room.turns.map_or(turns_max, |left| left.min(turns_max)),
             timeout: Some(room.time.map_or(timeout, |left| left.min(timeout))),
             idle_timeout: Some(Duration::from_secs(agent.idle_timeout)),
             answer_wait: self.shop.settings.asking.patience(),
-            ..Limits::default()
+            ..RunLimits::default()
         }
     }
 
     /// What its program finds in its environment, without anything of Baton's.
-    fn allowed(agent: &AgentSettings) -> Environment {
+    fn allowed(agent: &AgentSettings) -> AgentEnvironment {
         let known = agent.preset();
         let mut names = agent.env.clone();
         names.extend(known.env.iter().map(|&name| name.to_owned()));
-        Environment::allowed(std::env::vars_os(), &names)
+        AgentEnvironment::allowed(std::env::vars_os(), &names)
     }
 
-    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &Secret) -> Environment {
+    pub(crate) fn environment(&self, agent: &AgentSettings, secret: &Secret) -> AgentEnvironment {
         let mut environment = Self::allowed(agent);
         if let Some(url) = &self.shop.mcp_url {
             environment.set("BATON_MCP_URL", url);
@@ -101,8 +101,10 @@ impl AgentRun<'_> {
                 token: secret.reveal().to_owned(),
                 shim: vec![self.program(), "mcp".to_owned()],
             }),
-            resume: earlier
-                .map(|earlier| Resume { agent_session: earlier.id, prompt_without: self.prompt.clone() }),
+            resume: earlier.map(|earlier| SessionResume {
+                agent_session: earlier.id,
+                prompt_without: self.prompt.clone(),
+            }),
             git_folders: self.worktrees.git_folders(self.checkout),
             model: self.model.clone().or_else(|| agent.model.clone()),
         })

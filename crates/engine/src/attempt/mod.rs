@@ -4,6 +4,7 @@
 
 pub mod agent_run;
 pub(crate) mod ending;
+pub mod error;
 pub(crate) mod evidence;
 pub mod executor;
 pub(crate) mod journal;

@@ -19,7 +19,7 @@ use baton_core::task::state::Queue;
 use baton_core::task::{Note, Purpose, Task};
 use baton_store::query::TaskFilter;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Checkout, Worktrees};
 use crate::workshop::Workshop;
 

@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asker::{Asker, Asking, Reply};
+use baton_agents::asking::asker::{Asker, AskFuture, AskReply};
 use baton_core::ask::question::{Draft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use tokio::sync::Mutex;
 
 use crate::asking::{AgentGateway, Asked, Secret, Waited};
 use crate::attempt::mailbox::Mailbox;
+use crate::base::error::EngineError;
 use crate::base::redaction;
-use crate::error::EngineError;
 
 /// Longer than any driver waits: it is the driver who decides when its agent has waited long enough.
 const PATIENCE: Duration = Duration::from_hours(24);
@@ -39,15 +39,15 @@ impl QuestionRelay {
 }
 
 impl Asker for QuestionRelay {
-    fn ask(&self, question: Draft) -> Asking {
+    fn ask(&self, question: Draft) -> AskFuture {
         let inner = self.0.clone();
         // What the store could not do is in the attempt's end: the question is asked again then.
-        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(Reply::Released) })
+        Box::pin(async move { inner.ask(redaction::question(question)).await.unwrap_or(AskReply::Released) })
     }
 }
 
 impl Inner {
-    async fn ask(&self, draft: Draft) -> Result<Reply, EngineError> {
+    async fn ask(&self, draft: Draft) -> Result<AskReply, EngineError> {
         let mut used = self.turn.lock().await;
         let asked = if used.contains(&draft.text) {
             Asked::Pending { question: self.gateway.ask_anew(&self.secret, draft.clone()).await? }
@@ -59,7 +59,7 @@ impl Inner {
                 if draft.kind == QuestionKind::Permission {
                     used.insert(draft.text);
                 }
-                return Ok(Reply::Answer(answer.to_string()));
+                return Ok(AskReply::Answer(answer.to_string()));
             }
             Asked::Pending { question } => question,
         };
@@ -68,9 +68,9 @@ impl Inner {
         match self.gateway.answer_within(question, PATIENCE).await? {
             Waited::Answered { answer, .. } => {
                 self.mailbox.put_left_at(self.secret.attempt(), None);
-                Ok(Reply::Answer(answer.to_string()))
+                Ok(AskReply::Answer(answer.to_string()))
             }
-            Waited::Withdrawn { .. } | Waited::Later => Ok(Reply::Released),
+            Waited::Withdrawn { .. } | Waited::Later => Ok(AskReply::Released),
         }
     }
 }

@@ -4,9 +4,12 @@
 //! What goes wrong on Baton's side (no worktree, no agent set up) is not the task's fault and is settled as a
 //! failure of the system.
 
+use crate::attempt::error::AttemptError;
+use crate::git::GitError;
+use crate::tasks::error::TaskError;
 use std::time::Duration;
 
-use baton_agents::ended::{Ended, How};
+use baton_agents::driver::run_result::{RunResult, EndReason};
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
@@ -14,7 +17,6 @@ use baton_core::people::actor::Actor;
 use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_core::transition::refusal::Refusal;
 use baton_store::claim::Claimed;
 use tokio::sync::watch;
 
@@ -23,7 +25,7 @@ use crate::attempt::agent_run::AgentRun;
 use crate::attempt::executor::{Executed, Executor, Spent, measure};
 use crate::attempt::prompt::BreakdownPrompt;
 use crate::attempt::running::Place as Seat;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Checkout, CheckoutSpec, Setup, Worktrees};
 use crate::user_tasks::{TASKFILE, UserTaskError};
 use crate::workshop::Workshop;
@@ -62,7 +64,8 @@ impl Runner {
                 self.shop.hand_over(&task, attempt).await;
                 let expire = Command::ExpireLease { attempt };
                 match self.shop.tasks.apply(task.id(), expire, Actor::Baton).await {
-                    Ok(_) | Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(()),
+                    Ok(_) => Ok(()),
+                    Err(error) if error.is_stale() => Ok(()),
                     Err(error) => Err(error),
                 }
             }
@@ -79,7 +82,7 @@ impl Runner {
         match self.shop.settle_charged(task, attempt, end).await {
             Ok(()) => Ok(Executed::Settled),
             // The task moved on without this attempt; its work is kept and its result discarded (I16).
-            Err(EngineError::Refused(Refusal::Stale { .. })) => Ok(Executed::Stale),
+            Err(error) if error.is_stale() => Ok(Executed::Stale),
             Err(error) => Err(error),
         }
     }
@@ -96,7 +99,7 @@ impl Runner {
         let (worktrees, branch) = match self.shop.repository_to_work_in(task, attempt).await {
             Ok(found) => found,
             // Where machines share work, code that cannot be had here may be at hand elsewhere.
-            Err(EngineError::Git(error)) if self.shop.place.store.is_shared() => {
+            Err(error) if error.is::<GitError>() && self.shop.place.store.is_shared() => {
                 (self.shop.say)(&format!("{attempt} is handed back, its code cannot be had here: {error}"));
                 if let Some(project) = task.spec().project_id {
                     self.shop.projects.note_away(project);
@@ -176,7 +179,9 @@ impl Runner {
                 worktrees.note_set_up(checkout).await?;
                 Ok(Prepared::Ready)
             }
-            Some(ran) => Err(EngineError::SetUp { told: redact(&user_tasks.told(&ran)).into_owned() }),
+            Some(ran) => {
+                Err(AttemptError::SetupFailed { output: redact(&user_tasks.told(&ran)).into_owned() }.into())
+            }
         }
     }
 
@@ -225,7 +230,7 @@ impl Runner {
         };
         let worked = shift.work(stop.clone()).await?;
         spent.add(&worked);
-        if worked.ended.how == How::Cancelled {
+        if worked.ended.reason == EndReason::Cancelled {
             return Ok(Executed::Stopped);
         }
         let measured = measure(&self.shop, worktrees, checkout, &spent, &stop).await?;
@@ -234,17 +239,22 @@ impl Runner {
         self.settle(task, attempt, AttemptEnd { reported, verified }).await
     }
 
-    async fn planned(&self, task: &Task, attempt: AttemptId, ended: Ended) -> Result<Reported, EngineError> {
-        let Ended { mut reported, plan, .. } = ended;
+    async fn planned(
+        &self,
+        task: &Task,
+        attempt: AttemptId,
+        ended: RunResult,
+    ) -> Result<Reported, EngineError> {
+        let RunResult { mut reported, plan, .. } = ended;
         reported.plan_submitted = false;
         if let Some(draft) = plan {
             match self.shop.tasks.submit_plan(task.id(), draft, Actor::Agent { attempt }).await {
                 Ok(_) => reported.plan_submitted = true,
                 // The next attempt reads what was wrong with it.
-                Err(EngineError::Plan(faults)) => {
+                Err(error) => {
+                    let Some(TaskError::InvalidPlan(faults)) = error.get() else { return Err(error) };
                     reported.output = format!("{}\n\nThe plan could not be used:\n{faults}", reported.output);
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(reported)

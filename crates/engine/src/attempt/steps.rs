@@ -1,6 +1,6 @@
 //! How a run moves: what the agent reported, held against what Baton sees, and what follows.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::RunResult;
 use baton_core::base::text::NonBlank;
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recipe::outcome::OutcomeMistake;
@@ -15,10 +15,9 @@ use crate::attempt::evidence::Spent;
 use crate::attempt::executor::Executor;
 use crate::attempt::journal::RunJournal;
 use crate::attempt::settlement::wants_code;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::runs::gate;
 use crate::runs::moved;
-use crate::tasks::service::DECISIONS_MAX;
 
 /// Ready tasks counted when an agent says there are none.
 const READY_MAX: u32 = 100;
@@ -31,7 +30,7 @@ pub(crate) struct Said {
 
 /// The outcome the agent reported, or its mistake. Where a step has a default, silence is not one, and neither is
 /// what it still gets wrong after a reminder: the evidence decides then.
-pub(crate) fn said(step: &Step, run: &Run, ended: &Ended) -> Said {
+pub(crate) fn said(step: &Step, run: &Run, ended: &RunResult) -> Said {
     let allowed = step.outcomes();
     let heard = match &ended.outcome {
         Some(said) => Outcome::report(&said.name, said.description.as_deref(), &allowed),
@@ -57,7 +56,8 @@ impl Executor<'_> {
         text: String,
     ) -> Result<Then, EngineError> {
         let report = &said.report;
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.shop.tasks.decision(self.task.id());
+        loop {
             let (session, unheard) = book.unheard().await?;
             if !unheard.is_empty() {
                 // Somebody spoke while the agent worked: it hears that before anything follows from its report.
@@ -66,8 +66,9 @@ impl Executor<'_> {
                 }
                 match overtaken(book).await? {
                     Some(then) => return Ok(then),
-                    None => continue,
+                    None => decision.again().await?,
                 }
+                continue;
             }
             let observed = self.observe(book, said).await?;
             let (run, advance) = book.run.advance(&book.recipe, report, &observed)?;
@@ -101,16 +102,16 @@ impl Executor<'_> {
                     }
                     match overtaken(book).await? {
                         Some(then) => return Ok(then),
-                        None => continue,
+                        None => decision.again().await?,
                     }
+                    continue;
                 }
             };
             match self.end(book, spent, ending, session).await? {
-                Then::Listen => {}
+                Then::Listen => decision.again().await?,
                 then @ (Then::GoOn | Then::End(_)) => return Ok(then),
             }
         }
-        Err(EngineError::Restless { task: self.task.id() })
     }
 
     /// What Baton itself sees, to hold against the report.

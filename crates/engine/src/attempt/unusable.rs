@@ -1,14 +1,22 @@
 //! The question about a task whose recipe cannot be used: none can be read under that name, or it is no recipe for a
 //! task. A person can mend that, and is told how.
 
+use crate::base::error::{Entity, NotFound};
+use crate::tasks::error::TaskError;
 use baton_core::ask::question::{Draft, QuestionKind};
 use baton_core::base::text::{Blank, NonBlank};
 use baton_core::task::Task;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
+
+/// Whether the recipe is what stopped the task.
+pub fn is_about_recipe(error: &EngineError) -> bool {
+    matches!(error.get(), Some(NotFound { entity: Entity::Recipe, .. }))
+        || matches!(error.get(), Some(TaskError::LoopAsTaskRecipe { .. }))
+}
 
 pub fn question(task: &Task, error: &EngineError) -> Result<Draft, Blank> {
-    let way_out = if let EngineError::LoopOfTask { recipe } = error {
+    let way_out = if let Some(TaskError::LoopAsTaskRecipe { recipe }) = error.get() {
         format!("Start it on a conversation instead: `baton recipe start {recipe}`.")
     } else {
         "`baton recipe check` tells what is wrong with the files in .agent/recipes, and `baton recipe list` which recipes \
@@ -31,8 +39,9 @@ mod tests {
 
     #[test]
     fn the_question_about_a_recipe_that_cannot_be_used_stands_alone() {
-        let gone = EngineError::NotFound { kind: "recipe", key: "tidy-up".to_owned() };
-        let looping = EngineError::LoopOfTask { recipe: "plan-execute-review".parse().unwrap() };
+        let gone: EngineError = NotFound::new(Entity::Recipe, "tidy-up").into();
+        let looping: EngineError =
+            TaskError::LoopAsTaskRecipe { recipe: "plan-execute-review".parse().unwrap() }.into();
         for (error, way_out) in
             [(gone, "baton recipe check"), (looping, "baton recipe start plan-execute-review")]
         {

@@ -1,5 +1,6 @@
 //! Small helpers without rules of their own: ids, redaction, YAML with positions.
 
+pub mod error;
 pub mod ids;
 pub mod redaction;
-pub mod yaml;
+pub mod refusals;

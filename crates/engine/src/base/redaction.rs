@@ -1,6 +1,6 @@
 //! An agent's words without the secrets in them, before they become rows and events.
 
-use baton_agents::ended::Ended;
+use baton_agents::driver::run_result::RunResult;
 use baton_core::ask::question::Draft;
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
@@ -9,7 +9,7 @@ use baton_core::task::attempt::{AttemptResult, BlockReason};
 use serde_json::Value;
 
 /// Everything the agent said, with secrets taken out.
-pub fn redacted(mut ended: Ended) -> Ended {
+pub fn redacted(mut ended: RunResult) -> RunResult {
     ended.reported.output = redact(&ended.reported.output).into_owned();
     match &mut ended.reported.result {
         AttemptResult::Asked { question: asked } => *asked = question(asked.clone()),

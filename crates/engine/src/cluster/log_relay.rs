@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::attempt::log::AttemptLog;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 

@@ -1,11 +1,12 @@
 //! A turn at what only one machine may do at a time: a lock in the store, kept alive while it is held.
 
+use crate::cluster::error::LockError;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::workshop::Workshop;
 
 /// Longer than a merge and its push take. A machine that dies in the middle holds the others up for this long.
@@ -27,7 +28,7 @@ impl MergeLock {
         let started = Instant::now();
         while !shop.tasks.store.lock(&turn.name, &turn.holder, TURN_MS).await? {
             if started.elapsed() > WAIT_MAX {
-                return Err(EngineError::TurnTaken { name: turn.name });
+                return Err(LockError::Held { name: turn.name }.into());
             }
             sleep(LOOK_EVERY).await;
         }

@@ -1,5 +1,6 @@
 //! Several processes on one store: node names, heartbeats, leader election, locks, logs of other machines.
 
+pub mod error;
 pub mod fleet_size;
 pub mod heartbeat;
 pub mod leader;

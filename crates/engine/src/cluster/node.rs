@@ -1,5 +1,6 @@
 //! A worker's post: who this process is among all that share the store, and what it is there for.
 
+use crate::base::error::FolderError;
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use std::time::Duration;
 use baton_core::base::text::Label;
 use baton_core::schedule::worker::Duty;
 
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::settings::place::Place;
 
 /// Digits of the secret that a name ends in; enough that no two machines of one name meet.
@@ -36,8 +37,7 @@ impl Default for Node {
 /// restart, and two machines that were set up alike are still two workers.
 pub fn worker_name(place: &Place) -> Result<String, EngineError> {
     let path = place.state_dir.join("worker");
-    let failed =
-        |error: std::io::Error| EngineError::Folder { path: path.clone(), detail: error.to_string() };
+    let failed = |error: std::io::Error| FolderError { path: path.clone(), detail: error.to_string() };
     let is_good = |text: &str| text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let known = fs::read_to_string(&path).unwrap_or_default();
     if is_good(known.trim()) {

@@ -2,6 +2,8 @@
 //!
 //! The message says what was tried and what came of it; [`GitError::hint`] says what to do next.
 
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,6 +81,9 @@ impl GitError {
 
     /// What to do next, in a sentence or a command.
     pub fn hint(&self) -> String {
+        if self.is_in_the_way() {
+            return ErrorKind::Conflict;
+        }
         match self {
             Self::Missing { .. } => "install git, or put it on PATH".to_owned(),
             Self::TooOld { .. } => format!("install git {} or newer", GitVersion::OLDEST),
@@ -152,4 +157,36 @@ fn is_lock_held(stderr: &str) -> bool {
 /// A path for a command line a person will paste.
 fn quoted(path: &Path) -> String {
     shell_word(&path.display().to_string())
+}
+
+failure! {
+    GitError { |it|
+        // What the caller can fix by asking otherwise, what is in the way for now, and what is broken.
+        kind: match it {
+            Self::NotARepository { .. }
+            | Self::NoCommits { .. }
+            | Self::NoBranch { .. }
+            | Self::NoBaseBranch { .. } => ErrorKind::InvalidInput,
+            Self::InTheWay { .. }
+            | Self::CheckedOut { .. }
+            | Self::Unrelated { .. }
+            | Self::KeptMoving { .. }
+            | Self::HandedOn { .. }
+            | Self::KeptChanging { .. }
+            | Self::Exists { .. } => ErrorKind::Conflict,
+            Self::Busy { .. } | Self::TimedOut { .. } => ErrorKind::Unavailable,
+            Self::Missing { .. }
+            | Self::TooOld { .. }
+            | Self::Failed { .. }
+            | Self::TooLong { .. }
+            | Self::Garbled { .. }
+            | Self::File { .. }
+            | Self::BadCopy { .. }
+            | Self::NoWorktree { .. }
+            | Self::NoVault { .. }
+            | Self::NotKept { .. } => ErrorKind::Internal,
+        },
+        hint: it.hint(),
+        explained: it.explained(),
+    }
 }

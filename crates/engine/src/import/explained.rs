@@ -30,6 +30,12 @@ explained! { ImportError {
         cause: "A limit keeps one file from filling the memory.",
         next: "Split it. What was imported before is not imported twice.",
     },
+    Self::NameTooLong { .. } => Explanation {
+        code: "import_name",
+        means: "An entry to be imported has a name that is too long.",
+        cause: "Its id in the other tool is longer than what Baton keeps to recognise it again.",
+        next: "Shorten it in the other tool. Nothing was imported.",
+    },
 } else {
     Self::Database(error) => error.explained(),
 } }

@@ -1,7 +1,9 @@
 //! Writes what was found, a piece at a time. A task and its receipt are one change, so a task that has its receipt is
 //! there, and one that has none is not.
 
+use crate::import::error::ImportError;
 use std::collections::HashMap;
+use std::mem;
 
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::task_type::TaskType;
@@ -14,12 +16,11 @@ use baton_core::records::project::Project;
 use baton_core::records::receipt::{BadReceiptKey, Receipt, ReceiptKey, Wanted};
 use baton_core::records::session::Session;
 use baton_core::task::TaskSpec;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::import::item::{Found, Item};
 use crate::import::order::{Dropped, arrange};
-use crate::tasks::service::{DECISIONS_MAX, TaskService};
+use crate::tasks::service::TaskService;
 
 /// Tasks written in one transaction: many enough to be quick, few enough that nobody waits behind them.
 const TASKS_PER_CHANGE: usize = 250;
@@ -51,8 +52,9 @@ impl Import {
     }
 
     fn key(&self, item: &Item) -> Result<ReceiptKey, EngineError> {
-        ReceiptKey::of_import(&self.origin, &item.name)
-            .map_err(|BadReceiptKey| EngineError::ImportName { name: item.name.chars().take(80).collect() })
+        Ok(ReceiptKey::of_import(&self.origin, &item.name).map_err(|BadReceiptKey| {
+            ImportError::NameTooLong { name: item.name.chars().take(80).collect() }
+        })?)
     }
 
     /// Which of the items an earlier import brought, and as which tasks. Nothing is written.
@@ -102,8 +104,10 @@ impl Piece<'_> {
         tasks: &TaskService,
         known: &mut HashMap<String, TaskId>,
     ) -> Result<Vec<Imported>, EngineError> {
-        for round in 0..DECISIONS_MAX {
-            if round > 0 {
+        let mut decision = tasks.decision("the imported items");
+        let mut is_first = true;
+        loop {
+            if !mem::take(&mut is_first) {
                 for item in self.items {
                     if let Some(receipt) = tasks.store.receipt(&self.import.key(item)?).await? {
                         known.insert(item.name.clone(), receipt.task_id);
@@ -114,16 +118,11 @@ impl Piece<'_> {
             if change.puts.is_empty() {
                 return Ok(imported);
             }
-            match tasks.store.commit(change).await? {
-                Commit::Written { .. } => {
-                    known.extend(imported.iter().map(|item| (item.name.clone(), item.task)));
-                    return Ok(imported);
-                }
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                known.extend(imported.iter().map(|item| (item.name.clone(), item.task)));
+                return Ok(imported);
             }
         }
-        Err(EngineError::Restless { task: tasks.ids.task() })
     }
 
     async fn change(

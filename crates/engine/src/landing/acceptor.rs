@@ -3,6 +3,7 @@
 //! Merging first and recording second is safe in this order only: a crash in between leaves work that is merged
 //! already, and accepting again finds it so.
 
+use crate::landing::error::LandingError;
 use std::fmt::Write;
 
 use baton_core::base::git_name::BranchName;
@@ -14,8 +15,8 @@ use baton_core::records::project::Project;
 use baton_core::task::Task;
 use baton_core::transition::command::Command;
 
+use crate::base::error::EngineError;
 use crate::cluster::merge_lock::MergeLock;
-use crate::error::EngineError;
 use crate::git::{GitError, MergeSpec, Merged, Pushed, Worktrees};
 use crate::projects::source::{Source, slug};
 use crate::workshop::Workshop;
@@ -122,7 +123,7 @@ impl Acceptor {
         let last = self.shop.tasks.store.attempts(task.id()).await?.pop();
         let worker =
             last.and_then(|record| record.attempt.worker).unwrap_or_else(|| "its machine".to_owned());
-        Err(EngineError::NotArrived { task: task.id(), worker })
+        Err(LandingError::NotPushed { task: task.id(), worker }.into())
     }
 }
 

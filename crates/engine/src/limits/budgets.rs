@@ -16,11 +16,9 @@ use baton_core::task::Task;
 use baton_core::task::attempt::{AttemptEnd, AttemptResult, ErrorCause, Evidence, Reported};
 use baton_core::task::attempt_record::Closing;
 use baton_core::transition::command::Command;
-use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Deserializer};
 
-use crate::error::EngineError;
-use crate::tasks::service::DECISIONS_MAX;
+use crate::base::error::EngineError;
 use crate::workshop::Workshop;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -190,21 +188,18 @@ impl Workshop {
         attempt: AttemptId,
         end: AttemptEnd,
     ) -> Result<(), EngineError> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.tasks.decision(task.id());
+        loop {
             let context = self.tasks.context(Actor::Baton).await?;
             let spending = self.spent(task, &end.verified, context.now).await?;
             let stored = self.tasks.task(task.id()).await?;
             let settle = Command::Settle { attempt, end: end.clone() };
             let transition = stored.value.apply(settle, &context)?;
             let change = Change::transition(stored.version, transition).and(spending);
-            match self.tasks.store.commit(change).await? {
-                Commit::Written { .. } => return self.note_day().await,
-                // The task moved, or another attempt's end was written on the same account just now.
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return self.note_day().await;
             }
         }
-        Err(EngineError::Restless { task: task.id() })
     }
 
     /// Holds every agent for the rest of a day whose budget is used up, unless a person has released it that day.

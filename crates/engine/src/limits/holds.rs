@@ -1,19 +1,18 @@
 //! Holds: what keeps an agent from being given work, placed by failures and budgets, lifted by time or by a person.
 
+use crate::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
 
-use baton_agents::failure::{Failure, FailureKind, Remedy};
+use baton_agents::failure::{AgentFailure, FailureKind, Remedy};
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::{Hold, HoldReason};
 use baton_core::people::actor::Actor;
 use baton_core::records::change::Stored;
 use baton_core::schedule::Intake;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
 use crate::limits::intakes::Intakes;
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 impl TaskService {
     /// Those that are on now.
@@ -29,32 +28,28 @@ impl TaskService {
 
     /// True when it is news.
     pub(crate) async fn place_hold(&self, hold: &Hold) -> Answer<bool> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the hold on {}", hold.agent));
+        loop {
             let known = self.hold_of(&hold.agent).await?;
             let Some(change) = hold.placed(known.as_ref()) else { return Ok(false) };
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(true),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(true);
             }
         }
-        Ok(false)
     }
 
     /// A person says that the agent may go on.
     pub async fn release_hold(&self, agent: &AgentName, actor: Actor) -> Answer<Hold> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the hold on {agent}"));
+        loop {
             let now = self.store.now().await?;
-            let not_held = || EngineError::NotFound { kind: "hold", key: format!("on {agent}") };
+            let not_held = || NotFound::new(Entity::Hold, format!("on {agent}"));
             let stored = self.hold_of(agent).await?.filter(|stored| stored.value.is_on(now));
             let stored = stored.ok_or_else(not_held)?;
-            match self.store.commit(Hold::lifted(&stored, now, actor.clone())).await? {
-                Commit::Written { .. } => return Ok(stored.value),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(Hold::lifted(&stored, now, actor.clone())).await? {
+                return Ok(stored.value);
             }
         }
-        Err(EngineError::NotFound { kind: "hold", key: format!("on {agent}") })
     }
 
     /// The time of a hold has come. One that was made longer meanwhile has a timer of its own.
@@ -64,11 +59,9 @@ impl TaskService {
         if stored.value.released.is_some() || stored.value.is_on(now) {
             return Ok(());
         }
-        match self.store.commit(Hold::lifted(&stored, now, Actor::Baton)).await? {
-            // Whoever moved it has said all there is to say.
-            Commit::Written { .. } | Commit::Conflict(Conflict::Moved { .. }) => Ok(()),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
-        }
+        // A hold that changed meanwhile has a timer of its own.
+        self.decision(agent).try_commit(Hold::lifted(&stored, now, Actor::Baton)).await?;
+        Ok(())
     }
 
     /// What the claim has to know of them. A person who released one wants the next failure to count as the first.
@@ -92,7 +85,7 @@ impl TaskService {
 }
 
 /// The hold that a failure calls for; none where it is about one conversation, or where one failure says nothing yet.
-pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<Hold> {
+pub fn hold_for(agent: &AgentName, failure: &AgentFailure, now: Timestamp) -> Option<Hold> {
     let why = match failure.kind {
         FailureKind::RateLimit => HoldReason::RateLimit,
         FailureKind::Quota => HoldReason::Quota,
@@ -107,6 +100,6 @@ pub fn hold_for(agent: &AgentName, failure: &Failure, now: Timestamp) -> Option<
         Remedy::HoldForHuman => None,
         Remedy::NewSession => return None,
     };
-    let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.said));
+    let said = format!("{failure}\n{}", baton_core::base::redact::redact(&failure.message));
     Some(Hold::new(agent.clone(), why, &said, now, until))
 }

@@ -1,5 +1,6 @@
 //! An answer to a question of the loop's: applied once, with everything that follows from it in the same transaction.
 
+use crate::base::error::{Entity, NotFound};
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::choice::YesNo;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
@@ -17,12 +18,11 @@ use baton_core::recipe::run::{GateAnswer, Run, RunState};
 use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::transition::command::Command;
 
-use crate::error::EngineError;
 use crate::loops::commands::{loop_recipe, passed_gate};
 use crate::loops::planning::Planned;
 use crate::loops::rows::{closed, handed_off, over, put};
 use crate::runs::stamp;
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 /// An answer, and who gives it.
 pub(crate) struct Given<'a> {
@@ -36,19 +36,19 @@ impl TaskService {
     /// Answers a question of a loop's. `extra` is written with it.
     pub(crate) async fn answer_in_loop(&self, given: &Given<'_>, extra: Change) -> Answer<PhaseLoop> {
         let session = &given.record.session_id;
-        for _ in 0..DECISIONS_MAX {
-            let missing = || EngineError::NotFound { kind: "loop", key: session.to_string() };
+        let mut decision = self.decision(format_args!("the loop of {session}"));
+        loop {
+            let missing = || NotFound::new(Entity::Loop, session);
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
             let now = self.store.now().await?;
             let (next, change) = match stored.value.topic() {
                 Some(Topic::Gate) => self.pass_gate(&stored, given, now).await?,
                 topic => self.take_answer_in(&stored, topic, given, now).await?,
             };
-            if self.try_write(change.and(extra.clone())).await? {
+            if decision.commit(change.and(extra.clone())).await? {
                 return Ok(next);
             }
         }
-        Err(EngineError::Runner { detail: format!("the loop of {session} kept changing") })
     }
 
     /// I7: the answer, the closed cycle, the hand-off, the run and the tasks of a plan are one change.

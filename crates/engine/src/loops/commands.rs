@@ -1,5 +1,7 @@
 //! What a person does to a loop that is under way: breaks it off, and speaks to it.
 
+use crate::base::error::{Entity, NotFound};
+use crate::runs::error::RunError;
 use baton_core::ask::question_record::QuestionState;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::text::{NonBlank, RecipeId};
@@ -16,12 +18,12 @@ use baton_core::records::session::Message;
 use baton_core::task::Task;
 use baton_core::task::state::TaskState;
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 
 use crate::asking::Secret;
-use crate::error::EngineError;
 use crate::loops::rows::{closed, handed_off, over, put};
 use crate::runs::{goes_on, message, moved, posted, stamp};
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 impl TaskService {
     /// Back to the hub, from wherever the loop is. What was done so far counts; nothing of it is lost.
@@ -37,9 +39,10 @@ impl TaskService {
         error: Option<NonBlank>,
         actor: Actor,
     ) -> Answer<PhaseLoop> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the loop of {session}"));
+        loop {
             let now = self.store.now().await?;
-            let missing = || EngineError::NotFound { kind: "loop", key: session.to_string() };
+            let missing = || NotFound::new(Entity::Loop, session);
             let stored = self.phase_loop(session).await?.ok_or_else(missing)?;
             let so_far = stored.value.work().results();
             let handed = stored.value.break_off(so_far.as_ref())?;
@@ -56,12 +59,11 @@ impl TaskService {
             change = change.and(self.let_go_of_subject(&stored.value).await?);
             events.push(handed_off(&handed));
             stamp(&mut change, events, now, &actor);
-            if self.try_write(change).await? {
+            if decision.commit(change).await? {
                 self.dismiss(&stored.value, actor).await?;
                 return Ok(handed.next);
             }
         }
-        Err(EngineError::Runner { detail: format!("the loop of {session} kept changing") })
     }
 
     /// The task that was to be planned goes back to the queue as it was.
@@ -85,7 +87,8 @@ impl TaskService {
         let reason = NonBlank::new("the loop was broken off").ok();
         match self.apply(task, Command::Cancel { reason }, actor).await {
             // It is over by itself.
-            Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(error) if error.is::<Refusal>() => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -97,8 +100,9 @@ impl TaskService {
         text: &NonBlank,
         actor: &Actor,
     ) -> Answer<Message> {
-        for _ in 0..DECISIONS_MAX {
-            let no_run = || EngineError::NoRun { session: session.clone() };
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
+            let no_run = || RunError::NoRun { session: session.clone() };
             let stored = self.phase_loop(session).await?.ok_or_else(no_run)?;
             if let Some(pending) = stored.value.pending() {
                 // Nobody is at work, and what follows depends on the answer: that comes first.
@@ -113,11 +117,10 @@ impl TaskService {
             let mut change =
                 heard.put(Record::Session(of), guard).put(Record::Message(message.clone()), Guard::New);
             stamp(&mut change, events, now, actor);
-            if self.try_write(change).await? {
+            if decision.commit(change).await? {
                 return Ok(message);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 
     /// The task whose agent is told, or the change that keeps it for the phase's next agent.
@@ -133,7 +136,7 @@ impl TaskService {
         }
         let mut work = stored.value.work().clone();
         if !work.heard(text) {
-            return Err(EngineError::NobodyListens { session: stored.value.session().clone() });
+            return Err(RunError::NoListener { session: stored.value.session().clone() }.into());
         }
         let next = stored.value.at_work(work, stored.value.topic());
         Ok((None, put(&next, Some(stored.version))))
@@ -154,7 +157,7 @@ pub(crate) fn is_held(task: &Task) -> bool {
 }
 
 pub(crate) fn loop_recipe() -> Answer<RecipeId> {
-    LOOP_RECIPE.parse().map_err(|_| EngineError::NotFound { kind: "recipe", key: LOOP_RECIPE.to_owned() })
+    Ok(LOOP_RECIPE.parse().map_err(|_| NotFound::new(Entity::Recipe, LOOP_RECIPE))?)
 }
 
 pub(crate) fn named(task: &Task) -> NamedTask {

@@ -3,6 +3,7 @@
 //! Two loops may come upon the same task at the same moment. What is open already is looked up before the change is
 //! written; a receipt for the title, in the same change, makes the second of two such changes fail, and it looks again.
 
+use crate::tasks::error::TaskError;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -21,7 +22,6 @@ use baton_core::task::{Task, TaskSpec};
 use baton_store::query::TaskFilter;
 use sha2::{Digest, Sha256};
 
-use crate::error::EngineError;
 use crate::tasks::service::{Answer, TaskService};
 
 /// Tasks read at once when duplicates are looked for.
@@ -77,7 +77,7 @@ impl TaskService {
         let title = digest(&normalised_title(task.spec().title.as_str()));
         for time in 0..TIMES_MAX {
             let key = ReceiptKey::of_discovered(&title, time)
-                .map_err(|error| EngineError::Runner { detail: error.to_string() })?;
+                .map_err(|_| TaskError::DiscoveredTooOften { title: task.spec().title.to_string() })?;
             let Some(written) = self.store.receipt(&key).await? else {
                 let session_id = task.spec().session_id.clone();
                 let wanted = Wanted::default();
@@ -94,7 +94,7 @@ impl TaskService {
                 return Ok(None);
             }
         }
-        Err(EngineError::Runner { detail: format!("\"{}\" was discovered too often", task.spec().title) })
+        Err(TaskError::DiscoveredTooOften { title: task.spec().title.to_string() }.into())
     }
 
     /// Whether it, or anything that stands in for it, is still to be done.

@@ -20,9 +20,10 @@ use baton_core::records::event::{Event, EventBody};
 use baton_core::task::state::{Queue, TaskState};
 use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 
 use crate::cluster::leader::Leadership;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::landing::acceptor::Acceptor;
 use crate::loops::commands::named;
 use crate::loops::rows::{asked, put};
@@ -239,14 +240,14 @@ impl LoopDriver {
             let accepted = async {
                 match acceptor.accept(task.id(), false, by).await {
                     Ok(_) => Ok(None),
-                    Err(EngineError::Refused(refusal)) => Ok(Some(refusal)),
+                    Err(refused) if refused.is::<Refusal>() => Ok(Some(refused)),
                     Err(error) => Err(ServiceError::new(&format!("{error}; {}", error.hint()))),
                 }
             };
             match self.items.attempt(&item, accepted).await? {
                 Attempted::Done(None) => return Ok(Landing::Merged),
-                Attempted::Done(Some(refusal)) => {
-                    (self.shop.say)(&format!("{}: {refusal}; {}", task.id(), refusal.hint()));
+                Attempted::Done(Some(refused)) => {
+                    (self.shop.say)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
                 }
                 Attempted::Failed { tries, error } => {
                     if tries == 1 {

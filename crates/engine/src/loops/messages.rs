@@ -1,7 +1,7 @@
 //! What the agent of a phase hands in with its work, noted where the loop finds it.
 
-use baton_agents::ended::Ended;
-use baton_agents::report::{Report, Spoken, read};
+use baton_agents::driver::run_result::RunResult;
+use baton_agents::report::{AgentReport, ParsedLine, read};
 use baton_core::base::text::{NonBlank, Role};
 use baton_core::phase::discovered::{DiscoveredTask, Proposal};
 use baton_core::phase::vagueness::Rubric;
@@ -9,10 +9,9 @@ use baton_core::phase::work::PhaseWork;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
 use baton_core::task::Task;
 
-use crate::error::EngineError;
 use crate::loops::commands::loop_recipe;
 use crate::loops::rows::put;
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 /// As an agent hands it in: by lines of its output or, where it is only talked with, by lines of its message.
 struct HandedIn {
@@ -22,15 +21,15 @@ struct HandedIn {
 }
 
 impl HandedIn {
-    fn of(ended: &Ended) -> Self {
+    fn of(ended: &RunResult) -> Self {
         let mut handed = Self { rubric: None, plan: None, discovered: None };
         for line in ended.reported.output.lines() {
             match read(line) {
-                Spoken::Report(Report::Vagueness(rubric)) => handed.rubric = Some(*rubric),
-                Spoken::Report(Report::Plan(plan)) => handed.plan = Some(plan),
-                Spoken::Report(Report::Discovered(tasks)) => handed.discovered = Some(tasks),
+                ParsedLine::Report(AgentReport::Vagueness(rubric)) => handed.rubric = Some(*rubric),
+                ParsedLine::Report(AgentReport::Plan(plan)) => handed.plan = Some(plan),
+                ParsedLine::Report(AgentReport::Discovered(tasks)) => handed.discovered = Some(tasks),
                 // Anything else a message says is not meant for the loop.
-                Spoken::Report(_) | Spoken::Text | Spoken::Unreadable(_) => {}
+                ParsedLine::Report(_) | ParsedLine::Text | ParsedLine::Unreadable(_) => {}
             }
         }
         Self {
@@ -57,7 +56,7 @@ impl TaskService {
         Ok(step.map(|step| step.prompt().clone()))
     }
 
-    pub(crate) async fn hear_phase(&self, task: &Task, ended: &Ended) -> Answer<()> {
+    pub(crate) async fn hear_phase(&self, task: &Task, ended: &RunResult) -> Answer<()> {
         if !Role::of_loop().contains(&task.spec().role) {
             return Ok(());
         }
@@ -65,7 +64,8 @@ impl TaskService {
         if handed.is_empty() {
             return Ok(());
         }
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(task.id());
+        loop {
             let Some(stored) = self.phase_loop(&task.spec().session_id).await? else { return Ok(()) };
             let mut work = stored.value.work().clone();
             match &mut work {
@@ -87,10 +87,9 @@ impl TaskService {
                 }
             }
             let next = stored.value.at_work(work, stored.value.topic());
-            if self.try_write(put(&next, Some(stored.version))).await? {
+            if decision.commit(put(&next, Some(stored.version))).await? {
                 return Ok(());
             }
         }
-        Err(EngineError::Restless { task: task.id() })
     }
 }

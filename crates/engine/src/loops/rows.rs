@@ -12,9 +12,7 @@ use baton_core::recipe::run::Run;
 use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::records::effect::{Effect, Notice, Timer};
 use baton_core::records::event::EventBody;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
 use crate::runs::{exited, is_loop, stamp};
 use crate::tasks::service::{Answer, TaskService};
 
@@ -36,11 +34,7 @@ impl TaskService {
 
     /// Writes it; false when a row moved meanwhile and all is to be read again.
     pub(crate) async fn try_write(&self, change: Change) -> Answer<bool> {
-        match self.store.commit(change).await? {
-            Commit::Written { .. } => Ok(true),
-            Commit::Conflict(Conflict::Moved { .. }) => Ok(false),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
-        }
+        Ok(self.decision("the loop").try_commit(change).await?.is_none())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The start of a loop, whoever asks for it: the command `baton loop`, or its recipe started by any other way.
 
+use crate::runs::error::RunError;
 use baton_core::base::id::{ProjectId, SessionId};
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{NonBlank, Role};
@@ -17,11 +18,10 @@ use baton_core::task::state::Queue;
 use baton_core::task::{Task, TaskSpec};
 use baton_store::query::TaskFilter;
 
-use crate::error::EngineError;
 use crate::loops::commands::{loop_recipe, named, passed_gate};
 use crate::loops::rows::{handed_off, put};
 use crate::runs::{stamp, started};
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 /// Open subtasks an execute phase takes up from earlier plans.
 const LEFT_OVER_MAX: u32 = 50;
@@ -42,19 +42,19 @@ impl TaskService {
     /// Starts the session's loop at a phase. A session runs one recipe at a time, and the loop is one.
     pub async fn start_loop(&self, start: &LoopStart<'_>, actor: &Actor) -> Answer<Run> {
         let recipe = self.recipe(&loop_recipe()?)?;
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the loop of {}", start.session));
+        loop {
             if let Some(open) = self.session_run(start.session).await?
                 && open.origin() == Origin::Session
             {
                 let (session, recipe, run) = (start.session.clone(), open.recipe().clone(), open.id());
-                return Err(EngineError::RunOpen { session, recipe, run });
+                return Err(RunError::AlreadyRunning { session, recipe, run }.into());
             }
             let (run, change) = self.loop_started(start, &recipe, actor).await?;
-            if self.try_write(change).await? {
+            if decision.commit(change).await? {
                 return Ok(run);
             }
         }
-        Err(EngineError::Runner { detail: format!("the loop of {} kept changing", start.session) })
     }
 
     /// The row of the loop, its run, and the session it runs on, which keeps others from starting there too.

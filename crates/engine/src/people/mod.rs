@@ -1,17 +1,16 @@
 //! People and their tokens: handed out once, kept as digests, looked up at every visit.
 
 mod secret;
+use crate::base::error::{Entity, NotFound};
 use baton_core::base::text::PersonName;
 use baton_core::base::time::Timestamp;
 use baton_core::people::access_token::AccessToken;
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
 use baton_core::records::change::Stored;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
 pub use crate::people::secret::{BadPersonSecret, BrowserSecret, PersonSecret};
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 impl TaskService {
     /// All that were ever handed out, by name.
@@ -28,7 +27,8 @@ impl TaskService {
         actor: Actor,
     ) -> Answer<(AccessToken, PersonSecret)> {
         let secret = PersonSecret::draw(name.clone());
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the token of {name}"));
+        loop {
             let known = self.store.access_tokens().await?;
             let token = AccessToken {
                 name: name.clone(),
@@ -42,29 +42,23 @@ impl TaskService {
             };
             let last = known.iter().find(|stored| stored.value.name == *name);
             let change = token.handed_out(last, known.len())?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok((token, secret)),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok((token, secret));
             }
         }
-        Err(EngineError::TokenRestless { name: name.clone() })
     }
 
     /// Takes it back, at once and for good.
     pub async fn revoke_access_token(&self, name: &PersonName, actor: Actor) -> Answer<AccessToken> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the token of {name}"));
+        loop {
             let now = self.store.now().await?;
             let stored = self.good(name, now).await?;
-            let stored =
-                stored.ok_or_else(|| EngineError::NotFound { kind: "token", key: format!("of {name}") })?;
-            match self.store.commit(AccessToken::taken_back(&stored, now, actor.clone())).await? {
-                Commit::Written { .. } => return Ok(stored.value),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            let stored = stored.ok_or_else(|| NotFound::new(Entity::Token, format!("of {name}")))?;
+            if decision.commit(AccessToken::taken_back(&stored, now, actor.clone())).await? {
+                return Ok(stored.value);
             }
         }
-        Err(EngineError::TokenRestless { name: name.clone() })
     }
 
     /// Whose secret this is, while their token is good.

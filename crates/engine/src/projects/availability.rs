@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use baton_core::base::id::ProjectId;
 use baton_core::schedule::Fit;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::projects::source::Source;
 use crate::workshop::Workshop;
 

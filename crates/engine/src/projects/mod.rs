@@ -3,6 +3,7 @@
 //! Git commands themselves belong to `git`.
 
 pub mod availability;
+pub mod error;
 pub mod new_project;
 pub mod push;
 pub mod repositories;

@@ -1,5 +1,6 @@
 //! A new project: a repository that is there, a branch it has, and, for a feature, a branch of its own.
 
+use crate::projects::error::ProjectError;
 use std::path::{Path, PathBuf};
 
 use baton_core::base::git_name::BranchName;
@@ -10,7 +11,7 @@ use baton_core::records::change::{Change, Guard, Record};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{GitError, Repository};
 use crate::projects::source::Source;
 use crate::workshop::Workshop;
@@ -91,7 +92,7 @@ impl Workshop {
     async fn repository_at(&self, path: &Path) -> Result<Repository, EngineError> {
         if !path.is_absolute() {
             let detail = "a project's path begins at the root".to_owned();
-            return Err(EngineError::ProjectPath { path: path.to_owned(), detail });
+            return Err(ProjectError::InvalidPath { path: path.to_owned(), detail }.into());
         }
         Ok(Repository::open(&self.git, path).await?)
     }
@@ -107,5 +108,5 @@ async fn is_peoples(repository: &Repository, base: &BranchName) -> Result<bool, 
 }
 
 fn no_name(folder: &Path) -> EngineError {
-    EngineError::ProjectPath { path: folder.to_owned(), detail: "it has no name".to_owned() }
+    ProjectError::InvalidPath { path: folder.to_owned(), detail: "it has no name".to_owned() }.into()
 }

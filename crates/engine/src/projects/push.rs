@@ -4,6 +4,7 @@
 //! accepted is there to be merged, and a worker that was cut off moves nothing. Where the remote is away, a note is left in
 //! the state folder beside the objects themselves, and it is tried again until it has worked.
 
+use crate::base::error::FolderError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use baton_core::base::id::{AttemptId, TaskId};
 use baton_core::task::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Checkout, GitError, Place, Pushed, Worktrees};
 use crate::workshop::Workshop;
 
@@ -42,12 +43,11 @@ impl Unpushed {
     /// There as a whole or not at all.
     fn note(&self, what: &Unarrived) -> Result<(), EngineError> {
         let path = self.path(what.attempt);
-        let failed =
-            |error: std::io::Error| EngineError::Folder { path: path.clone(), detail: error.to_string() };
+        let failed = |error: std::io::Error| FolderError { path: path.clone(), detail: error.to_string() };
         fs::create_dir_all(&self.folder).map_err(failed)?;
         let text = serde_json::to_string(what).map_err(|error| failed(error.into()))?;
         let draft = path.with_extension("new");
-        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path)).map_err(failed)
+        Ok(fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path)).map_err(failed)?)
     }
 
     fn arrived(&self, attempt: AttemptId) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::base::git_name::{BranchName, CommitId};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Git, Repository, Worktrees};
 
 /// Pairs of tips remembered as merged; more are looked up again.

@@ -3,6 +3,7 @@
 //! A project with a remote is worked on in a bare clone under the state folder, on every machine, also on the one whose
 //! people have a checkout. What machines share is in the remote and in the store, and nowhere else.
 
+use crate::base::error::{Entity, NotFound};
 use std::path::PathBuf;
 
 use baton_core::base::git_name::BranchName;
@@ -11,7 +12,7 @@ use baton_core::base::remote_url::RemoteUrl;
 use baton_core::records::project::Project;
 use baton_core::task::Task;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{CLONES, Pushed, Repository, Worktrees};
 use crate::workshop::Workshop;
 
@@ -39,7 +40,7 @@ impl Source {
 impl Workshop {
     pub(crate) async fn project(&self, task: &Task) -> Result<Option<Project>, EngineError> {
         let Some(id) = task.spec().project_id else { return Ok(None) };
-        let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
+        let missing = || NotFound::new(Entity::Project, id);
         Ok(Some(self.tasks.store.project(id).await?.ok_or_else(missing)?.value))
     }
 

@@ -8,6 +8,7 @@ mod decode;
 mod drawing;
 mod file;
 mod schema;
+use crate::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -18,7 +19,7 @@ use std::time::SystemTime;
 use baton_core::base::text::{RecipeId, nearest};
 use baton_core::recipe::Recipe;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 
 pub use builtin::BUILT_IN;
 pub use drawing::{mermaid, text};
@@ -114,11 +115,11 @@ impl RecipeLibrary {
 
     /// The same, or an error that names the nearest.
     pub fn find(&self, id: &RecipeId) -> Result<Arc<Recipe>, EngineError> {
-        self.get(id).ok_or_else(|| {
+        Ok(self.get(id).ok_or_else(|| {
             let near = self.nearest(id.as_str());
             let hint = near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
-            EngineError::NotFound { kind: "recipe", key: format!("{id}{hint}") }
-        })
+            NotFound::new(Entity::Recipe, format!("{id}{hint}"))
+        })?)
     }
 
     /// The known id nearest to a mistyped one.

@@ -7,18 +7,18 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use baton_agents::environment::Environment;
-use baton_agents::kind::AgentKind;
-use baton_agents::preset::Preset;
-use baton_agents::presets::PRESETS;
-use baton_agents::probe::{Handshake, Probe, probe};
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::known::PRESETS;
+use baton_agents::presets::preset::Preset;
+use baton_agents::probe::{AcpHandshake, Probe, probe};
+use baton_agents::process::environment::AgentEnvironment;
 use baton_core::base::text::AgentName;
 use baton_core::limits::hold::Hold;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::git::{Git, Repository};
 use crate::settings::layers::Layers;
 use crate::settings::place::{Place, PlaceOptions};
@@ -250,14 +250,14 @@ async fn look_at(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFi
         AgentKind::Acp | AgentKind::Claude | AgentKind::Codex | AgentKind::Command => {
             let mut names = agent.env.clone();
             names.extend(preset.env.iter().map(|&name| name.to_owned()));
-            let environment = Environment::allowed(std::env::vars_os(), &names);
+            let environment = AgentEnvironment::allowed(std::env::vars_os(), &names);
             probe(&preset, &agent.command, &environment, Ids::random().attempt()).await
         }
     };
     let (condition, problem, mend) = judged(&found, &preset, &program, is_set_up);
     let greeting = match found.handshake {
-        Handshake::Answered { agent, .. } => Some(agent),
-        Handshake::Failed(_) | Handshake::NotTried => None,
+        AcpHandshake::Answered { agent, .. } => Some(agent),
+        AcpHandshake::Failed(_) | AcpHandshake::NotTried => None,
     };
     AgentFinding {
         name,
@@ -276,7 +276,7 @@ async fn look_at(name: String, agent: AgentSettings, is_set_up: bool) -> AgentFi
 /// The built-in agent is always there; what it needs is its script.
 fn script(path: &str) -> Probe {
     let installed = Path::new(path).is_file();
-    Probe { name: "scripted", installed, version: None, handshake: Handshake::NotTried }
+    Probe { name: "scripted", installed, version: None, handshake: AcpHandshake::NotTried }
 }
 
 /// Only what the settings name has to work.
@@ -297,10 +297,10 @@ fn judged(
             let problem = format!("{program} is not installed or not on PATH");
             (if_needed, is_set_up.then_some(problem), is_set_up.then_some(mend))
         }
-        Handshake::Failed(said) => {
+        AcpHandshake::Failed(said) => {
             let mend = format!("run `{program}` by hand and see what it says; log in where it asks for that");
             (if_needed, Some(said.clone()), Some(mend))
         }
-        Handshake::Answered { .. } | Handshake::NotTried => (Condition::Ok, None, None),
+        AcpHandshake::Answered { .. } | AcpHandshake::NotTried => (Condition::Ok, None, None),
     }
 }

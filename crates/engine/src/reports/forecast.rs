@@ -7,7 +7,7 @@ use baton_core::people::actor::Actor;
 use baton_core::transition::command::Command;
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::reports::graph_view;
 use crate::tasks::service::TaskService;
 

@@ -8,7 +8,7 @@ use baton_core::task::state::Queue;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// Tasks looked at for one answer. What lies beyond is taken to be open, as nearly everything is.

@@ -5,7 +5,7 @@ use baton_core::records::event::EventBody;
 use baton_core::task::Task;
 use baton_core::task::state::{ReplacedBy, TaskState};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// Tasks of one lineage that are looked at.

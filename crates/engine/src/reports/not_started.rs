@@ -11,8 +11,8 @@ use baton_core::task::state::Queue;
 use baton_store::query::TaskFilter;
 use serde::{Deserialize, Serialize};
 
+use crate::base::error::EngineError;
 use crate::dispatch::dispatcher::served_roles;
-use crate::error::EngineError;
 use crate::workshop::Workshop;
 
 /// What keeps it, for programs and for people.

@@ -1,6 +1,7 @@
 //! A project told in numbers: how far it is, what it took, and who did what. Everything in it is read from the rows;
 //! what agents said of their own work is not counted.
 
+use crate::projects::error::ProjectError;
 use baton_core::base::id::{AttemptId, ProjectId, TaskId};
 use baton_core::base::text::{AgentName, NonBlank};
 use baton_core::base::time::Timestamp;
@@ -11,11 +12,10 @@ use baton_core::records::project::{Project, is_complete};
 use baton_core::task::Task;
 use baton_core::task::attempt_record::{AttemptRecord, Closing};
 use baton_core::task::state::{AcceptedBy, Queue, Status, TaskState};
-use baton_store::commit::{Commit, Conflict};
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
-use crate::tasks::service::{DECISIONS_MAX, TaskService};
+use crate::base::error::EngineError;
+use crate::tasks::service::TaskService;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectReport {
@@ -207,7 +207,8 @@ impl TaskService {
         at_once_max: Option<u32>,
         actor: Actor,
     ) -> Result<Project, EngineError> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(id);
+        loop {
             let stored = self.project(id).await?;
             if stored.value.at_once_max == at_once_max {
                 return Ok(stored.value);
@@ -217,24 +218,27 @@ impl TaskService {
             let mut change =
                 Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
             change.events.push(Event { at: self.store.now().await?, by: actor.clone(), body });
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(project),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(project);
             }
         }
-        Err(EngineError::ProjectRestless { project: id })
     }
 
     /// Calls a project complete, which it must be. Saying so again changes nothing.
     pub async fn complete_project(&self, id: ProjectId, actor: Actor) -> Result<ProjectReport, EngineError> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(id);
+        loop {
             let report = ProjectReport::load(self, id).await?;
             if report.project.completed_at.is_some() {
                 return Ok(report);
             }
             if !report.progress.is_complete {
-                return Err(EngineError::ProjectOpen { project: id, progress: report.progress });
+                return Err(ProjectError::Incomplete {
+                    project: id,
+                    open: report.progress.open(),
+                    total: report.progress.total,
+                }
+                .into());
             }
             let stored = self.project(id).await?;
             let now = self.store.now().await?;
@@ -243,12 +247,9 @@ impl TaskService {
             let mut change =
                 Change::new().put(Record::Project(project.clone()), Guard::Version(stored.version));
             change.events.push(Event { at: now, by: actor.clone(), body });
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(ProjectReport { project, ..report }),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(ProjectReport { project, ..report });
             }
         }
-        Err(EngineError::ProjectRestless { project: id })
     }
 }

@@ -15,7 +15,7 @@ use baton_core::task::state::{Queue, Status, TaskState};
 use baton_core::task::{Note, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::reports::graph_view::{DeadEdge, dead_edges};
 use crate::reports::not_started::NotStarted;
 use crate::services::recycler::reason_to_recycle;

@@ -8,7 +8,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::schedule::worker::{Duty, Health, Sighting};
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::workshop::Workshop;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

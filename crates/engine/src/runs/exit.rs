@@ -1,5 +1,6 @@
 //! The end of a run from outside: a person wants it, or its task came to an end without it.
 
+use crate::runs::error::RunError;
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::base::id::SessionId;
 use baton_core::base::text::NonBlank;
@@ -12,11 +13,9 @@ use baton_core::records::event::EventBody;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
 use crate::runs::{exited, is_loop, stamp};
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 /// What a question is answered with when its run is stopped instead.
 const STOPPED: &str = "The recipe was stopped; no answer is needed any more.";
@@ -25,24 +24,22 @@ impl TaskService {
     /// Ends the session's run because a person wants it to. Work that is there is kept: where an agent was at work,
     /// its processes are ended and its task goes where the evidence says.
     pub async fn exit_run(&self, session: &SessionId, actor: Actor) -> Answer<Run> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             let open = self.open_session_run(session).await?;
-            let open = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            let open = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
             if is_loop(&open.value) {
                 self.break_off_loop(session, actor).await?;
                 let ended = self.store.run(open.value.id()).await?;
-                return ended
+                return Ok(ended
                     .map(|stored| stored.value)
-                    .ok_or_else(|| EngineError::NoRun { session: session.clone() });
+                    .ok_or_else(|| RunError::NoRun { session: session.clone() })?);
             }
             let (run, change) = self.exit(&open, &actor).await?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(run),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(run);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 
     async fn exit(&self, open: &Stored<Run>, actor: &Actor) -> Answer<(Run, Change)> {

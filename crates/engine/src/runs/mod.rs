@@ -3,9 +3,11 @@
 //! Every run has a task, so that leases, worktrees, evidence and questions hold for it as for everything else. A
 //! recipe that takes its work from the queue is bound to the next ready task; otherwise a task is made for it.
 
+pub mod error;
 mod exit;
 pub mod gate;
 mod telling;
+use crate::runs::error::RunError;
 use std::sync::Arc;
 
 use baton_core::base::id::{ProjectId, SessionId, TaskId};
@@ -20,11 +22,9 @@ use baton_core::records::change::{Change, Guard, Record, Stored};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::session::{Message, Session};
 use baton_core::task::{Purpose, Task, TaskSpec};
-use baton_store::commit::{Commit, Conflict};
 
-use crate::error::EngineError;
 use crate::loops::LoopStart;
-use crate::tasks::service::{Answer, DECISIONS_MAX, TaskService};
+use crate::tasks::service::{Answer, TaskService};
 
 pub(crate) use exit::goes_on;
 pub(crate) use telling::{exited, message, moved, posted, stamp, started};
@@ -78,23 +78,21 @@ impl TaskService {
             let start = LoopStart { session, at: PhaseStart::Plan, project, message };
             return self.start_loop(&start, &actor).await;
         }
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             if let Some(open) = self.open_session_run(session).await?.map(|stored| stored.value)
                 && open.origin() == Origin::Session
             {
                 let (recipe, run) = (open.recipe().clone(), open.id());
-                return Err(EngineError::RunOpen { session: session.clone(), recipe, run });
+                return Err(RunError::AlreadyRunning { session: session.clone(), recipe, run }.into());
             }
             let start = Start { session, recipe: &recipe, project, message: message.as_ref(), actor: &actor };
             let (run, change) = self.start(&start).await?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(run),
-                // Somebody claimed the task, spoke on the session or started a run meanwhile.
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            // Somebody claimed the task, spoke on the session or started a run meanwhile.
+            if decision.commit(change).await? {
+                return Ok(run);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 
     async fn start(&self, start: &Start<'_>) -> Answer<(Run, Change)> {
@@ -193,9 +191,10 @@ impl TaskService {
 
     /// Something the human says to the session's run. The agent gets it before the run goes on.
     pub async fn say(&self, session: &SessionId, text: NonBlank, actor: Actor) -> Answer<Message> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             let open = self.session_run(session).await?;
-            let run = open.ok_or_else(|| EngineError::NoRun { session: session.clone() })?;
+            let run = open.ok_or_else(|| RunError::NoRun { session: session.clone() })?;
             if is_loop(&run) {
                 return self.say_to_loop(session, &text, &actor).await;
             }
@@ -218,14 +217,11 @@ impl TaskService {
                 .put(Record::Session(of), guard)
                 .put(Record::Message(message.clone()), Guard::New);
             stamp(&mut change, events, now, &actor);
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(message),
-                // The run moved on or somebody else spoke; if it is over now, the next look says so.
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            // The run moved on or somebody else spoke; if it is over now, the next look says so.
+            if decision.commit(change).await? {
+                return Ok(message);
             }
         }
-        Err(EngineError::Runner { detail: format!("the session {session} kept changing") })
     }
 }
 

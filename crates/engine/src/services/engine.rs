@@ -26,7 +26,7 @@ use crate::cluster::log_relay::{self, LogRelay};
 use crate::cluster::node::worker_name;
 use crate::dispatch::dispatcher::{self, Dispatcher, LAST_CLAIM};
 use crate::dispatch::runners::Runners;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::Git;
 use crate::loops::LoopDriver;
 use crate::settings::Settings;

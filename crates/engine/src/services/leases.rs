@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use baton_core::people::actor::Actor;
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::lease::Lease;
 
 use crate::attempt::running::Running;
-use crate::error::EngineError;
 use crate::services::recovery::end_orphans_of;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
@@ -80,7 +80,7 @@ impl LeaseKeeper {
                 match self.tasks.apply(lease.task, expire, Actor::Baton).await {
                     Ok(_) => Ok(true),
                     // It ended by itself in the meantime.
-                    Err(EngineError::Refused(_)) => Ok(false),
+                    Err(error) if error.is::<Refusal>() => Ok(false),
                     Err(error) => Err(error),
                 }
             };

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::queues::Queues;
 use crate::cluster::leader::Leadership;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 

@@ -3,6 +3,7 @@
 //! It never touches work. The worktree of a task that is not finished stays whatever its age, a finished one is kept
 //! under a hidden ref before it goes (I17), and branches and vaults are not its business at all.
 
+use crate::base::error::FolderError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use baton_core::records::project::Project;
 use baton_core::task::state::Queue;
 use baton_store::query::Retention as History;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::{Repository, Standing, Worktrees};
 use crate::settings::retention::Keepsake;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
@@ -94,7 +95,7 @@ impl Pruner {
     ) -> Result<(), EngineError> {
         let home = self.shop.attempts_folder();
         let allowance = self.shop.settings.retention.logs();
-        let failed = |detail: String| EngineError::Folder { path: home.clone(), detail };
+        let failed = |detail: String| FolderError { path: home.clone(), detail };
         let (path, alive) = (home.clone(), alive.clone());
         let removed = tokio::task::spawn_blocking(move || {
             let overdue = allowance.overdue(attempt_folders(&path, &alive), now);

@@ -4,15 +4,15 @@
 use std::fs;
 use std::time::Duration;
 
-use baton_agents::identity::ProcessIdentity;
-use baton_agents::tree::end_orphans;
+use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
 use baton_core::task::attempt_record::Closing;
 use baton_store::lease::Lease;
 
 use super::leases::LeaseKeeper;
 use crate::attempt::runner::PROCESS_FILE;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::workshop::Workshop;
 
 /// Between TERM and KILL for what an earlier run left behind.

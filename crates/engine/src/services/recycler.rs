@@ -10,10 +10,11 @@ use baton_core::recycle::RecycleReason;
 use baton_core::task::Task;
 use baton_core::task::state::{Mark, Queue, TaskState};
 use baton_core::transition::command::Command;
+use baton_core::transition::refusal::Refusal;
 use baton_store::query::TaskFilter;
 
 use crate::cluster::leader::Leadership;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::settings::RecyclePolicy;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
@@ -62,7 +63,7 @@ impl Recycler {
     async fn recycle(&self, id: TaskId, reason: RecycleReason) -> Result<bool, EngineError> {
         match self.tasks.apply(id, Command::Recycle { reason }, Actor::Baton).await {
             Ok(_) => Ok(true),
-            Err(EngineError::Refused(_)) => Ok(false),
+            Err(error) if error.is::<Refusal>() => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::queues::Queue;
 use crate::asking::AutoResponder;
 use crate::cluster::leader::Leadership;
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
 use crate::workshop::Workshop;

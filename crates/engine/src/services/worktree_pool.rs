@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use baton_core::base::git_name::BranchName;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::git::Worktrees;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_agents::kind::AgentKind;
-use baton_agents::preset::Preset;
-use baton_agents::presets::PRESETS;
+use baton_agents::presets::kind::AgentKind;
+use baton_agents::presets::known::PRESETS;
+use baton_agents::presets::preset::Preset;
 use baton_core::base::text::{AgentName, nearest};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -76,13 +76,13 @@ impl AgentSettings {
 
     /// A known agent with nothing changed. None for a name nobody knows.
     pub fn known(name: &str) -> Option<Self> {
-        Preset::named(name)?;
+        Preset::by_name(name)?;
         Self::resolved(name, Written::default()).ok()
     }
 
     /// What is peculiar to it.
     pub fn preset(&self) -> Preset {
-        Preset::of(self.kind, &self.command)
+        Preset::for_command(self.kind, &self.command)
     }
 
     /// Whether it keeps sessions of its own and is given Baton's tools by its protocol.
@@ -94,7 +94,7 @@ impl AgentSettings {
     }
 
     fn resolved(name: &str, written: Written) -> Result<Self, String> {
-        let preset = Preset::named(name);
+        let preset = Preset::by_name(name);
         let kind = match (written.kind, preset) {
             (Some(kind), _) => kind,
             (None, Some(preset)) => preset.kind,

@@ -12,6 +12,8 @@ pub mod place;
 mod reference;
 pub mod retention;
 pub mod store_address;
+use crate::base::error::ErrorKind;
+use crate::base::refusals::failure;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -33,7 +35,7 @@ use crate::user_tasks::checks::Checks;
 pub use crate::settings::agents::AgentSettings;
 pub use crate::settings::asking::{AskingSettings, Unattended};
 pub(crate) use crate::settings::keys::{check_known, leaves};
-pub use baton_agents::kind::AgentKind;
+pub use baton_agents::presets::kind::AgentKind;
 
 /// The whole of `.agent/baton.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -278,6 +280,14 @@ impl Settings {
 
     pub fn lease_ms(&self) -> i64 {
         i64::from(self.lease_seconds) * 1_000
+    }
+}
+
+failure! {
+    SettingsError { |it|
+        kind: ErrorKind::InvalidSettings,
+        hint: "fix .agent/baton.toml and try again",
+        explained: it.explained(),
     }
 }
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use baton_agents::permission::{Decision, PermissionRequest, Permissions, Rule, Rules};
-use baton_agents::tool_call::ToolKind;
+use baton_agents::asking::permission::{PermissionDecision, PermissionRequest, PermissionPolicy, PermissionRule, PermissionRules};
+use baton_agents::report::tool_call::ToolKind;
 use baton_core::base::text::nearest;
 use baton_core::people::toolset::{Client, tools_for};
 use serde::de::Error as _;
@@ -34,7 +34,7 @@ const KINDS: [ToolKind; 9] = [
 
 /// None is set: a human is asked about everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PermissionSettings(Option<Rules>);
+pub struct PermissionSettings(Option<PermissionRules>);
 
 impl PermissionSettings {
     /// These, or where nothing is set the others.
@@ -43,7 +43,7 @@ impl PermissionSettings {
     }
 
     pub fn policy(&self) -> Policy {
-        let ask = || Rules { rules: Vec::new(), otherwise: Decision::AskHuman };
+        let ask = || PermissionRules { rules: Vec::new(), otherwise: PermissionDecision::AskHuman };
         Policy(self.0.clone().unwrap_or_else(ask))
     }
 }
@@ -51,7 +51,9 @@ impl PermissionSettings {
 /// As it would be written down.
 impl Serialize for PermissionSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(rules) = &self.0 else { return serializer.serialize_str(word(Decision::AskHuman)) };
+        let Some(rules) = &self.0 else {
+            return serializer.serialize_str(word(PermissionDecision::AskHuman));
+        };
         if rules.rules.is_empty() {
             return serializer.serialize_str(word(rules.otherwise));
         }
@@ -66,18 +68,18 @@ impl Serialize for PermissionSettings {
     }
 }
 
-const fn word(decision: Decision) -> &'static str {
+const fn word(decision: PermissionDecision) -> &'static str {
     match decision {
-        Decision::Allow => "allow",
-        Decision::AskHuman => "ask",
-        Decision::Deny => "deny",
+        PermissionDecision::Allow => "allow",
+        PermissionDecision::AskHuman => "ask",
+        PermissionDecision::Deny => "deny",
     }
 }
 
 impl<'de> Deserialize<'de> for PermissionSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let rules = match toml::Value::deserialize(deserializer)? {
-            toml::Value::String(word) => Rules { rules: Vec::new(), otherwise: decision(&word)? },
+            toml::Value::String(word) => PermissionRules { rules: Vec::new(), otherwise: decision(&word)? },
             toml::Value::Table(table) => rules(&table)?,
             other => {
                 return Err(D::Error::custom(format!(
@@ -91,7 +93,7 @@ impl<'de> Deserialize<'de> for PermissionSettings {
     }
 }
 
-fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<Rules, E> {
+fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<PermissionRules, E> {
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let near = nearest(unknown, KEYS).map(|near| format!("; did you mean \"{near}\"?"));
         return Err(E::custom(format!(
@@ -100,8 +102,11 @@ fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<Rules, E> {
         )));
     }
     let mut rules = Vec::new();
-    for (key, decision) in [("deny", Decision::Deny), ("ask", Decision::AskHuman), ("allow", Decision::Allow)]
-    {
+    for (key, decision) in [
+        ("deny", PermissionDecision::Deny),
+        ("ask", PermissionDecision::AskHuman),
+        ("allow", PermissionDecision::Allow),
+    ] {
         for entry in table.get(key).and_then(toml::Value::as_array).into_iter().flatten() {
             let text = entry.as_str().ok_or_else(|| E::custom(format!("{key} is a list of texts")))?;
             rules.push(rule(text, decision)?);
@@ -111,42 +116,42 @@ fn rules<E: serde::de::Error>(table: &toml::Table) -> Result<Rules, E> {
         }
     }
     let otherwise = match table.get("otherwise") {
-        None => Decision::AskHuman,
+        None => PermissionDecision::AskHuman,
         Some(word) => decision(word.as_str().unwrap_or_default())?,
     };
-    Ok(Rules { rules, otherwise })
+    Ok(PermissionRules { rules, otherwise })
 }
 
-fn rule<E: serde::de::Error>(text: &str, decision: Decision) -> Result<Rule, E> {
+fn rule<E: serde::de::Error>(text: &str, decision: PermissionDecision) -> Result<PermissionRule, E> {
     let Some(name) = text.strip_prefix(KIND) else {
         if text.trim().is_empty() {
             return Err(E::custom("an empty beginning fits every command; use otherwise for that"));
         }
-        return Ok(Rule { kind: None, begins_with: Some(text.to_owned()), decision });
+        return Ok(PermissionRule { kind: None, begins_with: Some(text.to_owned()), decision });
     };
     let kind = KINDS.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
         let names = KINDS.map(ToolKind::as_str);
         E::custom(format!("there is no kind of tool \"{name}\"; the kinds are {}", names.join(", ")))
     })?;
-    Ok(Rule { kind: Some(kind), begins_with: None, decision })
+    Ok(PermissionRule { kind: Some(kind), begins_with: None, decision })
 }
 
-fn decision<E: serde::de::Error>(word: &str) -> Result<Decision, E> {
+fn decision<E: serde::de::Error>(word: &str) -> Result<PermissionDecision, E> {
     match word {
-        "allow" => Ok(Decision::Allow),
-        "ask" => Ok(Decision::AskHuman),
-        "deny" => Ok(Decision::Deny),
+        "allow" => Ok(PermissionDecision::Allow),
+        "ask" => Ok(PermissionDecision::AskHuman),
+        "deny" => Ok(PermissionDecision::Deny),
         _ => Err(E::custom(format!("a permission is {}, not \"{word}\"", WORDS.join(", ")))),
     }
 }
 
 /// The rules of the settings, behind what needs no rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Policy(Rules);
+pub struct Policy(PermissionRules);
 
-impl Permissions for Policy {
-    fn decide(&self, request: &PermissionRequest) -> Decision {
-        if is_own_tool(&request.call.title) { Decision::Allow } else { self.0.decide(request) }
+impl PermissionPolicy for Policy {
+    fn decide(&self, request: &PermissionRequest) -> PermissionDecision {
+        if is_own_tool(&request.call.title) { PermissionDecision::Allow } else { self.0.decide(request) }
     }
 }
 
@@ -166,7 +171,7 @@ fn is_own_tool(title: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_agents::tool_call::ToolCall;
+    use baton_agents::report::tool_call::ToolCall;
 
     fn read(text: &str) -> Result<PermissionSettings, String> {
         #[derive(Deserialize)]
@@ -176,7 +181,7 @@ mod tests {
         toml::from_str::<File>(text).map(|file| file.permissions).map_err(|error| error.message().to_owned())
     }
 
-    fn asked(settings: &PermissionSettings, title: &str, input: &str) -> Decision {
+    fn asked(settings: &PermissionSettings, title: &str, input: &str) -> PermissionDecision {
         let call = ToolCall { id: "1".to_owned(), title: title.to_owned(), kind: ToolKind::Execute };
         settings.policy().decide(&PermissionRequest {
             call,
@@ -190,27 +195,27 @@ mod tests {
         let settings =
             read("permissions = { otherwise = \"ask\", allow = [\"git \"], deny = [\"git push\"] }").unwrap();
         for (input, decision) in [
-            ("git commit -m x", Decision::Allow),
-            ("git push", Decision::Deny),
-            ("rm -r /", Decision::AskHuman),
+            ("git commit -m x", PermissionDecision::Allow),
+            ("git push", PermissionDecision::Deny),
+            ("rm -r /", PermissionDecision::AskHuman),
         ] {
             assert_eq!(asked(&settings, "shell", input), decision, "{input}");
         }
         let kinds = read("permissions = { allow = [\"kind:execute\"] }").unwrap();
-        assert_eq!(asked(&kinds, "shell", "rm x"), Decision::Allow);
+        assert_eq!(asked(&kinds, "shell", "rm x"), PermissionDecision::Allow);
     }
 
     #[test]
     fn nothing_set_asks_about_everything_but_batons_own_tools() {
         let none = PermissionSettings::default();
-        assert_eq!(asked(&none, "shell", "true"), Decision::AskHuman);
+        assert_eq!(asked(&none, "shell", "true"), PermissionDecision::AskHuman);
         for title in ["mcp__baton__report_outcome", "baton_ask_user", "baton: ask user", "baton__get_task"] {
-            assert_eq!(asked(&none, title, "{}"), Decision::Allow, "{title}");
+            assert_eq!(asked(&none, title, "{}"), PermissionDecision::Allow, "{title}");
         }
         for title in
             ["echo baton_report_outcome", "baton_format_disk", "report_outcome; rm x", "mcp__x__get_task"]
         {
-            assert_eq!(asked(&none, title, "{}"), Decision::AskHuman, "{title}");
+            assert_eq!(asked(&none, title, "{}"), PermissionDecision::AskHuman, "{title}");
         }
     }
 

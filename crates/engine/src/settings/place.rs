@@ -1,12 +1,16 @@
 //! Where a repository keeps its Baton: the root, the state folder, the store's file, the settings.
 
+use crate::base::error::ErrorKind;
+use crate::base::error::FolderError;
+use crate::base::refusals::failure;
+use baton_core::base::explanation::Explanation;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::settings::store_address::StoreAddress;
 
 /// The store of a place, whichever kind was chosen.
@@ -50,11 +54,11 @@ impl Place {
     pub fn find(folder: &Path, options: &PlaceOptions) -> Result<Self, EngineError> {
         let folder = folder
             .canonicalize()
-            .map_err(|error| EngineError::Folder { path: folder.to_owned(), detail: error.to_string() })?;
+            .map_err(|error| FolderError { path: folder.to_owned(), detail: error.to_string() })?;
         let root = match &options.root {
             Some(root) => root
                 .canonicalize()
-                .map_err(|error| EngineError::Folder { path: root.clone(), detail: error.to_string() })?,
+                .map_err(|error| FolderError { path: root.clone(), detail: error.to_string() })?,
             None => {
                 folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder).to_owned()
             }
@@ -116,10 +120,8 @@ impl Place {
     }
 
     async fn open(&self, onlooker: Onlooker, patience: Option<Duration>) -> Result<Store, EngineError> {
-        let failed = |error: std::io::Error| EngineError::Folder {
-            path: self.state_dir.clone(),
-            detail: error.to_string(),
-        };
+        let failed =
+            |error: std::io::Error| FolderError { path: self.state_dir.clone(), detail: error.to_string() };
         std::fs::create_dir_all(&self.state_dir).map_err(failed)?;
         let ignore = self.state_dir.join(".gitignore");
         if !ignore.exists() {
@@ -151,7 +153,7 @@ fn checked_namespace(name: &str) -> Result<String, EngineError> {
         && !name.starts_with(['.', '-'])
         && name.len() <= NAMESPACE_LEN_MAX
         && name.bytes().all(is_safe);
-    if is_good { Ok(name.to_owned()) } else { Err(EngineError::Namespace { name: name.to_owned() }) }
+    if is_good { Ok(name.to_owned()) } else { Err(InvalidNamespace { name: name.to_owned() }.into()) }
 }
 
 /// The folder's name and four hex digits of its whole path, so that two folders of one name are two namespaces.
@@ -190,6 +192,31 @@ fn fold(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A name that cannot be a namespace.
+#[derive(Debug, thiserror::Error)]
+#[error("\"{name}\" cannot be a namespace")]
+pub struct InvalidNamespace {
+    pub name: String,
+}
+
+impl InvalidNamespace {
+    pub const EXPLAINED: Explanation = Explanation {
+        code: "namespace",
+        means: "The name cannot be a namespace.",
+        cause: "It becomes the name of a file and of a schema: letters, digits, - _ and ., beginning with a letter or \
+                digit, at most 100 characters.",
+        next: "Choose another one with `--namespace`.",
+    };
+}
+
+failure! {
+    InvalidNamespace { |it|
+        kind: ErrorKind::InvalidInput,
+        hint: "use letters, digits, - _ and ., beginning with a letter or digit, at most 100 characters",
+        explained: &Self::EXPLAINED,
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use baton_store::PostgresStore;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 
 /// Where the rows are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -6,6 +6,8 @@ use std::fmt;
 
 use baton_core::base::redact::redact;
 
+use crate::base::error::EngineError;
+
 /// Characters of an error that are kept. It goes into events, pages and logs.
 const CHARS_MAX: usize = 1_000;
 
@@ -42,6 +44,12 @@ impl<E: Error> From<E> for ServiceError {
             cause = error.source();
         }
         Self::new(&message)
+    }
+}
+
+impl From<EngineError> for ServiceError {
+    fn from(error: EngineError) -> Self {
+        Self::new(&error.to_string())
     }
 }
 

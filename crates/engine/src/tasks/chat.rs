@@ -1,5 +1,6 @@
 //! Chat messages with a key of the sender's own: sent again, they return the first answer and do nothing twice.
 
+use crate::tasks::error::TaskError;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
@@ -11,7 +12,7 @@ use baton_core::records::receipt::{Receipt, ReceiptKey, Wanted};
 use baton_core::records::session::{Message, Posted, Request};
 use baton_store::commit::Conflict;
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// A message as it was sent.
@@ -65,8 +66,8 @@ impl TaskService {
         match posted {
             Ok(posted) => Ok(Taken { session: posted.session.id, task: posted.task.id() }),
             // Somebody sent the same at the same time and was first.
-            Err(EngineError::Dependency(Conflict::Moved { kind: "receipt", .. })) => {
-                self.taken_before(posting).await?.ok_or(EngineError::KeyReused)
+            Err(error) if matches!(error.get(), Some(Conflict::Moved { kind: "receipt", .. })) => {
+                Ok(self.taken_before(posting).await?.ok_or(TaskError::KeyReused)?)
             }
             Err(error) => Err(error),
         }
@@ -86,7 +87,7 @@ impl TaskService {
         if messages.first().is_some_and(is_same) {
             Ok(Some(Taken { session: receipt.session_id, task: receipt.task_id }))
         } else {
-            Err(EngineError::KeyReused)
+            Err(TaskError::KeyReused.into())
         }
     }
 }

@@ -4,4 +4,6 @@
 
 pub(crate) mod asker;
 pub mod chat;
+pub(crate) mod decision;
+pub mod error;
 pub mod service;

@@ -3,6 +3,9 @@
 //! Each is carried out the same way: read the rows, let core decide, write what it decided in one
 //! transaction. When a row moved on in between, read again and decide again.
 
+use crate::base::error::{Entity, NotFound};
+use crate::tasks::decision::Decision;
+use crate::tasks::error::TaskError;
 use baton_core::ask::answer_source::AnsweredBy;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::ask::queued_answer::QueuedAnswer;
@@ -30,13 +33,10 @@ use baton_store::recorded::Recorded;
 
 use tokio::sync::watch;
 
+use crate::base::error::EngineError;
 use crate::base::ids::Ids;
-use crate::error::EngineError;
 use crate::loops::Given;
 use crate::recipes::RecipeLibrary;
-
-/// How often a command is decided again when its rows keep moving. Far more than real use ever needs.
-pub(crate) const DECISIONS_MAX: u32 = 50;
 
 /// Tasks of a project read at once.
 const TASKS_PAGE: u32 = 500;
@@ -64,6 +64,11 @@ impl TaskService {
         Self { recipes, ..self }
     }
 
+    /// A decision that is committed when the rows it rests on are unchanged, and made again otherwise.
+    pub(crate) fn decision(&self, what: impl std::fmt::Display) -> Decision<'_> {
+        Decision::new(&self.store, what)
+    }
+
     /// The context of one decision: the store's time, so that all machines agree on it.
     pub async fn context(&self, actor: Actor) -> Answer<Context> {
         Ok(Context { now: self.store.now().await?, actor, fresh: self.ids.fresh() })
@@ -71,7 +76,7 @@ impl TaskService {
 
     pub async fn task(&self, id: TaskId) -> Answer<Stored<Task>> {
         let found = self.store.task(id).await?;
-        found.ok_or_else(|| EngineError::NotFound { kind: "task", key: id.to_string() })
+        Ok(found.ok_or_else(|| NotFound::new(Entity::Task, id))?)
     }
 
     /// A task by its id, or by any beginning of it, with or without `TASK-`, that only one task has.
@@ -86,8 +91,8 @@ impl TaskService {
         };
         match self.store.tasks_by_prefix(&prefix, 2).await?[..] {
             [only] => Ok(only),
-            [] => Err(EngineError::NotFound { kind: "task", key: text.to_owned() }),
-            _ => Err(EngineError::Ambiguous { kind: "task", prefix: text.to_owned() }),
+            [] => Err(NotFound::new(Entity::Task, text).into()),
+            _ => Err(TaskError::Ambiguous { prefix: text.to_owned() }.into()),
         }
     }
 
@@ -103,19 +108,17 @@ impl TaskService {
         actor: Actor,
         decide: impl Fn(&Task) -> Answer<(Command, Change)> + Send + Sync,
     ) -> Answer<Task> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(id);
+        loop {
             let stored = self.task(id).await?;
             let context = self.context(actor.clone()).await?;
             let (command, extra) = decide(&stored.value)?;
             let transition = stored.value.apply(command, &context)?;
             let task = transition.task.clone();
-            match self.store.commit(Change::transition(stored.version, transition).and(extra)).await? {
-                Commit::Written { .. } => return Ok(task),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(Change::transition(stored.version, transition).and(extra)).await? {
+                return Ok(task);
             }
         }
-        Err(EngineError::Restless { task: id })
     }
 
     /// Changes what a task says, if it still says what the person saw when they began.
@@ -128,7 +131,7 @@ impl TaskService {
     ) -> Answer<Task> {
         self.apply_with(id, actor, |task| {
             if !seen.describes(task.spec()) {
-                return Err(EngineError::Overtaken { task: id });
+                return Err(TaskError::EditedMeanwhile { task: id }.into());
             }
             let edges = revision.after.iter().map(|on| EdgeChange::Add { task: id, on: *on }).collect();
             Ok((Command::Revise { revision: revision.clone() }, Change { edges, ..Change::new() }))
@@ -144,7 +147,8 @@ impl TaskService {
         spec: impl Fn(TaskId, Timestamp) -> TaskSpec + Send + Sync,
     ) -> Answer<Task> {
         let asker = self.asker(&actor).await?;
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(self.ids.task());
+        loop {
             let now = self.store.now().await?;
             let task = Task::create(spec(self.ids.task(), now)).asked_by(asker.clone());
             refuse_loop(task.spec().recipe.as_ref())?;
@@ -153,13 +157,10 @@ impl TaskService {
                 depends_on: depends_on.to_vec(),
             };
             let event = Event { at: now, by: actor.clone(), body };
-            match self.store.commit(Change::create(task.clone(), depends_on, event)).await? {
-                Commit::Written { .. } => return Ok(task),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(Change::create(task.clone(), depends_on, event)).await? {
+                return Ok(task);
             }
         }
-        Err(EngineError::Restless { task: self.ids.task() })
     }
 
     /// A chat message: the session, the message and its task exist together, or not at all (I3).
@@ -184,7 +185,8 @@ impl TaskService {
         request: impl Fn(TaskId) -> Request + Send + Sync,
         beside: impl Fn(&Posted) -> Change + Send + Sync,
     ) -> Answer<Posted> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(format_args!("the session {session}"));
+        loop {
             let now = self.store.now().await?;
             let known = self.store.session(&session).await?;
             let version = known.as_ref().map(|stored| stored.version);
@@ -192,21 +194,18 @@ impl TaskService {
             let current =
                 known.map_or_else(|| Session::open(session.clone(), project, now), |stored| stored.value);
             if project.is_some() && current.project_id != project {
-                return Err(EngineError::OtherProject { session, project: current.project_id });
+                return Err(TaskError::OtherProject { session, project: current.project_id }.into());
             }
             let posted = current.post(text.clone(), request(self.ids.task()), &actor, now);
             refuse_loop(posted.task.spec().recipe.as_ref())?;
             let change = Change::posted(version, posted.clone()).and(beside(&posted));
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(posted),
-                Commit::Conflict(conflict @ Conflict::Moved { kind: "receipt", .. }) => {
-                    return Err(EngineError::Dependency(conflict));
-                }
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            match decision.try_commit(change).await? {
+                None => return Ok(posted),
+                // The key is somebody else's: deciding again cannot change that.
+                Some(conflict @ Conflict::Moved { kind: "receipt", .. }) => return Err(conflict.into()),
+                Some(_) => decision.again().await?,
             }
         }
-        Err(EngineError::NotFound { kind: "session", key: session.to_string() })
     }
 
     /// Answers the question a task waits on.
@@ -219,7 +218,7 @@ impl TaskService {
     ) -> Answer<Task> {
         let gate = self.gate_change(id, &answer, &actor).await?;
         self.apply_with(id, actor, |task| {
-            let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?;
+            let question = task.pending_question().ok_or(TaskError::NotWaiting { task: id })?;
             let reply = Command::Reply {
                 question: question.id,
                 answer: answer.clone(),
@@ -238,15 +237,15 @@ impl TaskService {
         answered_by: AnsweredBy,
         actor: Actor,
     ) -> Answer<Option<Task>> {
-        let not_found = || EngineError::NotFound { kind: "question", key: id.to_string() };
+        let not_found = || NotFound::new(Entity::Question, id);
         let question = self.store.question(id).await?.ok_or_else(not_found)?.value;
         match &question.state {
             QuestionState::Pending => {}
             QuestionState::Answered { answered_by, .. } => {
-                return Err(EngineError::AlreadyAnswered { by: answered_by.to_string() });
+                return Err(TaskError::AlreadyAnswered { by: answered_by.to_string() }.into());
             }
             QuestionState::Withdrawn { reason, .. } => {
-                return Err(EngineError::AlreadyAnswered { by: format!("nobody: {reason}") });
+                return Err(TaskError::AlreadyAnswered { by: format!("nobody: {reason}") }.into());
             }
         }
         let Some(task) = question.task_id else {
@@ -262,7 +261,7 @@ impl TaskService {
 
     /// Keeps a plan for a breakdown. A human's plan also puts the breakdown up for approval.
     pub async fn submit_plan(&self, breakdown: TaskId, draft: PlanDraft, actor: Actor) -> Answer<Plan> {
-        let plan = Plan::check(draft).map_err(|faults| EngineError::Plan(PlanFaults(faults)))?;
+        let plan = Plan::check(draft).map_err(|faults| TaskError::InvalidPlan(PlanFaults(faults)))?;
         let now = self.store.now().await?;
         let record = PlanRecord {
             task_id: breakdown,
@@ -287,9 +286,10 @@ impl TaskService {
 
     /// Makes a breakdown's plan real, once. Returns the ids of the subtasks.
     pub async fn approve(&self, breakdown: TaskId, actor: Actor) -> Answer<Vec<TaskId>> {
-        for _ in 0..DECISIONS_MAX {
+        let mut decision = self.decision(breakdown);
+        loop {
             let stored = self.task(breakdown).await?;
-            let missing = || EngineError::NotFound { kind: "plan", key: breakdown.to_string() };
+            let missing = || NotFound::new(Entity::Plan, breakdown);
             let plan = self.store.plan(breakdown).await?.ok_or_else(missing)?.value.plan;
             let replaced = match stored.value.replaces() {
                 Some(replaced) => Some(self.task(replaced).await?),
@@ -303,13 +303,10 @@ impl TaskService {
                 subtask_ids: &subtask_ids,
             };
             let change = approval.approve(&self.context(actor.clone()).await?)?;
-            match self.store.commit(change).await? {
-                Commit::Written { .. } => return Ok(subtask_ids),
-                Commit::Conflict(Conflict::Moved { .. }) => {}
-                Commit::Conflict(conflict) => return Err(EngineError::Dependency(conflict)),
+            if decision.commit(change).await? {
+                return Ok(subtask_ids);
             }
         }
-        Err(EngineError::Restless { task: breakdown })
     }
 
     /// What could be claimed now, in claim order.
@@ -369,7 +366,7 @@ impl TaskService {
 
     pub async fn project(&self, id: ProjectId) -> Answer<Stored<Project>> {
         let found = self.store.project(id).await?;
-        found.ok_or_else(|| EngineError::NotFound { kind: "project", key: id.to_string() })
+        Ok(found.ok_or_else(|| NotFound::new(Entity::Project, id))?)
     }
 
     pub async fn has_project(&self, id: ProjectId) -> Answer<bool> {
@@ -405,7 +402,7 @@ impl TaskService {
     pub async fn write(&self, change: Change) -> Answer<()> {
         match self.store.commit(change).await? {
             Commit::Written { .. } => Ok(()),
-            Commit::Conflict(conflict) => Err(EngineError::Dependency(conflict)),
+            Commit::Conflict(conflict) => Err(conflict.into()),
         }
     }
 
@@ -423,7 +420,7 @@ impl TaskService {
 pub(crate) fn refuse_loop(recipe: Option<&RecipeId>) -> Answer<()> {
     match recipe {
         Some(recipe) if recipe.as_str() == LOOP_RECIPE => {
-            Err(EngineError::LoopOfTask { recipe: recipe.clone() })
+            Err(TaskError::LoopAsTaskRecipe { recipe: recipe.clone() }.into())
         }
         Some(_) | None => Ok(()),
     }

@@ -6,10 +6,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use baton_agents::ended::Exit;
-use baton_agents::environment::Environment;
-use baton_agents::errand::{self, Errand, ErrandEnd};
-use baton_agents::excerpt::Excerpt;
+use baton_agents::driver::run_result::ProcessExit;
+use baton_agents::output::excerpt::TextExcerpt;
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;
 use baton_core::base::text::NonBlank;
@@ -107,29 +107,29 @@ async fn run_command(
     command: &[String],
     stop: &mut watch::Receiver<bool>,
 ) -> Ended {
-    let errand = Errand {
+    let errand = OneShot {
         attempt: ground.attempt,
         command: command.to_vec(),
         folder: ground.site.folder.clone(),
-        environment: Environment::allowed(std::env::vars_os(), &[]),
+        environment: AgentEnvironment::allowed(std::env::vars_os(), &[]),
         input: String::new(),
         timeout: CHECK_TIMEOUT,
         output_bytes_max: OUTPUT_BYTES_MAX,
     };
-    let returned = errand::run(&errand, stop).await;
+    let returned = one_shot::run(&errand, stop).await;
     let output = returned.output;
-    Some(match returned.how {
-        ErrandEnd::Stopped => return None,
-        ErrandEnd::Exited(Exit::Code(code)) => (code, output),
-        ErrandEnd::Exited(Exit::Signal(signal)) => {
+    Some(match returned.end {
+        OneShotEnd::Stopped => return None,
+        OneShotEnd::Exited(ProcessExit::Code(code)) => (code, output),
+        OneShotEnd::Exited(ProcessExit::Signal(signal)) => {
             (NO_EXIT_CODE, format!("{output}It was ended by signal {signal}."))
         }
-        ErrandEnd::Unseen => (NO_EXIT_CODE, format!("{output}Its end was not seen.")),
-        ErrandEnd::TimedOut => {
+        OneShotEnd::Unseen => (NO_EXIT_CODE, format!("{output}Its end was not seen.")),
+        OneShotEnd::TimedOut => {
             let minutes = CHECK_TIMEOUT.as_secs() / 60;
             (NO_EXIT_CODE, format!("{output}It did not end within {minutes} minutes."))
         }
-        ErrandEnd::NotStarted(why) => (NO_EXIT_CODE, why),
+        OneShotEnd::NotStarted(why) => (NO_EXIT_CODE, why),
     })
 }
 
@@ -141,7 +141,7 @@ async fn run_user_task(
 ) -> Result<Ended, UserTaskError> {
     let ran = ground.user_tasks.run_unless_stopped(ground.site, name, CHECK_TIMEOUT, stop).await?;
     Ok(ran.map(|ran| {
-        let mut kept = Excerpt::new(OUTPUT_BYTES_MAX);
+        let mut kept = TextExcerpt::new(OUTPUT_BYTES_MAX);
         kept.push(&ran.printed());
         (ran.exit_code, kept.into_text())
     }))

@@ -10,7 +10,9 @@ use baton_core::task::TaskSpec;
 use baton_core::task::attempt::AttemptResult;
 use baton_core::task::state::{Queue, ReplacedBy, TaskState};
 use baton_core::transition::command::Command;
-use baton_engine::error::EngineError;
+use baton_core::transition::refusal::Refusal;
+use baton_engine::tasks::error::TaskError;
+use baton_store::commit::Conflict;
 use baton_store::query::TaskFilter;
 
 use crate::fixture::{Office, mia, spec, text};
@@ -106,7 +108,7 @@ async fn of_many_answers_at_once_exactly_one_is_taken() {
                 taken += 1;
                 assert_eq!(task.as_ref().unwrap().state().queue(), Queue::Incoming);
             }
-            Err(EngineError::AlreadyAnswered { .. } | EngineError::Refused(_)) => {}
+            Err(error) if error.is::<TaskError>() || error.is::<Refusal>() => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -141,7 +143,7 @@ async fn what_does_not_exist_is_named() {
     assert_eq!(error.to_string(), "there is no task TASK-00000009");
     let task = office.add("calm", &[]).await;
     let error = office.tasks.reply(task, text("yes"), AnsweredBy::human("mia"), mia()).await.unwrap_err();
-    assert!(matches!(error, EngineError::NotWaiting { .. }), "{error}");
+    assert!(matches!(error.get(), Some(TaskError::NotWaiting { .. })), "{error}");
     let orphan = office.tasks.add_task(&[nobody], mia(), |id, now| spec("orphan", id, now)).await;
-    assert!(matches!(orphan, Err(EngineError::Dependency(_))));
+    assert!(orphan.is_err_and(|error| error.is::<Conflict>()));
 }

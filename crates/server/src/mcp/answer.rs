@@ -3,7 +3,7 @@
 //! A mistake in a call is an answer too. A model that reads what was wrong can do better; a protocol error it
 //! mostly never sees.
 
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use serde::{Deserialize, Serialize};
 
 /// The longest answer a model is given. What is cut out is in the middle, and the cut says so.

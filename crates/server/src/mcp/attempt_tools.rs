@@ -8,9 +8,7 @@ use baton_core::base::id::QuestionId;
 use baton_core::base::text::{NonBlank, OutcomeName};
 use baton_core::recipe::outcome::Outcome;
 use baton_core::recycle::plan::{Plan, PlanDraft, PlanFaults};
-use baton_core::transition::refusal::Refusal;
 use baton_engine::asking::{Asked, Secret, Waited};
-use baton_engine::error::EngineError;
 
 use super::arguments::Arguments;
 use super::toolbox::refused;
@@ -34,8 +32,12 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
             toolbox.mailbox.put_left_at(secret.attempt(), None);
             return Ok(ToolAnswer::good(answer.as_str()));
         }
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(told(&refusal)),
-        Err(error) => return Err(refused(error)),
+        Err(error) => {
+            return Err(match error.ask_refusal() {
+                Some(refusal) => told(refusal),
+                None => refused(error),
+            });
+        }
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));

@@ -6,7 +6,7 @@ use baton_core::people::role::PersonRole;
 use baton_core::people::toolset::tools_for;
 use baton_engine::asking::{AgentGateway, Secret};
 use baton_engine::attempt::mailbox::Mailbox;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::tasks::service::TaskService;
 use baton_engine::user_tasks::{Site, UserTasks};
 use baton_engine::workshop::Workshop;

@@ -6,8 +6,11 @@ use axum::http::header::{
 };
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use baton_engine::error::EngineError;
+use baton_core::transition::refusal::Refusal;
+use baton_engine::base::error::EngineError;
+use baton_engine::base::error::NotFound;
 use baton_engine::store_error::StoreError;
+use baton_engine::tasks::error::TaskError;
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::address;
@@ -75,11 +78,17 @@ impl From<EngineError> for PageError {
     }
 }
 
-impl From<StoreError> for PageError {
-    fn from(error: StoreError) -> Self {
-        Self(error.into())
-    }
+/// What handlers raise by themselves.
+macro_rules! from_failure {
+    ($($type:ty),*) => {
+        $(impl From<$type> for PageError {
+            fn from(error: $type) -> Self {
+                Self(EngineError::from(error).into())
+            }
+        })*
+    };
 }
+from_failure!(StoreError, NotFound, Refusal, TaskError);
 
 impl IntoResponse for PageError {
     /// It needs nothing from the store, which may be what is broken. The body is a `main` like every page's, so the

@@ -7,7 +7,7 @@ use baton_core::recycle::plan::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem}
 use baton_core::task::state::{Mark, TaskState};
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -62,11 +62,7 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
 
 async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
     let task = app.tasks().task(id).await?.value;
-    if task.is_breakdown() {
-        Ok(task)
-    } else {
-        Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
-    }
+    if task.is_breakdown() { Ok(task) } else { Err(NotFound::new(Entity::Breakdown, id).into()) }
 }
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
@@ -245,12 +241,7 @@ pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer 
     if !may_edit(&task) {
         let (state, command) =
             (task.state().name(), baton_core::transition::command::CommandName::SubmitPlan);
-        return Err(EngineError::Refused(baton_core::transition::refusal::Refusal::WrongState {
-            task: id,
-            state,
-            command,
-        })
-        .into());
+        return Err(baton_core::transition::refusal::Refusal::WrongState { task: id, state, command }.into());
     }
     app.tasks().submit_plan(id, draft(&form), app.actor()).await?;
     Ok(go(&format!("/breakdowns/{id}")))

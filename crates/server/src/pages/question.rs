@@ -1,5 +1,6 @@
 //! A question: its card in the inbox and on its task, its own page, and the form that answers it.
 
+use baton_engine::base::error::{Entity, NotFound};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -10,7 +11,6 @@ use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::task::Task;
-use baton_engine::error::EngineError;
 use maud::{Markup, html};
 
 use super::answer::{PageAnswer, PageError, go};
@@ -135,7 +135,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<QuestionId>, visit: Visit
 }
 
 async fn record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
-    let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
+    let missing = || NotFound::new(Entity::Question, id);
     Ok(app.tasks().question(id).await?.ok_or_else(missing)?)
 }
 

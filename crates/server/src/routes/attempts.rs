@@ -8,9 +8,7 @@ use baton_core::ask::question::{Draft, QuestionKind};
 use baton_core::ask::refusal::AskRefusal;
 use baton_core::base::id::QuestionId;
 use baton_core::base::text::NonBlank;
-use baton_core::transition::refusal::Refusal;
 use baton_engine::asking::{Asked, Secret};
-use baton_engine::error::EngineError;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Answer, ApiError, Code};
@@ -66,10 +64,10 @@ async fn ask(
     Ok(Json(match app.shop.gateway().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },
         Ok(Asked::Known { answer, answered_by }) => AskedQuestion::Known { answer, answered_by },
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => {
+        Err(error) => {
+            let Some(refusal) = error.ask_refusal().cloned() else { return Err(error.into()) };
             let (message, hint) = (refusal.to_string(), refusal.next());
             AskedQuestion::Refused { refused: refusal, message, hint }
         }
-        Err(error) => return Err(error.into()),
     }))
 }

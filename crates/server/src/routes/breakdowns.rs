@@ -12,7 +12,7 @@ use baton_core::task::state::StateName;
 use baton_core::task::{Purpose, TaskSpec};
 use baton_core::transition::command::{Command, CommandName};
 use baton_core::transition::refusal::Refusal;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ async fn is_breakdown(app: &App, id: TaskId) -> Answer<()> {
     if app.tasks().task(id).await?.value.is_breakdown() {
         Ok(())
     } else {
-        Err(EngineError::NotFound { kind: "breakdown", key: id.to_string() }.into())
+        Err(NotFound::new(Entity::Breakdown, id).into())
     }
 }
 
@@ -152,7 +152,7 @@ async fn edit(
     let state = app.tasks().task(id).await?.value.state().name();
     if matches!(state, StateName::Done | StateName::Cancelled) {
         let command = CommandName::SubmitPlan;
-        return Err(EngineError::Refused(Refusal::WrongState { task: id, state, command }).into());
+        return Err(Refusal::WrongState { task: id, state, command }.into());
     }
     app.tasks().submit_plan(id, draft, app.actor()).await?;
     load(&app, id).await

@@ -8,7 +8,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::RecipeId;
 use baton_core::records::receipt::{ReceiptKey, Wanted};
 use baton_core::task::state::Status;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::tasks::chat::Posting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -121,7 +121,7 @@ async fn read(
     let known = app.tasks().store.session(&session).await?;
     let is_here = known.as_ref().map_or(session == own, |stored| stored.value.project_id == Some(id));
     if !is_here {
-        return Err(EngineError::NotFound { kind: "session", key: session.to_string() }.into());
+        return Err(NotFound::new(Entity::Session, session).into());
     }
     let entries = conversation(app.tasks(), &session, paging.cursor, paging.limit).await?;
     let mut view = page("entries", &entries, Clone::clone)?;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use baton_core::base::id::SessionId;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::TaskSummary;
 use serde_json::{Map, Value, json};
@@ -46,7 +46,7 @@ async fn tasks(
     let is_first = paging.cursor.is_none();
     let tasks = app.tasks().store.tasks(&filter, paging.cursor, paging.limit).await?;
     if is_first && tasks.items.is_empty() {
-        return Err(EngineError::NotFound { kind: "task group", key: session.to_string() }.into());
+        return Err(NotFound::new(Entity::TaskGroup, session).into());
     }
     let mut view = page("tasks", &tasks, TaskSummary::of)?;
     view.insert("namespace".to_owned(), json!(app.namespace()));

@@ -7,7 +7,7 @@ use baton_core::base::git_name::BranchName;
 use baton_core::base::id::ProjectId;
 use baton_core::base::remote_url::RemoteUrl;
 use baton_core::records::project::Project;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::projects::new_project;
 use baton_engine::reports::project_report::ProjectReport;
 use serde::Deserialize;
@@ -131,7 +131,7 @@ async fn complete(
 
 /// A project that is there.
 pub async fn project(app: &App, id: ProjectId) -> Answer<Project> {
-    let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
+    let missing = || NotFound::new(Entity::Project, id);
     Ok(app.tasks().store.project(id).await?.ok_or_else(missing)?.value)
 }
 

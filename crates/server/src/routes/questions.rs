@@ -3,12 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
+use baton_core::ask::refusal::AnswerRefusal;
 use baton_core::base::id::{QuestionId, TaskId};
 use baton_core::base::text::NonBlank;
+use baton_core::phase::refusal::LoopRefusal;
 use baton_core::task::Task;
 use baton_core::task::state::{Queue, Status};
-use baton_engine::error::EngineError;
+use baton_core::transition::refusal::Refusal;
+use baton_engine::base::error::{Entity, NotFound};
 use baton_engine::query::QuestionFilter;
+use baton_engine::tasks::error::TaskError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,7 +83,7 @@ async fn show(
     query: Query,
 ) -> Answer<Json<QuestionRecord>> {
     query.done()?;
-    let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
+    let missing = || NotFound::new(Entity::Question, id);
     Ok(Json(app.tasks().question(id).await?.ok_or_else(missing)?))
 }
 
@@ -104,11 +108,12 @@ async fn answer(
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
 pub async fn give(app: &Visited, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
     let given = app.tasks().answer(id, text, app.answered_by(), app.actor()).await;
-    if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
+    if let Err(error) = &given
+        && (error.is::<Refusal>() || error.is::<AnswerRefusal>() || error.is::<LoopRefusal>())
         && let Some(record) = app.tasks().store.question(id).await?
         && let QuestionState::Answered { answered_by, .. } = record.value.state
     {
-        return Err(EngineError::AlreadyAnswered { by: answered_by.to_string() }.into());
+        return Err(TaskError::AlreadyAnswered { by: answered_by.to_string() }.into());
     }
     Ok(given?)
 }

@@ -3,6 +3,7 @@
 pub mod records;
 pub mod verdicts;
 
+use baton_engine::tasks::error::TaskError;
 use std::collections::BTreeSet;
 
 use axum::Json;
@@ -13,7 +14,6 @@ use baton_core::base::priority::Priority;
 use baton_core::base::task_type::TaskType;
 use baton_core::base::text::{Label, RecipeId};
 use baton_core::task::TaskSpec;
-use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 use baton_engine::reports::view::{TaskSummary, TaskView};
 use serde::{Deserialize, Serialize};
@@ -162,7 +162,7 @@ pub async fn session_for(
     };
     match app.tasks().store.session(&session).await? {
         Some(known) if known.value.project_id != project => {
-            Err(EngineError::OtherProject { session, project: known.value.project_id }.into())
+            Err(TaskError::OtherProject { session, project: known.value.project_id }.into())
         }
         Some(_) | None => Ok(session),
     }

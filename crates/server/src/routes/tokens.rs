@@ -8,6 +8,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::access_token::{AccessToken, Revoked};
 use baton_core::people::actor::Actor;
 use baton_core::people::role::PersonRole;
+use baton_engine::base::error::{Entity, NotFound};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Answer;
@@ -101,6 +102,6 @@ async fn revoke(app: Visited, Key(name): Key<PersonName>, query: Query) -> Answe
     app.tasks().revoke_access_token(&name, app.actor()).await?;
     let now = app.tasks().store.now().await?;
     let token = app.tasks().store.access_token(&name).await?;
-    let gone = || baton_engine::error::EngineError::NotFound { kind: "token", key: format!("of {name}") };
+    let gone = || NotFound::new(Entity::Token, format!("of {name}"));
     Ok(Json(TokenView::of(token.ok_or_else(gone)?.value, now)))
 }

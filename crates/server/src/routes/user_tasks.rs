@@ -5,10 +5,11 @@ use axum::extract::State;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Answer, ApiError, code_of_user_task};
+use crate::error::{Answer, ApiError};
 use crate::input::{Body, Key, Query};
 use crate::route::Route;
 use crate::state::App;
+use baton_engine::base::error::EngineFailure;
 
 pub fn routes() -> Vec<Route> {
     vec![
@@ -65,6 +66,6 @@ fn site(app: &App) -> Site {
 
 impl From<UserTaskError> for ApiError {
     fn from(error: UserTaskError) -> Self {
-        Self::new(code_of_user_task(&error), error.to_string(), error.hint())
+        Self::new(error.kind().into(), error.to_string(), error.hint())
     }
 }

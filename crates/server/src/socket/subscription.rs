@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::pending;
 
 use baton_core::base::id::{SessionId, TaskId};
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use serde_json::Value;
 
 use super::Over;

@@ -10,7 +10,7 @@ use baton_core::base::time::Timestamp;
 use baton_core::people::actor::Actor;
 use baton_core::records::session::Message;
 use baton_core::task::attempt_record::{AttemptRecord, Closing};
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use baton_engine::tasks::service::TaskService;
 use serde::Serialize;

@@ -1,6 +1,9 @@
 //! The person in the demo: answers the question, releases and approves the breakdown, accepts the work. Where a real
 //! person follows on the pages, it waits for them first, and steps in only where nobody does anything.
 
+use baton_core::transition::approval::ApprovalRefusal;
+use baton_core::transition::refusal::Refusal;
+use baton_engine::tasks::error::TaskError;
 use std::time::Duration;
 
 use baton_core::ask::answer_source::AnsweredBy;
@@ -10,7 +13,7 @@ use baton_core::records::project::is_complete;
 use baton_core::task::Task;
 use baton_core::task::state::{Mark, TaskState};
 use baton_core::transition::command::Command;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::landing::acceptor::Acceptor;
 use baton_engine::services::engine::Engine;
 
@@ -75,10 +78,9 @@ impl<'a> Human<'a> {
             }
             match self.decide(task).await {
                 // The task moved on while it was looked at; the next look sees it as it is.
-                Ok(())
-                | Err(
-                    EngineError::Refused(_) | EngineError::Approval(_) | EngineError::AlreadyAnswered { .. },
-                ) => {}
+                Ok(()) => {}
+                Err(error)
+                    if error.is::<Refusal>() || error.is::<ApprovalRefusal>() || error.is::<TaskError>() => {}
                 Err(error) => return Err(error.into()),
             }
         }

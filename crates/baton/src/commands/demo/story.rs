@@ -15,7 +15,7 @@ use baton_core::records::change::{Change, Guard, Record};
 use baton_core::records::event::{Event, EventBody};
 use baton_core::records::project::Project;
 use baton_core::task::{Task, TaskSpec};
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::git::Repository;
 use baton_engine::services::engine::Engine;
 use baton_engine::settings::Settings;

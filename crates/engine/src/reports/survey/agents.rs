@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use baton_agents::presets::PRESETS;
+use baton_agents::presets::known::PRESETS;
 
 pub fn installed() -> Vec<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_agents::ended::Exit;
-use baton_agents::environment::Environment;
-use baton_agents::errand::{self, Errand, ErrandEnd};
+use baton_agents::driver::run_result::ProcessExit;
+use baton_agents::process::environment::AgentEnvironment;
+use baton_agents::process::one_shot::{self, OneShot, OneShotEnd};
 use baton_core::base::id::{AttemptId, EffectId};
 use tokio::sync::watch;
 
@@ -24,7 +24,7 @@ pub async fn run(
     notice: &NoticeText,
     body: String,
 ) -> Result<(), String> {
-    let mut environment = Environment::allowed(std::env::vars_os(), &[]);
+    let mut environment = AgentEnvironment::allowed(std::env::vars_os(), &[]);
     environment.set("BATON_BIN", program.as_os_str());
     environment.set("BATON_NOTICE_ID", id.to_string());
     environment.set("BATON_NOTICE_KIND", notice.kind);
@@ -38,7 +38,7 @@ pub async fn run(
             environment.set(name, value.as_str());
         }
     }
-    let errand = Errand {
+    let errand = OneShot {
         // Its tree is found by an id of its own; no attempt has this one.
         attempt: AttemptId::from_bits(crate::base::ids::random_bits()),
         command: command.to_vec(),
@@ -50,16 +50,16 @@ pub async fn run(
     };
     // A notice is told to its end.
     let (_stop, mut never) = watch::channel(false);
-    let returned = errand::run(&errand, &mut never).await;
+    let returned = one_shot::run(&errand, &mut never).await;
     let said = returned.output.trim();
-    match returned.how {
-        ErrandEnd::Exited(Exit::Code(0)) => Ok(()),
-        ErrandEnd::Exited(exit) => Err(format!("the notify command {exit}: {said}")),
-        ErrandEnd::TimedOut => {
+    match returned.end {
+        OneShotEnd::Exited(ProcessExit::Code(0)) => Ok(()),
+        OneShotEnd::Exited(exit) => Err(format!("the notify command {exit}: {said}")),
+        OneShotEnd::TimedOut => {
             Err(format!("the notify command did not end within {} s: {said}", PATIENCE.as_secs()))
         }
-        ErrandEnd::NotStarted(why) => Err(format!("the notify command: {why}")),
-        ErrandEnd::Unseen | ErrandEnd::Stopped => {
+        OneShotEnd::NotStarted(why) => Err(format!("the notify command: {why}")),
+        OneShotEnd::Unseen | OneShotEnd::Stopped => {
             Err("the notify command hangs inside the system".to_owned())
         }
     }

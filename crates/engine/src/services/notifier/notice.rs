@@ -10,7 +10,7 @@ use baton_core::task::state::TaskState;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 use crate::tasks::service::TaskService;
 
 /// A notice as it is sent, but for its id.

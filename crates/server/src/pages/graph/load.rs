@@ -7,7 +7,7 @@ use baton_core::base::id::{ProjectId, TaskId};
 use baton_core::graph::{Graph, Standing};
 use baton_core::task::Task;
 use baton_core::task::state::Queue;
-use baton_engine::error::EngineError;
+use baton_engine::base::error::EngineError;
 use baton_engine::query::TaskFilter;
 
 use crate::pages::answer::PageError;

@@ -6,9 +6,9 @@ use baton_core::base::priority::Priority;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::revision::Revision;
 use baton_core::transition::command::Command;
-use baton_engine::error::EngineError;
 use baton_engine::landing::acceptor::{Accepted, Acceptor};
 use baton_engine::reports::forecast::{Foreseen, foresee};
+use baton_engine::tasks::error::TaskError;
 use serde::{Deserialize, Serialize};
 
 use super::super::projects::titled;
@@ -141,7 +141,7 @@ async fn reply(
     let answer = said(&body.reply, "reply")?;
     let task = app.tasks().task(id).await?.value;
     let old = task.state().status();
-    let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
+    let question = task.pending_question().ok_or(TaskError::NotWaiting { task: id })?.id;
     give(&app, question, answer).await?;
     let task = app.tasks().task(id).await?.value;
     Ok(Json(TransitionView::of(old, &task)))
