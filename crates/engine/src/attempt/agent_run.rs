@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_agents::driver::setup::AgentSetup;
-use baton_agents::protocols;
 use baton_agents::driver::{AgentEvent, Driver, EVENTS_MAX, Launch};
 use baton_agents::failure::FailureKind;
 use baton_agents::process::identity::ProcessIdentity;
+use baton_agents::protocols;
 use baton_core::ask::cycle::AskCycle;
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
@@ -309,7 +309,11 @@ fn is_for_another_time(ended: &RunResult) -> bool {
 }
 
 /// What the agent asked goes into the inbox by the same door as every question, before anything else is done.
-async fn put_question(gateway: &AgentGateway, secret: &Secret, ended: &mut RunResult) -> Result<(), EngineError> {
+async fn put_question(
+    gateway: &AgentGateway,
+    secret: &Secret,
+    ended: &mut RunResult,
+) -> Result<(), EngineError> {
     let AttemptResult::Asked { question } = &ended.reported.result else { return Ok(()) };
     match gateway.ask_anew(secret, question.clone()).await {
         Ok(_) => Ok(()),

@@ -6,7 +6,7 @@
 //! one transaction.
 
 use crate::attempt::unusable;
-use baton_agents::driver::run_result::{RunResult, EndReason};
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question_record::{QuestionRecord, QuestionState};
 use baton_core::base::id::AttemptId;
 use baton_core::base::text::NonBlank;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::asking::asker::{Asker, AskFuture, AskReply};
+use baton_agents::asking::asker::{AskFuture, AskReply, Asker};
 use baton_core::ask::question::{Draft, QuestionKind};
 use baton_core::base::text::NonBlank;
 use tokio::sync::Mutex;

@@ -9,7 +9,7 @@ use crate::git::GitError;
 use crate::tasks::error::TaskError;
 use std::time::Duration;
 
-use baton_agents::driver::run_result::{RunResult, EndReason};
+use baton_agents::driver::run_result::{EndReason, RunResult};
 use baton_core::ask::question::Draft;
 use baton_core::base::id::AttemptId;
 use baton_core::base::redact::redact;

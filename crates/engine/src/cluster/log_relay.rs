@@ -10,8 +10,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::attempt::log::AttemptLog;
-use crate::base::ids::Ids;
 use crate::base::error::EngineError;
+use crate::base::ids::Ids;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 

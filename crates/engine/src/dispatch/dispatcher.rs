@@ -9,10 +9,10 @@ use baton_store::claim::{ClaimRequest, Claimed};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::base::error::EngineError;
 use crate::base::ids::random_bits;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
 use crate::dispatch::runners::Runners;
-use crate::base::error::EngineError;
 use crate::settings::{AgentSettings, Settings};
 use crate::supervisor::{Round, Service, ServiceError};
 use crate::workshop::Workshop;

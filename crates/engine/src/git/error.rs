@@ -81,9 +81,6 @@ impl GitError {
 
     /// What to do next, in a sentence or a command.
     pub fn hint(&self) -> String {
-        if self.is_in_the_way() {
-            return ErrorKind::Conflict;
-        }
         match self {
             Self::Missing { .. } => "install git, or put it on PATH".to_owned(),
             Self::TooOld { .. } => format!("install git {} or newer", GitVersion::OLDEST),
@@ -163,6 +160,7 @@ failure! {
     GitError { |it|
         // What the caller can fix by asking otherwise, what is in the way for now, and what is broken.
         kind: match it {
+            _ if it.is_in_the_way() => ErrorKind::Conflict,
             Self::NotARepository { .. }
             | Self::NoCommits { .. }
             | Self::NoBranch { .. }

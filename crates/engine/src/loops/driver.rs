@@ -22,8 +22,8 @@ use baton_core::task::{Purpose, Task, TaskSpec};
 use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
 
-use crate::cluster::leader::Leadership;
 use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::loops::commands::named;
 use crate::loops::rows::{asked, put};

@@ -18,8 +18,8 @@ use baton_store::outbox::PendingEffect;
 use tokio::time::Instant;
 
 use super::queues::Queues;
-use crate::cluster::leader::Leadership;
 use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
 use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 

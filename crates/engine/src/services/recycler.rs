@@ -13,8 +13,8 @@ use baton_core::transition::command::Command;
 use baton_core::transition::refusal::Refusal;
 use baton_store::query::TaskFilter;
 
-use crate::cluster::leader::Leadership;
 use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
 use crate::settings::RecyclePolicy;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;

@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::queues::Queue;
 use crate::asking::AutoResponder;
-use crate::cluster::leader::Leadership;
 use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
 use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::tasks::service::TaskService;
 use crate::workshop::Workshop;

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_agents::asking::permission::{PermissionDecision, PermissionRequest, PermissionPolicy, PermissionRule, PermissionRules};
+use baton_agents::asking::permission::{
+    PermissionDecision, PermissionPolicy, PermissionRequest, PermissionRule, PermissionRules,
+};
 use baton_agents::report::tool_call::ToolKind;
 use baton_core::base::text::nearest;
 use baton_core::people::toolset::{Client, tools_for};

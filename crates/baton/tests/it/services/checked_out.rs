@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::engine::shop::Shop;
 use crate::looping::round::Round;
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -74,4 +75,22 @@ fn i23_a_checked_out_branch_holds_up_its_task_and_nothing_else() {
     assert_eq!(reason(&task), None);
     next_question(&round, "one", "Execute: Second part?");
     up.end();
+}
+
+#[test]
+fn i23_a_locked_branch_is_a_refusal_that_says_what_to_do() {
+    let shop = Shop::diligent("");
+    let task = shop.add("Fix it", &[]);
+    shop.work_until(&[(&task, "provisional")]);
+    let lock = shop.folder.join(".git/refs/heads/baton/next.lock");
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    std::fs::write(&lock, "").unwrap();
+    let refused = shop.output(&["accept", &task]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(4), "{said}");
+    assert!(said.contains("another git is at work"), "{said}");
+    assert_eq!(shop.queue(&task), "provisional");
+    std::fs::remove_file(lock).unwrap();
+    shop.says(&["accept", &task]);
+    assert_eq!(shop.queue(&task), "done");
 }
