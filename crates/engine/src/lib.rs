@@ -20,6 +20,7 @@ pub mod reports;
 pub mod runs;
 pub mod services;
 pub mod settings;
+pub mod supervisor;
 pub mod tasks;
 pub mod user_tasks;
 pub mod workshop;

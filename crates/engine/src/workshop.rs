@@ -30,6 +30,7 @@ use crate::projects::availability::ProjectsHere;
 use crate::projects::repositories::Repositories;
 use crate::settings::Settings;
 use crate::settings::place::Place;
+use crate::supervisor::Services;
 use crate::tasks::service::TaskService;
 use crate::user_tasks::{Site, UserTasks};
 
@@ -61,6 +62,8 @@ pub struct Workshop {
     pub program: PathBuf,
     /// What agents hand in by tool.
     pub mailbox: Mailbox,
+    /// How the background services of this process are.
+    pub services: Services,
     /// The commands of the project's people.
     pub user_tasks: UserTasks,
     /// Where agents reach the tools, while a server runs beside the engine.
@@ -87,6 +90,7 @@ impl Workshop {
             say,
             program,
             mailbox: Mailbox::default(),
+            services: Services::default(),
             mcp_url: None,
         }
     }
@@ -124,8 +128,12 @@ impl Workshop {
         let message = format!("Merge {base} into {gathering}");
         let spec = MergeSpec { branch: base, into: gathering, message };
         // A conflict with the human's own work is theirs to resolve when they merge; until then both stand.
-        if let Merged::Already { .. } = worktrees.merge(&spec).await? {
-            self.repositories.note_gathered(stand);
+        match worktrees.merge(&spec).await {
+            Ok(Merged::Already { .. }) => self.repositories.note_gathered(stand),
+            Ok(_) => {}
+            // Somebody has it checked out or locked; work starts from where it stands until they let go.
+            Err(error) if error.is_in_the_way() => {}
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ function heard(id, news) {
   if (news.event === "turns" && !document.querySelector("[data-turns]")) return;
   if (news.notice) notify(news.notice);
   const about = (main().dataset.about ?? "").split(" ").filter(Boolean);
-  const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_");
+  const concerns = about.length === 0 || news.about.some((each) => about.includes(each)) || news.event.startsWith("question_") || news.event === "services";
   if (concerns) refresh();
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use baton_engine::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::app::{Peer, router};
+use crate::follower::LogProbe;
 use crate::limits::{CONNECTIONS_MAX, ENDING_PATIENCE, HEAD_BYTES_MAX, HEAD_TIMEOUT, HEADERS_MAX};
 use crate::state::App;
 
@@ -47,6 +49,11 @@ impl Server {
     /// Answers until `stop` turns true, then takes nothing new, and returns when what was begun has come to its end.
     /// Streams end once the app's own `ending` turns true and they have told everything.
     pub async fn run(self, app: App, mut stop: watch::Receiver<bool>) {
+        let mut probing = Supervisor::new(app.shop.services.clone(), app.shop.say.clone(), stop.clone());
+        let tasks = app.tasks().clone();
+        let wake = Wake::every(LogProbe::PERIOD);
+        let make = move || LogProbe(tasks.clone());
+        probing.start(ServiceName::Follower, wake, AtEnd::Cancel(Duration::ZERO), make);
         let mut clients = JoinSet::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let service = TowerToHyperService::new(router(app.clone()));

@@ -28,7 +28,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     told: fn(&StoredEvent) -> Event,
     beside: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
-    let follower = Follower::new(visited.tasks().clone(), visited.ending.clone(), after);
+    let follower = Follower::new(visited, after);
     let (app, visitor) = (App::clone(visited), visited.visitor.clone());
     let over = Box::pin(async move { visitor.time_is_over(&app).await });
     let state = (follower, over, Box::pin(beside), Listening::new(visited), visited.visitor.clone());
@@ -39,17 +39,12 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
             Some(event) = beside.next() => {
                 return Some((Ok(event), (follower, over, beside, listening, visitor)));
             }
-            () = &mut over => Ok(None),
+            () = &mut over => None,
         };
         match next {
-            Ok(Some(recorded)) if visitor.is_ended_by(&recorded) => None,
-            Ok(Some(recorded)) => Some((Ok(told(&recorded)), (follower, over, beside, listening, visitor))),
-            Ok(None) => None,
-            Err(error) => {
-                // The client comes back with the last number it saw, and misses nothing.
-                tracing::warn!(%error, "an event stream broke off");
-                None
-            }
+            Some(recorded) if visitor.is_ended_by(&recorded) => None,
+            Some(recorded) => Some((Ok(told(&recorded)), (follower, over, beside, listening, visitor))),
+            None => None,
         }
     });
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))

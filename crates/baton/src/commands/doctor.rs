@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use baton_engine::reports::doctor::{AgentFinding, Condition, Report, examine};
+use baton_core::base::words::pluralize;
+use baton_engine::reports::doctor::{AgentFinding, Condition, Finding, Report, examine};
+use baton_server::client::Client;
+use serde_json::Value;
 
 use crate::context;
 use crate::error::CliError;
@@ -13,7 +16,8 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
     let folder = context::current_dir()?;
     let progress = ProgressBar::new(options.json);
     progress.at("Checking", 0, 0);
-    let report = examine(&folder, &options.place()).await;
+    let mut report = examine(&folder, &options.place()).await;
+    look_at_server(options, &mut report).await;
     progress.end();
     let text = if options.json { output::json(&report)? } else { render(&report) };
     if report.is_well {
@@ -25,6 +29,45 @@ pub(crate) async fn run(options: &GlobalOptions) -> Result<String, CliError> {
         "something required does not work",
         "fix the lines marked ✗ as suggested, then run baton doctor again",
     ))
+}
+
+/// The running server knows how its background services are.
+async fn look_at_server(options: &GlobalOptions, report: &mut Report) {
+    let Ok((place, _)) = context::find(options) else { return };
+    let Some(address) = context::server_file::running(&place, None).await else { return };
+    let finding = match Client::of_server(address).get::<Value>("/api/health").await {
+        Ok(health) => services_found(&health),
+        Err(error) => Finding {
+            what: "server",
+            condition: Condition::Broken,
+            detail: format!("the server does not report its health: {error}"),
+            mend: Some("check the output of baton up".to_owned()),
+        },
+    };
+    report.is_well &= finding.condition != Condition::Broken;
+    report.findings.push(finding);
+}
+
+fn services_found(health: &Value) -> Finding {
+    let services: Vec<&Value> = health["services"].as_array().into_iter().flatten().collect();
+    let failing: Vec<String> = services
+        .iter()
+        .filter(|service| service["state"] == "failing")
+        .map(|service| {
+            let text = |name: &str| service[name].as_str().unwrap_or("unknown").to_owned();
+            format!("{} is failing: {}", text("name"), text("last_error"))
+        })
+        .collect();
+    if failing.is_empty() {
+        let detail = format!("all {} run", pluralize(services.len() as u64, "background service"));
+        return Finding { what: "services", condition: Condition::Ok, detail, mend: None };
+    }
+    Finding {
+        what: "services",
+        condition: Condition::Broken,
+        detail: failing.join("; "),
+        mend: Some("remove the cause; the server retries by itself".to_owned()),
+    }
 }
 
 fn mark(condition: Condition) -> char {

@@ -22,6 +22,7 @@ mod names;
 mod product;
 mod recipes;
 mod server;
+mod services;
 mod source;
 mod terminal;
 mod up;

@@ -237,6 +237,17 @@ pub enum EventBody {
         tries: u32,
         error: NonBlank,
     },
+    /// A background service could not do its work for one item. It is retried; the same error is told once.
+    ItemFailed {
+        service: NonBlank,
+        item: NonBlank,
+        error: NonBlank,
+        tries: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+    },
     IntakePaused {
         agent: AgentName,
         /// `None` if it lasts until a person releases it.
@@ -291,6 +302,7 @@ impl EventBody {
             | Self::QuestionAnswered { task, .. }
             | Self::QuestionWithdrawn { task, .. }
             | Self::AnswerQueued { task, .. }
+            | Self::ItemFailed { task, .. }
             | Self::RunStarted { task, .. } => *task,
             Self::ProjectCreated { .. }
             | Self::ProjectCompleted { .. }

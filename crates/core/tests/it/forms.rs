@@ -109,6 +109,14 @@ pub(crate) fn other_events() -> Vec<EventBody> {
             tries: 8,
             error: text("nobody listens"),
         },
+        EventBody::ItemFailed {
+            service: text("loops"),
+            item: text("landing TASK-0000000a"),
+            error: text("the branch baton/next is checked out"),
+            tries: 1,
+            task: Some(task),
+            session: None,
+        },
         EventBody::PhaseHandedOff { session, handoff: Box::new(handoff) },
         EventBody::IntakePaused {
             agent: "claude".parse().unwrap(),
@@ -173,6 +181,7 @@ const fn number(body: &EventBody) -> usize {
         EventBody::TokenCreated { .. } => 42,
         EventBody::TokenRevoked { .. } => 43,
         EventBody::ProjectLimited { .. } => 44,
+        EventBody::ItemFailed { .. } => 45,
     }
 }
 
@@ -190,7 +199,7 @@ fn the_forms_of_the_other_events_are_stable() {
     for form in examples().0.into_values() {
         numbers.insert(number(&serde_json::from_value::<Event>(form).unwrap().body));
     }
-    assert_eq!(numbers, (0..45).collect(), "some kind of event has no example");
+    assert_eq!(numbers, (0..46).collect(), "some kind of event has no example");
     insta::assert_snapshot!(lines(forms), @r#"
     {"at":"1970-01-01T00:00:01.000Z","attempt":"ATT-000000000000000e","by":{"kind":"baton"},"event":"agent_started","task":"TASK-0000000a"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"answer_queued","session":"session","task":"TASK-0000000a","text":"YES"}
@@ -198,6 +207,7 @@ fn the_forms_of_the_other_events_are_stable() {
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"effect":{"about":{"failed":"TASK-0000000a"},"effect":"notify"},"error":"nobody listens","event":"effect_given_up","tries":8}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_paused","reason":"rate limit","until":"1970-01-01T00:01:00.000Z"}
     {"agent":"claude","at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"intake_resumed"}
+    {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"the branch baton/next is checked out","event":"item_failed","item":"landing TASK-0000000a","service":"loops","task":"TASK-0000000a","tries":1}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"message_posted","session":"session","task":"TASK-0000000a","text":"Fix it"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"error":"no outcome","event":"outcome_refused","run":"RUN-0000000c","session":"session","step":"fix"}
     {"at":"1970-01-01T00:00:01.000Z","by":{"kind":"baton"},"event":"phase_handed_off","handoff":{"decision":"started","from":"hub","iteration":1,"prompt":"Iteration 1, plan phase. The next task of the queue, as get_next_task hands it out, is planned: how vague it is, what is missing and has to be cleared up with the human, and the subtasks it falls into. When the plan stands, the human is asked whether to execute it; on YES the execute phase follows by itself, not by way of the hub. Plan, execute and review take turns until the human ends the loop.","results":{"kind":"started"},"to":"plan"},"session":"session"}

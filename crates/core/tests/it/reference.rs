@@ -108,6 +108,10 @@ fn tells(body: &EventBody) -> (&'static str, &'static str) {
         EventBody::EffectGivenUp { .. } => {
             ("Baton itself", "Something Baton had to do could not be done, however often it was tried.")
         }
+        EventBody::ItemFailed { .. } => (
+            "Baton itself",
+            "A background service could not do its work for one item. It is retried; the same error is told once.",
+        ),
         EventBody::IntakePaused { .. } => {
             ("Baton itself", "An agent is given no work, until this time or until a person releases it.")
         }

@@ -1,25 +1,23 @@
-//! The heartbeat: tells the store again and again that this worker lives, what it has and what it can take.
+//! The heartbeat: tells the store that this worker lives, what it runs and what it can take.
 
 use std::collections::BTreeSet;
-use std::pin::pin;
 use std::time::Duration;
 
 use baton_core::base::id::ProjectId;
 use baton_core::base::time::Timestamp;
 use baton_core::schedule::worker::{BEAT_MS, Worker};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
 
-use crate::base::error::EngineError;
 use crate::cluster::node::host_name;
 use crate::dispatch::dispatcher::served_roles;
 use crate::settings::AgentSettings;
+use crate::supervisor::{Round, Service, ServiceError};
 use crate::workshop::Workshop;
 
 /// Beats between two counts of who else is there.
 const CENSUS_BEATS: u32 = 5;
-/// At the end, a beat on its way gets this long to arrive.
-const LAST_BEAT: Duration = Duration::from_secs(5);
+/// At the end, a beat on its way gets this long to arrive: cut off, it could arrive after the leave.
+pub const LAST_BEAT: Duration = Duration::from_secs(5);
 
 impl Workshop {
     /// This worker as others see it.
@@ -42,51 +40,42 @@ impl Workshop {
     }
 }
 
+/// Reports this worker to a store that others share. On a store of its own there is nobody to tell.
 pub struct Heartbeat {
     shop: Workshop,
+    draining: watch::Receiver<bool>,
+    started_at: Option<Timestamp>,
+    beats: u32,
 }
 
 impl Heartbeat {
-    pub fn new(shop: Workshop) -> Self {
-        Self { shop }
+    pub const PERIOD: Duration = Duration::from_millis(BEAT_MS.unsigned_abs());
+
+    /// `draining` turns true when this worker takes no more work.
+    pub fn new(shop: Workshop, draining: watch::Receiver<bool>) -> Self {
+        Self { shop, draining, started_at: None, beats: 0 }
+    }
+}
+
+impl Service for Heartbeat {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        let store = &self.shop.tasks.store;
+        let started_at = match self.started_at {
+            Some(at) => at,
+            None => *self.started_at.insert(store.now().await?),
+        };
+        let is_draining = *self.draining.borrow();
+        let warm = self.shop.projects.warm();
+        store.beat(&self.shop.described(started_at, is_draining, warm)).await?;
+        if self.beats.is_multiple_of(CENSUS_BEATS) {
+            self.shop.fleet.note(store.workers().await?.len());
+        }
+        self.beats = self.beats.wrapping_add(1);
+        Ok(Round::default())
     }
 
-    /// Beats until `end`, and then takes leave. On a store of this machine's own there is nobody to tell.
-    pub async fn run(
-        &self,
-        draining: watch::Receiver<bool>,
-        mut end: watch::Receiver<bool>,
-    ) -> Result<(), EngineError> {
-        if !self.shop.place.store.is_shared() {
-            return Ok(());
-        }
-        let store = &self.shop.tasks.store;
-        let started_at = store.now().await?;
-        let mut draining = draining;
-        let mut beats: u32 = 0;
-        while !*end.borrow() {
-            let is_draining = *draining.borrow_and_update();
-            let warm = self.shop.projects.warm();
-            let worker = self.shop.described(started_at, is_draining, warm);
-            let mut beating = pin!(store.beat(&worker));
-            tokio::select! {
-                beaten = &mut beating => beaten?,
-                // Cut off, it could arrive after the leave, and this worker would seem to live on.
-                _ = end.changed() => {
-                    let _ = timeout(LAST_BEAT, beating).await;
-                    break;
-                }
-            }
-            if beats.is_multiple_of(CENSUS_BEATS) {
-                self.shop.fleet.note(store.workers().await?.len());
-            }
-            beats = beats.wrapping_add(1);
-            tokio::select! {
-                () = sleep(Duration::from_millis(BEAT_MS.unsigned_abs())) => {}
-                changed = draining.changed(), if !is_draining => { let _ = changed; }
-                _ = end.changed() => {}
-            }
-        }
-        Ok(store.forget_worker(&self.shop.worker).await?)
+    /// Takes leave, so that others need not wait until it is missed.
+    async fn close(&mut self) -> Result<(), ServiceError> {
+        Ok(self.shop.tasks.store.forget_worker(&self.shop.worker).await?)
     }
 }

@@ -7,17 +7,18 @@ use std::time::Duration;
 use baton_core::base::id::AttemptId;
 use baton_store::postgres::{LogChannel, LogPiece, LogWatch, PIECE_BYTES_MAX};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::attempt::log::AttemptLog;
 use crate::base::error::EngineError;
 use crate::base::ids::Ids;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 
 /// How often a log that is watched is looked at for more. Nobody reads faster.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How often it is looked for watches whose notice was lost with a connection.
-const SWEEP: Duration = Duration::from_secs(10);
+pub const SWEEP: Duration = Duration::from_secs(10);
 /// How long the machine that has a log may take to answer.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How much longer a watch lasts than somebody waits for it: until the next look of a machine that is slow.
@@ -30,6 +31,7 @@ pub struct LogRelay {
     machine: String,
     /// What each watch was last given: from where, and how long the log was then.
     given: BTreeMap<String, (u64, u64)>,
+    items: Items,
 }
 
 impl LogRelay {
@@ -38,49 +40,52 @@ impl LogRelay {
         let line = shop.tasks.store.log_channel()?;
         // By the name the list of workers has it under.
         let machine = shop.worker.clone();
-        Some(Self { shop, line, machine, given: BTreeMap::new() })
+        let items = shop.services.items(ServiceName::LogRelay, &shop.tasks.store);
+        Some(Self { shop, line, machine, given: BTreeMap::new(), items })
     }
 
-    /// Until `end` turns true. What goes wrong is left out: whoever watches is told by the silence.
-    pub async fn run(mut self, mut end: watch::Receiver<bool>) {
-        let mut news = self.line.subscribe_watches();
-        while !*end.borrow() {
-            news.mark_unchanged();
-            let is_watched = self.run_once().await.unwrap_or(false);
-            // Every look at any log comes to every machine: whatever they are told, they look no more often than this.
-            let not_before = Instant::now() + LOOK_EVERY;
-            tokio::select! {
-                _ = news.changed() => {}
-                () = sleep(if is_watched { LOOK_EVERY } else { SWEEP }) => {}
-                _ = end.changed() => {}
-            }
-            tokio::select! {
-                () = sleep_until(not_before) => {}
-                _ = end.changed() => {}
-            }
+    /// Another one on the same line, that knows nothing yet.
+    pub fn fresh(&self) -> Self {
+        let Self { shop, line, machine, items, .. } = self;
+        let (shop, line, machine, items) = (shop.clone(), line.clone(), machine.clone(), items.clone());
+        Self { shop, line, machine, given: BTreeMap::new(), items }
+    }
+
+    /// What wakes it: somebody who wants to see a log.
+    pub fn watched(&self) -> watch::Receiver<u64> {
+        self.line.subscribe_watches()
+    }
+
+    /// Hands out the next piece of one log, if there is one. False when the log is not on this machine.
+    async fn answer(&mut self, watch: &LogWatch) -> Result<bool, EngineError> {
+        let Ok(Some(log)) = AttemptLog::find(&self.shop.attempt_folder(watch.attempt)).await else {
+            return Ok(false);
+        };
+        let (from, len) = (log.start(watch.wanted_from, PIECE_BYTES_MAX as u64), log.len());
+        if self.given.get(&watch.id) == Some(&(from, len)) {
+            return Ok(true);
         }
+        let Ok(bytes) = log.bytes(from, PIECE_BYTES_MAX as u64).await else { return Ok(true) };
+        let piece = LogPiece { machine: self.machine.clone(), from, log_len: len, bytes };
+        self.line.answer(&watch.id, &piece).await?;
+        self.given.insert(watch.id.clone(), (from, len));
+        Ok(true)
     }
+}
 
-    /// True when a log that is here is watched.
-    pub async fn run_once(&mut self) -> Result<bool, EngineError> {
+impl Service for LogRelay {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
         let watches = self.line.watches().await?;
         self.given.retain(|id, _| watches.iter().any(|watch| watch.id == *id));
+        let items = self.items.clone();
         let mut is_watched = false;
         for watch in watches {
-            let Ok(Some(log)) = AttemptLog::find(&self.shop.attempt_folder(watch.attempt)).await else {
-                continue;
-            };
-            is_watched = true;
-            let (from, len) = (log.start(watch.wanted_from, PIECE_BYTES_MAX as u64), log.len());
-            if self.given.get(&watch.id) == Some(&(from, len)) {
-                continue;
-            }
-            let Ok(bytes) = log.bytes(from, PIECE_BYTES_MAX as u64).await else { continue };
-            let piece = LogPiece { machine: self.machine.clone(), from, log_len: len, bytes };
-            self.line.answer(&watch.id, &piece).await?;
-            self.given.insert(watch.id, (from, len));
+            let item = Item::new(ItemKind::Log, &watch.attempt);
+            is_watched |= items.attempt(&item, self.answer(&watch)).await?.done().unwrap_or(false);
         }
-        Ok(is_watched)
+        // Every look at any log comes to every machine: whatever they are told, they look no more often than this.
+        let next = Instant::now() + LOOK_EVERY;
+        Ok(items.end_round().again_at(is_watched.then_some(next)).not_before(next))
     }
 }
 

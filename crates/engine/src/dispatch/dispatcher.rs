@@ -1,113 +1,44 @@
-//! The dispatcher: claims ready work and sets runners on it. A change wakes it; it does not poll.
+//! The dispatcher: claims ready work and starts runners for it. A change wakes it; it does not poll.
 
-use crate::attempt::error::AttemptError;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_core::base::id::AttemptId;
 use baton_core::base::text::{AgentName, Role};
 use baton_core::people::actor::Actor;
 use baton_store::model::claim::{ClaimRequest, ClaimedTask};
-use baton_store::model::lease::Lease;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::Instant;
 
-use crate::attempt::runner::Runner;
 use crate::base::error::EngineError;
 use crate::base::ids::random_bits;
 use crate::dispatch::head_start::{HEAD_START, HeadStart};
+use crate::dispatch::runners::Runners;
 use crate::settings::{AgentSettings, Settings};
+use crate::supervisor::{Round, Service, ServiceError};
 use crate::workshop::Workshop;
 
 /// The safety net under the wake-ups: nothing waits longer than this because one was missed.
-const SWEEP: Duration = Duration::from_secs(5);
+pub const SWEEP: Duration = Duration::from_secs(5);
 /// A claim that is under way when the end is called has this long to come back. What it brings after that is nobody's,
 /// until its lease runs out.
-const LAST_CLAIM: Duration = Duration::from_secs(2);
+pub const LAST_CLAIM: Duration = Duration::from_secs(2);
 
+/// Claims ready work and starts a runner for each task. What it has started is in [`Runners`] and outlives its restarts.
 pub struct Dispatcher {
     shop: Workshop,
-    /// What runs here, by whose account it does.
-    agents: BTreeMap<AttemptId, AgentName>,
+    runners: Runners,
+    changes: watch::Receiver<u64>,
     /// Of others, for work on projects that are not at hand here.
     head_start: HeadStart,
     /// When to ask again at the earliest, after asking in vain.
     not_before: Instant,
 }
 
-type Runners = JoinSet<Result<(), EngineError>>;
-
 impl Dispatcher {
-    pub fn new(shop: Workshop) -> Self {
+    pub fn new(shop: Workshop, runners: Runners) -> Self {
         let now = Instant::now();
-        Self { shop, agents: BTreeMap::new(), head_start: HeadStart::new(now), not_before: now }
-    }
-
-    /// Runs until `shutdown` turns true. What runs here then has the time of its post to finish; what is left after that,
-    /// or once `hurry` turns true, is ended and goes back to the queue.
-    pub async fn run(
-        &mut self,
-        mut shutdown: watch::Receiver<bool>,
-        mut hurry: watch::Receiver<bool>,
-    ) -> Result<(), EngineError> {
-        let mut changes = self.shop.tasks.store.subscribe();
-        let mut ends = self.shop.running.ends();
-        let mut runners: Runners = JoinSet::new();
-        while !*shutdown.borrow() {
-            // What changes from here on wakes the wait below, so nothing falls between looking and waiting.
-            changes.mark_unchanged();
-            ends.mark_unchanged();
-            let (claimed, look_again) = self.claim_unless_over(&mut shutdown).await?;
-            for claimed in claimed {
-                self.start(claimed, &mut runners);
-            }
-            tokio::select! {
-                _ = changes.changed() => self.head_start.changed(Instant::now()),
-                _ = ends.changed() => {}
-                () = sleep(look_again) => {}
-                _ = shutdown.changed() => {}
-            }
-            tokio::select! {
-                () = sleep_until(self.not_before) => {}
-                _ = shutdown.changed() => {}
-            }
-            while let Some(ended) = runners.try_join_next() {
-                ended.map_err(|error| AttemptError::Panicked { detail: error.to_string() })??;
-            }
-        }
-        tokio::select! {
-            finished = finish(&mut runners) => return finished,
-            () = sleep(self.shop.node.grace) => {}
-            _ = hurry.wait_for(|hurry| *hurry) => {}
-        }
-        self.shop.running.stop_all();
-        finish(&mut runners).await
-    }
-
-    /// A server that cannot be reached must not keep the end from coming.
-    async fn claim_unless_over(
-        &mut self,
-        shutdown: &mut watch::Receiver<bool>,
-    ) -> Result<(Vec<ClaimedTask>, Duration), EngineError> {
-        let mut over = shutdown.clone();
-        let is_over = async {
-            // An error means that whoever could have said so is gone, which is as good.
-            let _ = over.wait_for(|over| *over).await;
-            sleep(LAST_CLAIM).await;
-        };
-        tokio::select! {
-            claimed = self.claim() => claimed,
-            () = is_over => Ok((Vec::new(), Duration::ZERO)),
-        }
-    }
-
-    fn start(&mut self, claimed: ClaimedTask, runners: &mut Runners) {
-        let Lease { attempt, agent, .. } = &claimed.lease;
-        self.agents.insert(*attempt, agent.clone());
-        let seat = self.shop.running.enter(*attempt);
-        let runner = Runner::new(self.shop.clone());
-        runners.spawn(async move { runner.run(claimed, seat).await });
+        let changes = shop.tasks.store.subscribe();
+        Self { shop, runners, changes, head_start: HeadStart::new(now), not_before: now }
     }
 
     /// As much as may run, and when to look again at the latest.
@@ -138,9 +69,9 @@ impl Dispatcher {
     }
 
     /// Who may be started here, and how many at most.
-    fn room(&mut self, settings: &Settings) -> (BTreeMap<Role, AgentName>, u32) {
+    fn room(&self, settings: &Settings) -> (BTreeMap<Role, AgentName>, u32) {
         let here = self.shop.running.ids();
-        self.agents.retain(|attempt, _| here.contains(attempt));
+        let busy = self.runners.agents(&here);
         let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
         let mut free = settings.max_agents.saturating_sub(count(here.len()));
         let mut agents = served_roles(settings);
@@ -148,7 +79,7 @@ impl Dispatcher {
             // What is not installed here may be elsewhere; on a machine alone, the failure to start it tells more.
             agents.retain(|_, agent| settings.agents.get(agent).is_some_and(AgentSettings::is_found));
             let left = |agent: &AgentName| {
-                let running = count(self.agents.values().filter(|running| *running == agent).count());
+                let running = count(busy.iter().filter(|running| *running == agent).count());
                 settings.agents.get(agent).map_or(0, |of| of.max).saturating_sub(running)
             };
             agents.retain(|_, agent| left(agent) > 0);
@@ -158,11 +89,20 @@ impl Dispatcher {
     }
 }
 
-async fn finish(runners: &mut Runners) -> Result<(), EngineError> {
-    while let Some(ended) = runners.join_next().await {
-        ended.map_err(|error| AttemptError::Panicked { detail: error.to_string() })??;
+impl Service for Dispatcher {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if self.changes.has_changed().unwrap_or(false) {
+            self.changes.mark_unchanged();
+            self.head_start.changed(Instant::now());
+        }
+        let (claimed, look_again) = self.claim().await?;
+        let items_done = claimed.len() as u64;
+        for claimed in claimed {
+            self.runners.start(&self.shop, claimed);
+        }
+        let again_at = Some(Instant::now() + look_again);
+        Ok(Round { items_done, again_at, ..Round::default() }.not_before(self.not_before))
     }
-    Ok(())
 }
 
 /// The roles somebody is set up for, and who.

@@ -4,3 +4,4 @@
 
 pub mod dispatcher;
 pub(crate) mod head_start;
+pub(crate) mod runners;

@@ -70,6 +70,15 @@ pub enum GitError {
 }
 
 impl GitError {
+    /// Whether somebody holds what is to be changed, and trying again later will do: a branch that is checked out, a lock.
+    pub fn is_in_the_way(&self) -> bool {
+        match self {
+            Self::CheckedOut { .. } | Self::Busy { .. } | Self::KeptMoving { .. } => true,
+            Self::Failed { stderr, .. } => is_lock_held(stderr),
+            _ => false,
+        }
+    }
+
     /// What to do next, in a sentence or a command.
     pub fn hint(&self) -> String {
         match self {
@@ -128,7 +137,7 @@ fn hint_of_stderr(stderr: &str) -> String {
                 safe.directory` command above"
             .to_owned();
     }
-    if stderr.contains(".lock': File exists") {
+    if is_lock_held(stderr) {
         return "another git is at work, or one died; when none runs any more, delete the .lock file named above"
             .to_owned();
     }
@@ -136,6 +145,10 @@ fn hint_of_stderr(stderr: &str) -> String {
         return "make room on the disk, then try again".to_owned();
     }
     "run `git status` and `git fsck` in the repository".to_owned()
+}
+
+fn is_lock_held(stderr: &str) -> bool {
+    stderr.contains(".lock': File exists")
 }
 
 /// A path for a command line a person will paste.
@@ -147,6 +160,7 @@ failure! {
     GitError { |it|
         // What the caller can fix by asking otherwise, what is in the way for now, and what is broken.
         kind: match it {
+            _ if it.is_in_the_way() => ErrorKind::Conflict,
             Self::NotARepository { .. }
             | Self::NoCommits { .. }
             | Self::NoBranch { .. }

@@ -3,6 +3,8 @@
 //! It keeps nothing between two rounds: what a loop is at stands in its row. So it can be killed at any moment, and the
 //! next one goes on from there.
 
+use std::time::Duration;
+
 use baton_core::ask::question::QuestionDraft;
 use baton_core::base::id::{SessionId, TaskId};
 use baton_core::base::priority::Priority;
@@ -21,50 +23,69 @@ use baton_core::transition::command::Command;
 use baton_core::transition::refusal::CommandRefusal;
 
 use crate::base::error::EngineError;
+use crate::cluster::leader::Leadership;
 use crate::landing::acceptor::Acceptor;
 use crate::loops::commands::named;
 use crate::loops::rows::{asked, put};
 use crate::loops::text;
 use crate::runs::{goes_on, stamp};
+use crate::supervisor::{Attempted, Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 
 /// Steps one loop takes in one round; the next change brings the next round.
 const STEPS_MAX: u32 = 100;
 /// Ready tasks looked at to find the one to plan.
 const READY_MAX: u32 = 500;
+/// Work that somebody holds up, by a checkout or a lock, is merged this soon after they let go.
+const LANDING_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 pub struct LoopDriver {
     shop: Workshop,
+    leadership: Leadership,
+    items: Items,
+}
+
+/// What became of the work that a person called done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Landing {
+    /// Some of it was merged.
+    Merged,
+    /// Something is in the way for now; the task says what.
+    Blocked,
+    /// There is nothing to merge, or nothing that may be.
+    Nothing,
 }
 
 impl LoopDriver {
-    pub fn new(shop: Workshop) -> Self {
-        Self { shop }
+    pub fn new(shop: Workshop, leadership: Leadership) -> Self {
+        let items = shop.services.items(ServiceName::Loops, &shop.tasks.store);
+        Self { shop, leadership, items }
     }
 
-    pub async fn run_once(&self) -> Result<(), EngineError> {
-        for open in self.shop.tasks.open_loops().await? {
-            for _ in 0..STEPS_MAX {
-                if !self.move_on(open.value.session()).await? {
-                    break;
-                }
+    async fn move_far(&self, session: &SessionId) -> Result<(), ServiceError> {
+        for _ in 0..STEPS_MAX {
+            if !Box::pin(self.move_on(session)).await? {
+                break;
             }
         }
         Ok(())
     }
 
     /// One step. False when the loop waits for somebody.
-    async fn move_on(&self, session: &SessionId) -> Result<bool, EngineError> {
+    async fn move_on(&self, session: &SessionId) -> Result<bool, ServiceError> {
         let Some(stored) = self.shop.tasks.phase_loop(session).await? else { return Ok(false) };
         if stored.value.pending().is_some() {
             return Ok(false);
         }
-        if let PhaseWork::Execute(work) = stored.value.work()
-            && self.accept_completed(work).await?
-        {
-            return Ok(true);
+        if let PhaseWork::Execute(work) = stored.value.work() {
+            match self.accept_completed(work).await? {
+                Landing::Merged => return Ok(true),
+                // What comes next may need it; it is tried again until it is merged.
+                Landing::Blocked => return Ok(false),
+                Landing::Nothing => {}
+            }
         }
-        match stored.value.work().next() {
+        let moved = match stored.value.work().next() {
             NextAction::Choose => self.choose(&stored).await,
             NextAction::StartAgent => self.start_agent(&stored).await,
             NextAction::WatchFor { task } => self.watch_for(&stored, task).await,
@@ -76,7 +97,8 @@ impl LoopDriver {
                 Ok(false)
             }
             NextAction::Rest => Ok(false),
-        }
+        };
+        Ok(moved?)
     }
 
     async fn write(&self, stored: &Versioned<PhaseLoop>, work: PhaseWork) -> Result<bool, EngineError> {
@@ -200,11 +222,12 @@ impl LoopDriver {
 
     /// Merges what the human called done, in their name. What has nothing to show needs a second word from them, by
     /// `baton accept` (I14); the gate says so.
-    async fn accept_completed(&self, work: &ExecuteWork) -> Result<bool, EngineError> {
+    async fn accept_completed(&self, work: &ExecuteWork) -> Result<Landing, ServiceError> {
         let completed = work
             .subtasks
             .iter()
             .filter(|subtask| subtask.state() == SubtaskState::Finished(SubtaskResult::Completed));
+        let mut landing = Landing::Nothing;
         for subtask in completed {
             let task = self.shop.tasks.task(subtask.task.id).await?.value;
             if !matches!(task.state(), TaskState::Provisional(_)) {
@@ -212,15 +235,30 @@ impl LoopDriver {
             }
             let acceptor = Acceptor::new(self.shop.clone());
             let by = work.done_by.get(&task.id()).cloned().unwrap_or_else(|| Actor::policy("the loop"));
-            match acceptor.accept(task.id(), false, by).await {
-                Ok(_) => return Ok(true),
-                Err(refused) if refused.is::<CommandRefusal>() => {
+            let item =
+                Item::new(ItemKind::Landing, &task.id()).of_task(task.id()).retried_every(LANDING_PAUSE_MAX);
+            let accepted = async {
+                match acceptor.accept(task.id(), false, by).await {
+                    Ok(_) => Ok(None),
+                    Err(refused) if refused.is::<CommandRefusal>() => Ok(Some(refused)),
+                    Err(error) => Err(ServiceError::new(&format!("{error}; {}", error.hint()))),
+                }
+            };
+            match self.items.attempt(&item, accepted).await? {
+                Attempted::Done(None) => return Ok(Landing::Merged),
+                Attempted::Done(Some(refused)) => {
                     (self.shop.say)(&format!("{}: {refused}; {}", task.id(), refused.hint()));
                 }
-                Err(error) => return Err(error),
+                Attempted::Failed { tries, error } => {
+                    if tries == 1 {
+                        (self.shop.say)(&format!("{} is not merged yet: {error}", task.id()));
+                    }
+                    landing = Landing::Blocked;
+                }
+                Attempted::Waiting => landing = Landing::Blocked,
             }
         }
-        Ok(false)
+        Ok(landing)
     }
 
     async fn ask(&self, stored: &Versioned<PhaseLoop>, topic: QuestionTopic) -> Result<bool, EngineError> {
@@ -307,5 +345,19 @@ impl LoopDriver {
         stamp(&mut change, Vec::new(), self.shop.tasks.store.now().await?, &Actor::Baton);
         self.shop.tasks.try_write(change).await?;
         Ok(true)
+    }
+}
+
+impl Service for LoopDriver {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        if !self.leadership.is_held() {
+            return Ok(Round::default());
+        }
+        for open in self.shop.tasks.open_loops().await? {
+            let session = open.value.session();
+            let item = Item::new(ItemKind::Loop, session).of_session(session.clone());
+            self.items.attempt(&item, self.move_far(session)).await?;
+        }
+        Ok(self.items.end_round())
     }
 }

@@ -150,21 +150,10 @@ impl Workshop {
         Ok(())
     }
 
-    /// Tries everything again that has not arrived. Returns how much is still left.
-    pub(crate) async fn push_unarrived(&self) -> Result<usize, EngineError> {
-        let mut left = 0;
-        for what in self.unpushed().all() {
-            // One that runs here sees to it itself.
-            if self.running.ids().contains(&what.attempt) {
-                continue;
-            }
-            let pushed = async {
-                let worktrees = self.worktrees_of(what.task).await?;
-                self.push(&worktrees, &what, &BranchName::for_task(what.task)).await
-            };
-            left += usize::from(pushed.await.is_err());
-        }
-        Ok(left)
+    /// Tries again to push what has not arrived.
+    pub(crate) async fn push_again(&self, what: &Unarrived) -> Result<(), EngineError> {
+        let worktrees = self.worktrees_of(what.task).await?;
+        self.push(&worktrees, what, &BranchName::for_task(what.task)).await
     }
 
     /// The branch, if the attempt is still the one whose work counts; and what is kept of it, in any case.

@@ -7,6 +7,7 @@ use baton_core::base::task_type::TaskType;
 use baton_core::base::text::NonBlank;
 use baton_core::base::time::Timestamp;
 use baton_core::records::change::Versioned;
+use baton_core::records::event::EventBody;
 use baton_core::recycle::RecycleReason;
 use baton_core::task::attempt::{AttemptReport, Evidence};
 use baton_core::task::attempt_record::AttemptRecord;
@@ -20,6 +21,9 @@ use crate::reports::not_started::NotStarted;
 use crate::services::recycler::reason_to_recycle;
 use crate::tasks::service::TaskService;
 use crate::workshop::Workshop;
+
+/// Events of one task that are looked at: far more than a task has.
+const EVENTS_MAX: u32 = 2_000;
 
 /// What a list shows of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,6 +77,17 @@ pub struct TaskView {
     /// Why it is not started although it is ready, where something keeps it.
     #[serde(default)]
     pub not_started: Option<NotStarted>,
+    /// What a background service last failed to do for it, while nothing has happened since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<TaskProblem>,
+}
+
+/// A failure that is retried, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskProblem {
+    pub service: NonBlank,
+    pub error: NonBlank,
+    pub since: Timestamp,
 }
 
 impl TaskSummary {
@@ -125,8 +140,20 @@ impl TaskView {
             came_of: task.derived_from(),
             asked_by: task.asker().cloned(),
             not_started: None,
+            problem: problem(tasks, id).await?,
         })
     }
+}
+
+/// The last thing that happened to a task, where that is a failure of a background service.
+async fn problem(tasks: &TaskService, id: TaskId) -> Result<Option<TaskProblem>, EngineError> {
+    let mut events = tasks.store.task_events(id, 0, EVENTS_MAX).await?;
+    Ok(events.pop().and_then(|last| match last.event.body {
+        EventBody::ItemFailed { service, error, .. } => {
+            Some(TaskProblem { service, error, since: last.event.at })
+        }
+        _ => None,
+    }))
 }
 
 /// A task that could be claimed, and what keeps it from being started, where something does.

@@ -13,7 +13,6 @@ use baton_core::records::event::EventBody;
 use baton_core::task::state::TaskState;
 use baton_core::task::{Purpose, Task};
 use baton_core::transition::command::Command;
-use baton_store::model::commit::Commit;
 
 use crate::runs::{exited, is_loop, stamp};
 use crate::tasks::service::{Answer, TaskService};
@@ -101,33 +100,36 @@ impl TaskService {
     }
 
     /// Ends runs whose task came to an end without them: it was cancelled, or nobody answered in time.
-    pub async fn end_runs_without_work(&self) -> Answer<Vec<Run>> {
-        let mut ended = Vec::new();
+    pub async fn end_runs_without_work(&self) -> Answer<()> {
         for open in self.store.open_runs().await? {
-            let Some(task) = open.value.task() else { continue };
-            let state = self.task(task).await?.value.state().clone();
-            if goes_on(&state) {
-                continue;
-            }
-            let (reason, error) = if let TaskState::Failed { error } = state {
-                (ExitReason::error(), Some(error))
-            } else {
-                (ExitReason::user_requested(), None)
-            };
-            let (run, _) = open.value.exit(reason)?;
-            let mut change =
-                Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
-            let events = exited(&run, error);
-            if !events.is_empty() {
-                change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
-            }
-            stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
-            // One that moved meanwhile is looked at again after the next change.
-            if let Commit::Written { .. } = self.store.commit(change).await? {
-                ended.push(run);
-            }
+            self.end_run_without_work(open).await?;
         }
-        Ok(ended)
+        Ok(())
+    }
+
+    /// Ends one such run; leaves any other as it is.
+    pub(crate) async fn end_run_without_work(&self, open: Versioned<Run>) -> Answer<()> {
+        let Some(task) = open.value.task() else { return Ok(()) };
+        let state = self.task(task).await?.value.state().clone();
+        if goes_on(&state) {
+            return Ok(());
+        }
+        let (reason, error) = if let TaskState::Failed { error } = state {
+            (ExitReason::error(), Some(error))
+        } else {
+            (ExitReason::user_requested(), None)
+        };
+        let (run, _) = open.value.exit(reason)?;
+        let mut change =
+            Change::new().put(Record::Run(Box::new(run.clone())), WriteGuard::Version(open.version));
+        let events = exited(&run, error);
+        if !events.is_empty() {
+            change.effects.push(Effect::Notify { about: Notification::RunExited(run.id()) });
+        }
+        stamp(&mut change, events, self.store.now().await?, &Actor::Baton);
+        // One that moved meanwhile is looked at again after the next change.
+        self.store.commit(change).await?;
+        Ok(())
     }
 }
 

@@ -1,48 +1,44 @@
 //! Everything that runs while `baton up` does: the dispatcher, and the services around it.
 
-use std::fs;
-use std::mem;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use baton_agents::process::identity::ProcessIdentity;
-use baton_agents::process::tree::end_orphans;
 use baton_core::base::id::AttemptId;
-use baton_core::task::attempt_record::AttemptClosing;
-use baton_store::model::lease::Lease;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::attempt::runner::PROCESS_FILE;
+use super::auto_responder::QuestionService;
+use super::changes::{ChangeRouter, Topics};
+use super::leases::{LeaseKeeper, LeaseService};
+use super::notices::NoticeService;
+use super::notifier::Notifier;
+use super::outbox::OutboxWorker;
+use super::pruner::Pruner;
+use super::push::PushService;
+use super::queues::Queues;
+use super::recovery::recover;
+use super::recycler::RecycleService;
+use super::runs::RunCleanup;
+use super::timers::TimerService;
+use super::worktree_pool::WorktreePool;
 use crate::base::error::EngineError;
-use crate::cluster::heartbeat::Heartbeat;
-use crate::cluster::leader::LeaderElection;
-use crate::cluster::log_relay::LogRelay;
+use crate::cluster::heartbeat::{Heartbeat, LAST_BEAT};
+use crate::cluster::leader::{LeaderElection, Leadership};
+use crate::cluster::log_relay::{self, LogRelay};
 use crate::cluster::node::worker_name;
-use crate::dispatch::dispatcher::Dispatcher;
+use crate::dispatch::dispatcher::{self, Dispatcher, LAST_CLAIM};
+use crate::dispatch::runners::Runners;
 use crate::git::Git;
 use crate::loops::LoopDriver;
-use crate::services::leases::LeaseKeeper;
-use crate::services::outbox::OutboxWorker;
-use crate::services::pruner::Pruner;
-use crate::services::recycler::Recycler;
-use crate::services::worktree_pool::WorktreePool;
+use crate::settings::Settings;
 use crate::settings::place::Place;
-use crate::settings::{RecyclePolicy, Settings};
+use crate::supervisor::{AtEnd, ServiceName, Supervisor, Wake};
 use crate::tasks::service::TaskService;
 use crate::workshop::{Say, Workshop};
 
-/// Between TERM and KILL for what an earlier run left behind.
-const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 /// The services' own safety net; a change wakes them at once.
 const SWEEP: Duration = Duration::from_secs(5);
-
-/// Whoever is not the steward looks into the outbox no more often than this, however much happens on other machines. What
-/// is there for it is to stop an agent, or to clear up after one.
-const OUTBOX_PAUSE: Duration = Duration::from_millis(500);
-
-/// After a day a worker that took no leave is taken off the list.
-const WORKER_GONE_MS: i64 = 24 * 3_600_000;
+/// A round that leaves nothing half done may be dropped at any moment.
+const AT_ONCE: AtEnd = AtEnd::Cancel(Duration::ZERO);
 
 pub struct Engine {
     pub shop: Workshop,
@@ -68,265 +64,188 @@ impl Engine {
     }
 
     /// The same; once it is to end, it waits for its agents only until `hurry` turns true.
+    ///
+    /// Services end in stages, each after what it works for: the dispatcher, then the attempts, then what looks after
+    /// attempts and tasks, then their effects, and the lead last.
     pub async fn run_until(
         &self,
         shutdown: watch::Receiver<bool>,
         hurry: watch::Receiver<bool>,
     ) -> Result<(), EngineError> {
-        self.recover().await?;
-        let mut dispatcher = Dispatcher::new(self.shop.clone());
-        let (done, services_end) = watch::channel(false);
-        let heartbeat = Heartbeat::new(self.shop.clone());
-        let beating = heartbeat.run(shutdown.clone(), services_end.clone());
-        let working = async {
-            let worked = dispatcher.run(shutdown, hurry).await;
-            // The services outlive the runners, so that what these leave is still seen to.
-            let _ = done.send(true);
-            worked
-        };
-        let (worked, rescued, served, beaten, (), (), (), ()) = tokio::join!(
-            working,
-            self.keep_leases(services_end.clone()),
-            self.serve(services_end.clone()),
-            beating,
-            self.prune(services_end.clone()),
-            self.hand_in_rest(services_end.clone()),
-            self.relay_logs(services_end.clone()),
-            self.stock(services_end)
-        );
-        worked.and(rescued).and(served).and(beaten)
+        Box::pin(self.recover()).await?;
+        let shop = &self.shop;
+        let runners = Runners::default();
+        let dispatching = self.start_dispatcher(&runners, shutdown.clone());
+        let stages = self.start_services(&shutdown);
+        dispatching.join().await;
+        runners.drain(shop, hurry).await;
+        for stage in stages {
+            stage.end().await;
+        }
+        Ok(())
     }
 
-    /// After a crash: processes of dead attempts are ended, what they did is kept where others find it, and their tasks
-    /// go back to the queue.
+    /// Takes back what an earlier run left. Returns the attempts.
     pub async fn recover(&self) -> Result<Vec<AttemptId>, EngineError> {
-        let mine = |lease: &Lease| lease.worker == self.shop.worker;
-        let leases: Vec<Lease> = self.shop.tasks.store.leases().await?.into_iter().filter(mine).collect();
-        let left = self.left_processes();
-        for attempt in leases.iter().map(|lease| lease.attempt).chain(left) {
-            self.end_orphans_of(attempt).await;
-        }
-        for lease in &leases {
-            let task = self.shop.tasks.task(lease.task).await?.value;
-            self.shop.hand_over(&task, lease.attempt).await;
-        }
-        self.keep_what_was_lost().await;
-        for hold in self.shop.tasks.holds().await? {
-            let until =
-                hold.until.map_or_else(|| "somebody releases it".to_owned(), |until| until.to_string());
-            (self.shop.say)(&format!("agent {} still rests until {until}: {}", hold.agent, hold.reason));
-        }
-        let taken = self.rescuer().take_back_own().await?;
-        for Lease { attempt, .. } in &taken {
-            (self.shop.say)(&format!("{attempt} was lost with the last run; its task is in the queue again"));
-        }
-        Ok(taken.into_iter().map(|lease| lease.attempt).collect())
+        Box::pin(recover(&self.shop)).await
     }
 
-    /// Attempts whose agents an earlier run started here and did not see end, whoever has their tasks now.
-    fn left_processes(&self) -> Vec<AttemptId> {
-        let entries = fs::read_dir(self.shop.attempts_folder()).into_iter().flatten().flatten();
-        let left = entries.filter(|entry| entry.path().join(PROCESS_FILE).exists());
-        left.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    fn start_dispatcher(&self, runners: &Runners, shutdown: watch::Receiver<bool>) -> Supervisor {
+        let shop = self.shop.clone();
+        let mut supervisor = Supervisor::new(shop.services.clone(), shop.say.clone(), shutdown);
+        let wake = Wake::every(dispatcher::SWEEP).on(shop.tasks.store.subscribe()).on(shop.running.ends());
+        let runners = runners.clone();
+        let make = move || Dispatcher::new(shop.clone(), runners.clone());
+        supervisor.start(ServiceName::Dispatcher, wake, AtEnd::Cancel(LAST_CLAIM), make);
+        supervisor
     }
 
-    /// Attempts that other machines took back while this one was away: what they had leaves this machine too.
-    async fn keep_what_was_lost(&self) {
+    /// All others, in the order they end.
+    fn start_services(&self, draining: &watch::Receiver<bool>) -> Vec<Stage> {
+        let leadership = Leadership::new(&self.shop);
+        let queues = Queues::default();
+        vec![
+            self.start_keepers(&leadership),
+            self.start_outbox(&leadership, &queues),
+            self.start_responders(&leadership, &queues),
+            self.start_notifier(&leadership, &queues),
+            self.start_cluster(&leadership, draining),
+        ]
+    }
+
+    /// What looks after attempts, tasks, loops and what is kept on this machine.
+    fn start_keepers(&self, leadership: &Leadership) -> Stage {
+        let mut stage = Stage::new(&self.shop);
+        let (store, topics) = (&self.shop.tasks.store, Topics::default());
+        let swept = || Wake::every(SWEEP);
+        let woken_by = |topic: &watch::Sender<u64>| swept().on(topic.subscribe()).on(leadership.changes());
+
+        let shop = self.shop.clone();
+        let period = LeaseKeeper::period(shop.settings.lease_ms());
+        let make = move || LeaseService::new(shop.clone());
+        stage.start(ServiceName::Leases, Wake::every(period), AT_ONCE, make);
+
+        let (shop, lead) = (self.shop.clone(), leadership.clone());
+        let make = move || LoopDriver::new(shop.clone(), lead.clone());
+        stage.start(ServiceName::Loops, woken_by(&topics.loops), AtEnd::LastRound, make);
+
+        let (shop, lead) = (self.shop.clone(), leadership.clone());
+        let make = move || RunCleanup::new(&shop, lead.clone());
+        stage.start(ServiceName::Runs, woken_by(&topics.runs), AtEnd::LastRound, make);
+
+        let (shop, lead) = (self.shop.clone(), leadership.clone());
+        let make = move || RecycleService::new(shop.clone(), lead.clone());
+        stage.start(ServiceName::Recycler, woken_by(&topics.provisional), AtEnd::LastRound, make);
+
+        // Ended in the middle it leaves half a worktree, which the next one clears.
+        let shop = self.shop.clone();
+        let make = move || WorktreePool::new(shop.clone());
+        stage.start(ServiceName::WorktreePool, swept().on(topics.claims.subscribe()), AT_ONCE, make);
+
+        let shop = self.shop.clone();
+        let make = move || PushService::new(shop.clone());
+        stage.start(ServiceName::Push, swept(), AT_ONCE, make);
+
+        // Ended in the middle it leaves everything whole, as after a crash.
+        let shop = self.shop.clone();
+        let make = move || Pruner::new(shop.clone());
+        stage.start(ServiceName::Pruner, Wake::every(Pruner::PERIOD), AT_ONCE, make);
+
+        let wake = Wake::every(SWEEP).on(store.subscribe());
+        let store = store.clone();
+        let make = move || ChangeRouter::new(store.clone(), topics.clone());
+        stage.start(ServiceName::Changes, wake, AT_ONCE, make);
+        stage
+    }
+
+    fn start_outbox(&self, leadership: &Leadership, queues: &Queues) -> Stage {
+        let mut stage = Stage::new(&self.shop);
+        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let has_notifier = self.notifier().is_set();
+        let wake =
+            Wake::every(SWEEP).on(shop.tasks.store.subscribe()).on(shop.running.ends()).on(lead.changes());
+        let make = move || OutboxWorker::new(shop.clone(), lead.clone(), queues.clone(), has_notifier);
+        stage.start(ServiceName::Outbox, wake, AtEnd::LastRound, make);
+        stage
+    }
+
+    /// What the outbox hands timers and questions to.
+    fn start_responders(&self, leadership: &Leadership, queues: &Queues) -> Stage {
+        let mut stage = Stage::new(&self.shop);
+        let (shop, lead, timers) = (self.shop.clone(), leadership.clone(), queues.timers.clone());
+        let wake = Wake::every(SWEEP).on(timers.signal()).on(lead.changes());
+        let make = move || TimerService::new(&shop, lead.clone(), timers.clone());
+        stage.start(ServiceName::Timers, wake, AtEnd::LastRound, make);
+
+        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let wake = Wake::every(SWEEP).on(queues.questions.signal()).on(lead.changes());
+        let make = move || QuestionService::new(&shop, lead.clone(), queues.clone());
+        stage.start(ServiceName::AutoResponder, wake, AtEnd::LastRound, make);
+        stage
+    }
+
+    fn start_notifier(&self, leadership: &Leadership, queues: &Queues) -> Stage {
+        let mut stage = Stage::new(&self.shop);
+        let (shop, lead, queues) = (self.shop.clone(), leadership.clone(), queues.clone());
+        let notifier = self.notifier();
+        let wake = Wake::every(SWEEP).on(queues.notices.signal()).on(lead.changes());
+        let make = move || NoticeService::new(shop.clone(), lead.clone(), queues.clone(), notifier.clone());
+        stage.start(ServiceName::Notifier, wake, AtEnd::LastRound, make);
+        stage
+    }
+
+    /// What a process that shares its store owes the others.
+    fn start_cluster(&self, leadership: &Leadership, draining: &watch::Receiver<bool>) -> Stage {
+        let mut stage = Stage::new(&self.shop);
         if !self.shop.place.store.is_shared() {
-            return;
+            return stage;
         }
-        let entries = fs::read_dir(self.shop.attempts_folder()).into_iter().flatten().flatten();
-        let attempts: Vec<AttemptId> =
-            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-        for attempt in attempts {
-            if let Err(error) = self.keep_if_lost(attempt).await {
-                (self.shop.say)(&format!("{attempt}: what it had stays on this machine for now: {error}"));
-            }
+        let (shop, drain) = (self.shop.clone(), draining.clone());
+        let wake = Wake::every(Heartbeat::PERIOD).on(draining.clone());
+        let make = move || Heartbeat::new(shop.clone(), drain.clone());
+        stage.start(ServiceName::Heartbeat, wake, AtEnd::Cancel(LAST_BEAT), make);
+        if LeaderElection::is_candidate(&self.shop) {
+            let (shop, lead) = (self.shop.clone(), leadership.clone());
+            let make = move || LeaderElection::new(shop.clone(), lead.clone());
+            stage.start(ServiceName::Leader, Wake::every(LeaderElection::PERIOD), AT_ONCE, make);
         }
-    }
-
-    async fn keep_if_lost(&self, attempt: AttemptId) -> Result<(), EngineError> {
-        let Some(record) = self.shop.tasks.store.attempt(attempt).await? else { return Ok(()) };
-        let is_lost = matches!(record.closing, Some(AttemptClosing::Lost { .. }));
-        if is_lost {
-            let task = self.shop.tasks.task(record.task_id).await?.value;
-            self.shop.hand_over(&task, attempt).await;
-        }
-        Ok(())
-    }
-
-    /// Pushes what could not be pushed when it was made, until it has arrived.
-    async fn hand_in_rest(&self, mut end: watch::Receiver<bool>) {
-        while !*end.borrow() {
-            tokio::select! {
-                // What went wrong is told where it went wrong first; here it is only tried again.
-                _ = self.shop.push_unarrived() => {}
-                _ = end.changed() => return,
-            }
-            tokio::select! {
-                () = sleep(SWEEP) => {}
-                _ = end.changed() => {}
-            }
-        }
-    }
-
-    async fn end_orphans_of(&self, attempt: AttemptId) {
-        let file = self.shop.attempt_folder(attempt).join(PROCESS_FILE);
-        let identity: Option<ProcessIdentity> =
-            fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
-        match end_orphans(attempt, identity.as_ref(), ORPHAN_GRACE).await {
-            Ok(()) => {
-                // It is not there when the attempt never got as far.
-                let _ = fs::remove_file(&file);
-            }
-            Err(leftover) => (self.shop.say)(&format!("{attempt}: {leftover}")),
-        }
-    }
-
-    fn rescuer(&self) -> LeaseKeeper {
-        let lease_ms = self.shop.settings.lease_ms();
-        LeaseKeeper::new(
-            self.shop.tasks.clone(),
-            self.shop.running.clone(),
-            self.shop.worker.clone(),
-            lease_ms,
-        )
-    }
-
-    async fn keep_leases(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let rescuer = self.rescuer();
-        while !*end.borrow() {
-            let lost = tokio::select! {
-                lost = rescuer.run_once() => lost?,
-                // Where the store is away there is nothing to wait for at the end.
-                _ = end.changed() => return Ok(()),
-            };
-            for Lease { attempt, worker, .. } in lost {
-                // What another machine started is ended there.
-                if worker == self.shop.worker {
-                    self.end_orphans_of(attempt).await;
-                }
-                (self.shop.say)(&format!("{attempt} gave no sign of life; its task is in the queue again"));
-            }
-            tokio::select! {
-                () = sleep(rescuer.period()) => {}
-                _ = end.changed() => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// A worktree made ahead of time whenever one was taken. Without one an agent only starts later.
-    async fn stock(&self, mut end: watch::Receiver<bool>) {
-        let mut stocker = WorktreePool::new(self.shop.clone());
-        let mut changes = self.shop.tasks.store.subscribe();
-        let mut told = None;
-        stocker.begin().await;
-        while !*end.borrow() {
-            changes.mark_unchanged();
-            // Ended in the middle it leaves half a worktree, which the next one clears.
-            let made = tokio::select! {
-                made = stocker.run_once() => made,
-                _ = end.changed() => return,
-            };
-            // The same trouble is told once.
-            if let Err(error) = made
-                && told.as_ref() != Some(&error.to_string())
-            {
-                (self.shop.say)(&format!("No worktree could be made ahead of time: {error}"));
-                told = Some(error.to_string());
-            }
-            tokio::select! {
-                _ = changes.changed() => {}
-                () = sleep(SWEEP) => {}
-                _ = end.changed() => {}
-            }
-        }
-    }
-
-    /// Logs that are here, for those who watch them elsewhere.
-    async fn relay_logs(&self, end: watch::Receiver<bool>) {
         if let Some(relay) = LogRelay::new(self.shop.clone()) {
-            relay.run(end).await;
+            let wake = Wake::every(log_relay::SWEEP).on(relay.watched());
+            stage.start(ServiceName::LogRelay, wake, AT_ONCE, move || relay.fresh());
         }
+        stage
     }
 
-    /// Rounds of the pruner. What it could not do is told and tried again; nothing depends on it.
-    async fn prune(&self, mut end: watch::Receiver<bool>) {
-        let pruner = Pruner::new(self.shop.clone());
-        while !*end.borrow() {
-            // Ended in the middle it leaves everything whole, as after a crash.
-            tokio::select! {
-                swept = pruner.run_once(SystemTime::now()) => match swept {
-                    Ok(swept) if swept.is_empty() => {}
-                    Ok(swept) => (self.shop.say)(&swept.to_string()),
-                    Err(error) => (self.shop.say)(&format!("Nothing could be pruned: {error}")),
-                },
-                _ = end.changed() => return,
-            }
-            tokio::select! {
-                () = sleep(Pruner::PERIOD) => {}
-                _ = end.changed() => {}
-            }
-        }
+    fn notifier(&self) -> Notifier {
+        let notify = &self.shop.settings.notify;
+        let (root, program) = (self.shop.place.root.clone(), self.shop.program.clone());
+        Notifier::new(notify.command.clone(), notify.webhook.clone(), root, program)
+    }
+}
+
+/// Services that end together.
+struct Stage {
+    end: watch::Sender<bool>,
+    supervisor: Supervisor,
+}
+
+impl Stage {
+    fn new(shop: &Workshop) -> Self {
+        let (end, ending) = watch::channel(false);
+        Self { end, supervisor: Supervisor::new(shop.services.clone(), shop.say.clone(), ending) }
     }
 
-    /// A machine that has not been heard of for a day is not listed any more; it joins again by itself.
-    async fn forget_gone_workers(&self) -> Result<(), EngineError> {
-        let store = &self.shop.tasks.store;
-        let now = store.now().await?;
-        for seen in store.workers().await? {
-            if now.ms().saturating_sub(seen.seen_at.ms()) > WORKER_GONE_MS {
-                store.forget_worker(&seen.worker.name).await?;
-            }
-        }
-        Ok(())
+    fn start<S, F>(&mut self, name: ServiceName, wake: Wake, at_end: AtEnd, make: F)
+    where
+        S: crate::supervisor::Service + 'static,
+        F: Fn() -> S + Send + 'static,
+    {
+        self.supervisor.start(name, wake, at_end, make);
     }
 
-    /// The courier and the recycler, woken by every change; and runs whose task ended without them end too.
-    async fn serve(&self, mut end: watch::Receiver<bool>) -> Result<(), EngineError> {
-        let mut stewardship = LeaderElection::new(self.shop.clone());
-        let mut courier = OutboxWorker::new(self.shop.clone(), false);
-        let recycler = Recycler::new(self.shop.tasks.clone());
-        let conductor = LoopDriver::new(self.shop.clone());
-        let mut changes = self.shop.tasks.store.subscribe();
-        loop {
-            changes.mark_unchanged();
-            let is_steward = stewardship.is_held().await?;
-            if courier.is_outdated(is_steward) {
-                let next = OutboxWorker::new(self.shop.clone(), is_steward);
-                mem::replace(&mut courier, next).finish().await?;
-                courier.begin().await?;
-                if is_steward {
-                    self.forget_gone_workers().await?;
-                }
-            }
-            courier.run_once().await?;
-            if is_steward {
-                self.shop.tasks.end_runs_without_work().await?;
-                conductor.run_once().await?;
-                if self.shop.settings.recycle == RecyclePolicy::Automatic {
-                    for task in recycler.run_once().await? {
-                        (self.shop.say)(&format!("{task} was too large; see baton task show {task}"));
-                    }
-                }
-            }
-            // Once more after the end was called, for what the last runners left.
-            if *end.borrow() {
-                courier.finish().await?;
-                return stewardship.hand_over().await;
-            }
-            let not_before = Instant::now() + if is_steward { Duration::ZERO } else { OUTBOX_PAUSE };
-            tokio::select! {
-                _ = changes.changed() => {}
-                idled = courier.idle() => idled?,
-                () = sleep(SWEEP) => {}
-                _ = end.changed() => {}
-            }
-            tokio::select! {
-                () = sleep_until(not_before) => {}
-                _ = end.changed() => {}
-            }
-        }
+    async fn end(self) {
+        // Nobody listens where no service was started.
+        let _ = self.end.send(true);
+        self.supervisor.join().await;
     }
 }

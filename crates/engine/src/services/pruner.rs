@@ -19,6 +19,7 @@ use baton_store::model::query::EventRetention as History;
 use crate::base::error::EngineError;
 use crate::git::{Repository, Standing, Worktrees};
 use crate::settings::retention::Keepsake;
+use crate::supervisor::{Item, ItemKind, Items, Round, Service, ServiceError, ServiceName};
 use crate::workshop::Workshop;
 
 /// Rows of history removed in one transaction, so that nobody waits for it.
@@ -44,6 +45,7 @@ pub struct Swept {
 
 pub struct Pruner {
     shop: Workshop,
+    items: Items,
 }
 
 impl Pruner {
@@ -51,24 +53,38 @@ impl Pruner {
     pub const PERIOD: Duration = Duration::from_hours(1);
 
     pub fn new(shop: Workshop) -> Self {
-        Self { shop }
+        let items = shop.services.items(ServiceName::Pruner, &shop.tasks.store);
+        Self { shop, items }
     }
 
-    /// One round over everything that is kept here.
-    pub async fn run_once(&self, now: SystemTime) -> Result<Swept, EngineError> {
+    /// One round over everything that is kept here. What could not be pruned is left for the next round.
+    pub async fn run_once(&self, now: SystemTime) -> Result<Swept, ServiceError> {
         let mut swept = Swept::default();
         // A lease says that somebody works there; what runs here may be between its lease and its start.
         let mut alive: BTreeSet<AttemptId> = self.shop.running.ids().into_iter().collect();
         alive.extend(self.shop.tasks.store.leases().await?.into_iter().map(|lease| lease.attempt));
-        self.logs(&alive, now, &mut swept).await?;
+        let logs = Item::new(ItemKind::Prune, "logs");
+        self.items.attempt(&logs, self.logs(&alive, now, &mut swept)).await?;
         for path in self.repositories().await? {
-            // A repository that is gone has no worktrees to prune.
-            let Ok(repository) = Repository::open(&self.shop.git, &path).await else { continue };
-            let worktrees = Worktrees::new(repository, &self.shop.place.state_dir)?;
-            self.worktrees(&worktrees, &path, &alive, now, &mut swept).await?;
+            let item = Item::new(ItemKind::Prune, &path.display());
+            self.items.attempt(&item, self.repository(&path, &alive, now, &mut swept)).await?;
         }
-        self.events(&mut swept).await?;
+        let events = Item::new(ItemKind::Prune, "events");
+        self.items.attempt(&events, self.events(&mut swept)).await?;
         Ok(swept)
+    }
+
+    async fn repository(
+        &self,
+        path: &Path,
+        alive: &BTreeSet<AttemptId>,
+        now: SystemTime,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        // A repository that is gone has no worktrees to prune.
+        let Ok(repository) = Repository::open(&self.shop.git, path).await else { return Ok(()) };
+        let worktrees = Worktrees::new(repository, &self.shop.place.state_dir)?;
+        self.worktrees(&worktrees, path, alive, now, swept).await
     }
 
     async fn logs(
@@ -163,6 +179,16 @@ impl Pruner {
             }
         }
         Ok(())
+    }
+}
+
+impl Service for Pruner {
+    async fn run_once(&mut self) -> Result<Round, ServiceError> {
+        let swept = Self::run_once(self, SystemTime::now()).await?;
+        if !swept.is_empty() {
+            (self.shop.say)(&swept.to_string());
+        }
+        Ok(self.items.end_round())
     }
 }
 

@@ -6,6 +6,7 @@ use baton_core::task::state::QueueName;
 use baton_engine::attempt::running::Running;
 use baton_engine::services::leases::LeaseKeeper;
 use baton_engine::services::recycler::Recycler;
+use baton_engine::supervisor::{ServiceName, Services};
 
 use crate::fixture::Office;
 
@@ -13,7 +14,8 @@ use crate::fixture::Office;
 const LEASE_MS: i64 = 60_000;
 
 fn rescuer(office: &Office, running: &Running) -> LeaseKeeper {
-    LeaseKeeper::new(office.tasks.clone(), running.clone(), "here".to_owned(), LEASE_MS)
+    let items = Services::default().items(ServiceName::Leases, &office.tasks.store);
+    LeaseKeeper::new(office.tasks.clone(), running.clone(), "here".to_owned(), LEASE_MS, items)
 }
 
 #[tokio::test]
@@ -64,7 +66,8 @@ async fn burned_out_work_is_recycled_once_and_good_work_is_left_alone() {
             if task == burned { (AttemptResult::TurnLimit, 0, 50) } else { (AttemptResult::Complete, 2, 50) };
         office.settle(task, attempt, result, commits, turns).await;
     }
-    let recycler = Recycler::new(office.tasks.clone());
+    let items = Services::default().items(ServiceName::Recycler, &office.tasks.store);
+    let recycler = Recycler::new(office.tasks.clone(), items);
     assert_eq!(recycler.run_once().await.unwrap(), vec![burned]);
     assert!(recycler.run_once().await.unwrap().is_empty());
     assert_eq!(office.tasks.task(good).await.unwrap().value.state().queue(), QueueName::Provisional);

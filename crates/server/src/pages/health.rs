@@ -6,6 +6,7 @@ use axum::extract::State;
 use baton_core::base::text::AgentName;
 use baton_core::base::time::Timestamp;
 use baton_core::limits::hold::Hold;
+use baton_engine::supervisor::{ServiceReport, ServiceState};
 use maud::{Markup, html};
 
 use super::answer::{PageAnswer, go};
@@ -44,6 +45,7 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
             }
         }
         (holds(&health, frame.now, settings.max_unaccepted))
+        (services(&health))
         p { a href="/workers" { "Workers" } span.muted { ": the machines that run agents on this store" } }
         section {
             h2 { "Store" }
@@ -80,6 +82,45 @@ fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// What runs in the background, failing ones first.
+fn services(health: &Health) -> Markup {
+    let mut services: Vec<&ServiceReport> = health.services.iter().collect();
+    services.sort_by_key(|service| service.state != ServiceState::Failing);
+    html! {
+        @if !services.is_empty() {
+            section #services {
+                h2 { "Services" }
+                div.scroll tabindex="0" role="region" aria-label="Services" {
+                    table {
+                        thead { tr { th { "Service" } th { "State" } th { "Restarts" } th { "Failing items" } th { "Last error" } } }
+                        tbody {
+                            @for service in services {
+                                tr {
+                                    td { strong { (service.name) } }
+                                    td { (state(service.state)) }
+                                    td { (service.restarts) }
+                                    td { (service.items_failing) }
+                                    td { @if let Some(error) = &service.last_error { (error) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn state(state: ServiceState) -> Markup {
+    html! {
+        @match state {
+            ServiceState::Running => span.tone-done { "✓ running" },
+            ServiceState::Restarting => span.tone-asking { "▲ restarting" },
+            ServiceState::Failing => span.tone-failed { "✗ failing" },
         }
     }
 }

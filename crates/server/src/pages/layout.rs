@@ -15,6 +15,7 @@ use super::help;
 use super::visit::Visit;
 use crate::guide::Guide;
 use crate::state::App;
+use crate::views::health::failing;
 
 /// Counted up to here; a larger number tells nobody more.
 const COUNTED_MAX: u32 = 100;
@@ -53,6 +54,8 @@ pub struct Frame {
     pub pending: usize,
     unaccepted: usize,
     namespace: String,
+    /// Background services that fail now, a sentence each.
+    failing: Vec<String>,
     /// What somebody who is shown around is told on every page.
     guide: Option<Guide>,
     visit: Visit,
@@ -78,6 +81,7 @@ impl Frame {
             pending: tasks.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
             unaccepted: tasks.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
             namespace: app.namespace().to_owned(),
+            failing: app.shop.services.failing().iter().map(failing).collect(),
             guide,
             visit,
         })
@@ -111,6 +115,12 @@ impl Frame {
         html! {
             (self.navigation(tab))
             main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
+                @if !self.failing.is_empty() {
+                    div.alert.sticky #degraded role="alert" {
+                        @for sentence in &self.failing { p { (sentence) } }
+                        p.muted { "It is retried. " a href="/health" { "Health" } }
+                    }
+                }
                 @if let Some(guide) = &self.guide { (guide::words(guide)) }
                 (body)
             }

@@ -12,7 +12,7 @@ use baton_core::records::event::EventBody;
 use baton_engine::StoredEvent;
 use baton_engine::attempt::running::Running;
 use futures_util::Stream;
-use futures_util::stream::unfold;
+use futures_util::stream::{select, unfold};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -28,6 +28,9 @@ use crate::visitor::Visited;
 const TURNS_EVERY: Duration = Duration::from_secs(1);
 /// As much of a question as a notification shows.
 const NOTICE_CHARS_MAX: usize = 140;
+
+/// What every page asks again for; `live.js` knows it.
+const SERVICES: &str = "services";
 
 /// One event, as little of it as a page needs.
 #[derive(Serialize)]
@@ -53,7 +56,17 @@ pub async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answe
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
     let news = |recorded: &StoredEvent| Event::default().id(recorded.seq.to_string()).data(told(recorded));
     let turns = Turns::of(app.shop.running.clone()).told();
-    Ok(sse::stream(&app, after, news, turns).into_response())
+    let beside = select(turns, states(app.shop.services.changes()));
+    Ok(sse::stream(&app, after, news, beside).into_response())
+}
+
+/// States of background services: every page shows those that fail.
+fn states(changes: watch::Receiver<u64>) -> impl Stream<Item = Event> {
+    unfold(changes, |mut changes| async move {
+        changes.changed().await.ok()?;
+        let news = News { event: SERVICES.to_owned(), about: Vec::new(), notice: None };
+        Some((Event::default().data(serde_json::to_string(&news).unwrap_or_default()), changes))
+    })
 }
 
 /// Turns that agents take, gathered: a page that shows them need not be told of each.

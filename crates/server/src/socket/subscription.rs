@@ -30,7 +30,7 @@ pub struct Subscription {
 
 impl Subscription {
     pub fn new(app: &App, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
-        let follower = Follower::new(app.tasks().clone(), app.ending.clone(), last_seq);
+        let follower = Follower::new(app, last_seq);
         Self {
             app: app.clone(),
             follower,
@@ -59,7 +59,7 @@ impl Subscription {
     async fn message(&mut self) -> Result<Option<Value>, EngineError> {
         loop {
             if self.looked_at.is_none() {
-                let Some(recorded) = self.follower.next().await? else { return Ok(None) };
+                let Some(recorded) = self.follower.next().await else { return Ok(None) };
                 if self.visitor.is_ended_by(&recorded) {
                     self.is_revoked = true;
                     return Ok(None);

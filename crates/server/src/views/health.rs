@@ -9,6 +9,7 @@ use baton_core::limits::hold::Hold;
 use baton_core::records::change::Change;
 use baton_engine::query::{QuestionFilter, TaskFilter};
 use baton_engine::settings::AgentSettings;
+use baton_engine::supervisor::{ServiceReport, ServiceState};
 use baton_engine::workshop::Workshop;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -32,6 +33,8 @@ pub struct Health {
     pub holds: Vec<Hold>,
     pub disk: DiskHealth,
     pub counts: Counts,
+    /// The background services of this process.
+    pub services: Vec<ServiceReport>,
     pub last_seq: u64,
     /// The store's own time; none when it cannot be reached.
     pub now: Option<Timestamp>,
@@ -78,6 +81,10 @@ pub async fn health(shop: &Workshop) -> Health {
     if let Some(detail) = &store.detail {
         problems.push(format!("the store cannot be written: {detail}"));
     }
+    let services = shop.services.snapshot();
+    for service in services.iter().filter(|service| service.state == ServiceState::Failing) {
+        problems.push(failing(service));
+    }
     if agents.is_empty() {
         problems.push("no agent is set up; add one to .agent/baton.toml".to_owned());
     }
@@ -106,10 +113,17 @@ pub async fn health(shop: &Workshop) -> Health {
         holds,
         disk,
         counts,
+        services,
         last_seq: *shop.tasks.changes().borrow(),
         now,
         problems,
     }
+}
+
+/// One sentence about a service that fails.
+pub fn failing(service: &ServiceReport) -> String {
+    let error = service.last_error.as_deref().unwrap_or("no reason given");
+    format!("service {} is failing: {error}", service.name)
 }
 
 /// Writing nothing goes the whole way to the writer and back.

@@ -189,6 +189,7 @@ pub fn message(recorded: &StoredEvent) -> Option<WireMessage> {
         | EventBody::TaskLetGo { .. }
         | EventBody::AnswerQueued { .. }
         | EventBody::EffectGivenUp { .. }
+        | EventBody::ItemFailed { .. }
         | EventBody::RunStopping { .. }
         | EventBody::PhaseHandedOff { .. }
         | EventBody::IntakePaused { .. }

@@ -41,6 +41,10 @@ pub(crate) fn render(view: &TaskView) -> String {
     if let Some(reason) = &view.not_started {
         let _ = writeln!(text, "\nReady, but not started: {}", reason.message);
     }
+    if let Some(problem) = &view.problem {
+        let _ =
+            writeln!(text, "\nIn the way ({}; tried again by itself): {}", problem.service, problem.error);
+    }
     if !view.dead_edges.is_empty() {
         text.push_str("\nIt can never start. Cancel it, or add it again without these dependencies:\n");
         for edge in &view.dead_edges {

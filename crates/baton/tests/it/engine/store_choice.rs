@@ -5,7 +5,7 @@ use crate::postgres;
 use crate::terminal::AtTerminal;
 
 /// A namespace nobody else uses on the shared server.
-fn namespace(name: &str) -> String {
+pub fn namespace(name: &str) -> String {
     format!("{name}_{}", std::process::id())
 }
 

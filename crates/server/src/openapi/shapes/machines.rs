@@ -11,6 +11,16 @@ pub fn shapes() -> Shapes {
         ("is_found", flag()),
         ("paused_until", or_null(&time())),
     ]);
+    let service = object(&[
+        ("name", text()),
+        ("state", one_of(&["running", "restarting", "failing"])),
+        ("last_error?", said()),
+        ("restarts", count()),
+        ("rounds", count()),
+        ("items_done", count()),
+        ("items_failed", count()),
+        ("items_failing", count()),
+    ]);
     vec![
         ("HoldList", object(&[("holds", list(&refer("Hold")))])),
         (
@@ -70,6 +80,7 @@ pub fn shapes() -> Shapes {
                         ("unaccepted", count()),
                     ]),
                 ),
+                ("services", list(&service)),
                 ("last_seq", count()),
                 ("now", or_null(&time())),
                 ("problems", list(&text())),

@@ -38,6 +38,7 @@ pub fn shapes() -> Shapes {
         ("came_of", or_null(&refer("TaskId"))),
         ("asked_by", or_null(&text())),
         ("not_started", or_null(&refer("NotStarted"))),
+        ("problem?", object(&[("service", said()), ("error", said()), ("since", time())])),
         ("dead_edges", list(&object(&[("on", refer("TaskId")), ("reason", text())]))),
         ("attempts", list(&refer("Attempt"))),
         ("reported", or_null(&refer("Reported"))),

@@ -37,6 +37,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
         @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
         (standing(&seen))
         @if let Some(reason) = &view.not_started { div.notice { p { "It is ready and not started yet: " (reason.message) "." } } }
+        @if let Some(problem) = &view.problem { div.alert role="alert" { p { (problem.error) } p.muted { "Baton tries again by itself (" (problem.service) ", since " (ago(problem.since, now)) ")." } } }
         (machine::drawing(&stays, now))
         div.columns {
             div {

@@ -179,6 +179,9 @@ fn told(body: &EventBody) -> String {
         }
         EventBody::RunStarted { label, .. } => format!("the recipe {label} began"),
         EventBody::RunBound { .. } => "a run took it on".to_owned(),
+        EventBody::ItemFailed { service, error, .. } => {
+            format!("{service} failed, it is retried: {}", short(error.as_str(), CHARS_MAX))
+        }
         EventBody::AnswerQueued { .. } => "an answer was laid down for later".to_owned(),
         // The rest is about no task, and so in no task's history.
         _ => "happened".to_owned(),

@@ -111,6 +111,7 @@ impl Way {
             | EventBody::RunExited { .. }
             | EventBody::PhaseHandedOff { .. }
             | EventBody::EffectGivenUp { .. }
+            | EventBody::ItemFailed { .. }
             | EventBody::IntakePaused { .. }
             | EventBody::IntakeResumed { .. }
             | EventBody::TokenCreated { .. }
