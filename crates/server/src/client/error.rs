@@ -1,6 +1,6 @@
 //! Why a command got no answer, or not the one it wanted.
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {

@@ -7,7 +7,7 @@ use baton_engine::Recorded;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::ClientError;
+use crate::client::ClientError;
 
 /// A stream gives a sign of life every quarter of a minute; after this long without one nobody is there.
 const SILENCE_MAX: Duration = Duration::from_mins(1);

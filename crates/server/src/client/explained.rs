@@ -3,7 +3,7 @@
 use baton_core::explained;
 use baton_core::explanation::Explanation;
 
-use super::ClientError;
+use crate::client::ClientError;
 
 explained! { ClientError {
     Self::Unreachable(_) => Explanation {

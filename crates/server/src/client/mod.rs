@@ -17,11 +17,11 @@ use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use self::error::ClientError;
-pub use self::events::Events;
-use self::transport::Transport;
-pub use self::transport::{Address, BadAddress};
-use crate::app;
+pub use crate::client::error::ClientError;
+pub use crate::client::events::Events;
+use crate::client::transport::Transport;
+pub use crate::client::transport::{Address, BadAddress};
+use crate::serve::router;
 use crate::state::App;
 
 /// An answer larger than this is none of ours.
@@ -41,7 +41,7 @@ impl Client {
 
     /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
     pub fn of_store(app: App) -> Self {
-        Self { transport: Transport::Here(TowerToHyperService::new(app::calls_of_owner(app))) }
+        Self { transport: Transport::Here(TowerToHyperService::new(router::calls_of_owner(app))) }
     }
 
     /// Whether somebody takes connections there.

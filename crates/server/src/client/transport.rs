@@ -15,10 +15,10 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::ClientError;
-use crate::guard::Token;
-use crate::limits::REQUEST_TIMEOUT;
-use crate::visitor::PERSON;
+use crate::client::ClientError;
+use crate::http::guard::Token;
+use crate::http::limits::REQUEST_TIMEOUT;
+use crate::state::principal::PERSON;
 
 /// A server on this machine takes a connection at once, or it is not there.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);

@@ -12,9 +12,9 @@ use baton_core::text::{NonBlank, OutcomeName};
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
 
-use super::arguments::Arguments;
-use super::toolbox::refused;
-use super::{Caller, ToolAnswer, Toolbox};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::toolbox::refused;
+use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
 /// Answers to choose from; more are no choice a person makes.
 const OPTIONS_MAX: usize = 20;

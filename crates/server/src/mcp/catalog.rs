@@ -5,7 +5,17 @@ use baton_core::task_type::TaskType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::openapi::shapes::STATUSES;
+/// The statuses of a task, as clients see them.
+pub(crate) const STATUSES: [&str; 8] = [
+    "QUEUED",
+    "RUNNING",
+    "AWAITING_RESPONSE",
+    "BLOCKED",
+    "WAITING_CHILDREN",
+    "COMPLETE",
+    "ERROR",
+    "CANCELLED",
+];
 
 /// A tool as a caller sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{Caller, ToolAnswer, ToolSpec, Touches};
+use crate::mcp::{Caller, ToolAnswer, ToolSpec, Touches};
 
 /// What stands behind the protocol: the tools themselves, or a server that has them.
 ///

@@ -9,6 +9,7 @@ mod arguments;
 mod attempt_tools;
 mod caller;
 mod catalog;
+mod dispatch;
 mod handler;
 pub mod mount;
 mod queue_tools;
@@ -19,6 +20,7 @@ mod user_task_tools;
 
 pub use answer::ToolAnswer;
 pub use caller::Caller;
+pub(crate) use catalog::STATUSES;
 pub use catalog::{ToolSpec, Touches};
 pub use handler::{Handler, Tools, serve_stdio};
 pub use toolbox::Toolbox;

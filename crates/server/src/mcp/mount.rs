@@ -13,18 +13,20 @@ use baton_engine::people::PersonSecret;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::{Caller, Handler};
-use crate::error::{Answer, ApiError, Code};
-use crate::guard::bearer;
-use crate::limits::BODY_BYTES_MAX;
-use crate::routes::attempts::QUESTIONS_PATH;
+use crate::http::error::{Answer, ApiError, Code};
+use crate::http::guard::bearer;
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::http::paths;
+use crate::mcp::{Caller, Handler, Toolbox};
 use crate::state::App;
-use crate::visitor::Visitor;
+use crate::state::principal::Visitor;
 
-/// Where agents and people's own clients find the tools.
-pub const PATH: &str = "/mcp";
-/// The same for `baton mcp`, which hands calls on.
-pub const TOOLS_PATH: &str = "/api/tools";
+impl Toolbox {
+    /// The tools as this server provides them.
+    pub fn of_server(app: &App) -> Self {
+        Self::of(&app.shop, &app.person)
+    }
+}
 
 /// Puts the endpoint on the router.
 pub fn on(router: Router<App>, app: &App) -> Router<App> {
@@ -38,13 +40,14 @@ pub fn on(router: Router<App>, app: &App) -> Router<App> {
         let _ = ending.wait_for(|is_ending| *is_ending).await;
         cancel.cancel();
     });
-    let toolbox = app.toolbox();
+    let toolbox = Toolbox::of_server(app);
     let service = StreamableHttpService::new(
         move || Ok(Handler::new(toolbox.clone())),
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let endpoint = Router::new().route_service(PATH, service).layer(from_fn_with_state(app.clone(), let_in));
+    let endpoint =
+        Router::new().route_service(paths::MCP, service).layer(from_fn_with_state(app.clone(), let_in));
     router.merge(endpoint)
 }
 
@@ -62,8 +65,10 @@ async fn let_in(State(app): State<App>, mut request: Request, next: Next) -> Res
 
 /// Whether a request brings an attempt's token to where such tokens are looked at.
 pub fn is_attempts_own(path: &str, headers: &HeaderMap) -> bool {
-    let is_theirs =
-        path == PATH || path == TOOLS_PATH || path == QUESTIONS_PATH || path.starts_with("/api/tools/");
+    let is_theirs = path == paths::MCP
+        || path == paths::TOOLS
+        || path == paths::ATTEMPT_QUESTIONS
+        || path.starts_with("/api/tools/");
     is_theirs && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
 }
 
@@ -83,7 +88,7 @@ pub async fn who(app: &App, headers: &HeaderMap, visitor: Option<Visitor>) -> An
     }
     let given = bearer(headers).ok_or_else(refused)?;
     match given.parse::<Secret>() {
-        Ok(secret) => app.toolbox().holder(secret).await?.ok_or_else(refused),
+        Ok(secret) => Toolbox::of_server(app).holder(secret).await?.ok_or_else(refused),
         Err(_) if app.guard.needs_token() || PersonSecret::is_meant(given) => person.ok_or_else(refused),
         Err(_) => Err(refused()),
     }

@@ -14,10 +14,10 @@ use baton_engine::query::TaskFilter;
 use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
-use super::arguments::Arguments;
-use super::toolbox::refused;
-use super::{Caller, ToolAnswer, Toolbox};
-use crate::limits::TITLE_CHARS_MAX;
+use crate::http::limits::TITLE_CHARS_MAX;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::toolbox::refused;
+use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
 /// Tasks of one list. A model that wants more narrows its search.
 const LIST_MAX: u32 = 50;

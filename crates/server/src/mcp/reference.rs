@@ -5,8 +5,8 @@ use std::fmt::Write;
 use baton_core::toolset::{Client, tools_for};
 use serde_json::Value;
 
-use super::catalog::{ToolSpec, Touches};
 use crate::kept_page::holds;
+use crate::mcp::catalog::{ToolSpec, Touches};
 
 const INTRO: &str = "# MCP tools\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\

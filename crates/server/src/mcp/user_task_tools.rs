@@ -3,8 +3,8 @@
 use baton_engine::asking::Leave;
 use baton_engine::user_tasks::{Site, TASKFILE, UserTaskError};
 
-use super::arguments::Arguments;
-use super::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::{Caller, ToolAnswer, Toolbox, attempt_tools, toolbox};
 
 pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
     let listed = site(toolbox, caller).and_then(|site| toolbox.user_tasks.list(&site).map_err(refused));

@@ -8,16 +8,17 @@ use baton_core::task::Task;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError};
-use super::card::{Waits, card};
-use super::layout::{Frame, Tab, empty, heading};
-use super::percent::encoded;
-use super::projects;
-use super::visit::Visit;
-use super::words::of_state_name;
-use crate::error::Answer;
-use crate::input::Query;
-use crate::limits::PAGE_MAX;
+use crate::http::error::Answer;
+use crate::http::input::Query;
+use crate::http::limits::PAGE_MAX;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError};
+use crate::pages::frame::visit::Visit;
+use crate::pages::projects;
+use crate::pages::widgets::card::{Waits, card};
+use crate::pages::widgets::percent::encoded;
+use crate::pages::widgets::words::of_state_name;
 use crate::state::App;
 
 /// Cards of a column where nobody asked for more.

@@ -12,15 +12,16 @@ use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, empty, heading};
-use super::markdown::markdown;
-use super::visit::Visit;
-use super::words::{ago, counted, of_state};
+use crate::pages::frame::form::Form;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError, go};
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{ago, counted, of_state};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 /// Breakdowns in the list.
 const LISTED_MAX: u32 = 100;

@@ -8,15 +8,16 @@ use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::visit::Visit;
-use super::words::{ago, bytes, grouped, left};
+use crate::api::views::health::{Health, health};
+use crate::pages::frame::form::Form;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, go};
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::words::{ago, bytes, grouped, left};
 use crate::state::App;
-use crate::views::health::{Health, health};
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;

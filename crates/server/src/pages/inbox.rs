@@ -6,11 +6,12 @@ use baton_core::state::Queue;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError};
-use super::card;
-use super::layout::{Frame, Tab, empty, heading};
-use super::question::{self, tasks_of};
-use super::visit::Visit;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError};
+use crate::pages::frame::visit::Visit;
+use crate::pages::question::{self, tasks_of};
+use crate::pages::widgets::card;
 use crate::state::App;
 
 /// Questions on one page. Whoever has more waiting answers these first.

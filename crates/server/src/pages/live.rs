@@ -17,12 +17,12 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::markdown::plain;
-use super::words::short;
-use crate::error::Answer;
-use crate::input::Query;
-use crate::sse::{self, last_event_id};
-use crate::visitor::Visited;
+use crate::http::error::Answer;
+use crate::http::input::Query;
+use crate::live::sse::{self, last_event_id};
+use crate::pages::widgets::markdown::plain;
+use crate::pages::widgets::words::short;
+use crate::state::principal::Visited;
 
 /// Turns are told no more often than this.
 const TURNS_EVERY: Duration = Duration::from_secs(1);

@@ -6,10 +6,10 @@ use axum::http::header::{HeaderValue, SET_COOKIE};
 use axum::response::Response;
 use maud::html;
 
-use super::answer::{PageAnswer, bare, go};
-use super::form::Form;
-use crate::error::Code;
-use crate::routes::login::shown;
+use crate::api::routes::login::shown;
+use crate::http::error::Code;
+use crate::pages::frame::form::Form;
+use crate::pages::frame::response::{PageAnswer, bare, go};
 use crate::state::App;
 
 pub async fn ask(State(app): State<App>) -> Response {

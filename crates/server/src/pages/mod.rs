@@ -1,34 +1,24 @@
 //! The pages: HTML for people, made by the same doors as the API. They can be read and answered without scripts; with
 //! them they stay current by themselves.
 
-mod answer;
-mod assets;
 mod board;
 mod breakdowns;
-mod card;
 mod chat;
-mod drawing;
-mod form;
+pub mod frame;
 mod graph;
-mod guide;
 mod health;
 mod help;
 mod inbox;
-mod key;
-mod layers;
-mod layout;
 mod live;
 mod login;
-mod markdown;
-mod percent;
 mod projects;
 mod question;
 mod recipes;
+pub mod report;
 mod search;
 mod task;
 mod user_tasks;
-mod visit;
-mod words;
+pub mod widgets;
 mod workers;
 
 use axum::Router;
@@ -38,9 +28,9 @@ use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use crate::error::{ApiError, Code};
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::{assets, response};
 use crate::state::App;
-use answer::PageError;
 
 /// Puts the pages on the router.
 pub fn on(router: Router<App>) -> Router<App> {
@@ -97,7 +87,7 @@ pub fn refused(request: &Request, refusal: ApiError) -> Response {
         return refusal.into_response();
     }
     match refusal.error {
-        Code::Unauthorized if request.method() == Method::GET => answer::go("/login"),
-        _ => PageError(refusal).into_response(),
+        Code::Unauthorized if request.method() == Method::GET => crate::pages::frame::response::go("/login"),
+        _ => response::PageError(refusal).into_response(),
     }
 }

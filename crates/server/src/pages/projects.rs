@@ -4,9 +4,9 @@ use baton_core::id::{BadId, ProjectId};
 use baton_core::project::Project;
 use maud::{Markup, html};
 
-use super::answer::PageError;
-use crate::error::{Answer, ApiError};
-use crate::input::Query;
+use crate::http::error::{Answer, ApiError};
+use crate::http::input::Query;
+use crate::pages::frame::response::PageError;
 use crate::state::App;
 
 /// Nobody chooses from a longer list.

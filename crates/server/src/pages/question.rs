@@ -13,17 +13,18 @@ use baton_core::time::Timestamp;
 use baton_engine::error::EngineError;
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::markdown::markdown;
-use super::visit::Visit;
-use super::words::{ago, left, of_kind};
-use crate::error::{ApiError, Code};
-use crate::routes::questions::give;
+use crate::api::routes::questions::give;
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::form::Form;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError, go};
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{ago, left, of_kind};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 /// Options that have a key of their own.
 const OPTION_KEYS_MAX: usize = 9;

@@ -5,9 +5,9 @@ use axum::extract::State;
 use baton_engine::query::TaskFilter;
 use serde::Serialize;
 
-use super::words::of_state;
-use crate::error::Answer;
-use crate::input::Query;
+use crate::http::error::Answer;
+use crate::http::input::Query;
+use crate::pages::widgets::words::of_state;
 use crate::state::App;
 
 /// Nobody reads a longer list; they type one letter more.

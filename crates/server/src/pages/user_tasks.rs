@@ -5,12 +5,13 @@ use axum::http::StatusCode;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError};
 use maud::{Markup, html};
 
-use super::answer::PageAnswer;
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, empty, heading};
-use super::percent::encoded;
-use super::visit::Visit;
+use crate::pages::frame::form::Form;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::percent::encoded;
 use crate::state::App;
 
 /// As much of one stream as a page shows; the end is where the trouble is.
@@ -23,15 +24,19 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
 /// Runs one in the project's root and waits for its end.
 pub async fn run(State(app): State<App>, Key(name): Key<String>, visit: Visit, form: Form) -> PageAnswer {
     let args = form.text("args").to_owned();
-    let ran =
-        app.shop.user_tasks.run(&site(&app), &name, &args).await.map_err(crate::error::ApiError::from)?;
+    let ran = app
+        .shop
+        .user_tasks
+        .run(&site(&app), &name, &args)
+        .await
+        .map_err(crate::http::error::ApiError::from)?;
     drawn(&app, visit, Some((&ran, &args))).await
 }
 
 /// A person has read the file and lets it run.
 pub async fn trust(State(app): State<App>, _: Form) -> PageAnswer {
-    app.shop.user_tasks.trust(&site(&app)).map_err(crate::error::ApiError::from)?;
-    Ok(super::answer::go("/user-tasks"))
+    app.shop.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
+    Ok(crate::pages::frame::response::go("/user-tasks"))
 }
 
 fn site(app: &App) -> Site {

@@ -4,11 +4,12 @@ use axum::extract::State;
 use baton_core::worker::{Duty, Health};
 use maud::{Markup, html};
 
-use super::answer::PageAnswer;
-use super::layout::{Frame, Tab, empty, heading};
-use super::visit::Visit;
-use super::words::{age, ago};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::pages::frame::layout::{Frame, empty, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::words::{age, ago};
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
 

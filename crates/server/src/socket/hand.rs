@@ -8,13 +8,13 @@ use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_engine::posting::Posting;
 use serde_json::{Value, json};
 
-use super::incoming::Incoming;
-use super::outgoing;
-use crate::error::{Answer, ApiError, Code};
-use crate::input::said;
-use crate::routes::questions::give;
+use crate::api::routes::questions::give;
+use crate::http::error::{Answer, ApiError, Code};
+use crate::http::input::said;
+use crate::socket::incoming::Incoming;
+use crate::socket::outgoing;
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 /// Projects looked at in one page.
 const PROJECTS_PAGE: u32 = 500;

@@ -7,7 +7,7 @@ use baton_core::text::{AgentName, RecipeId};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// A request; the id is the client's own and comes back with the answer.
 pub struct Request {

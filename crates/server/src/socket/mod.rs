@@ -19,12 +19,12 @@ use axum::response::Response;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use self::incoming::{Incoming, Request};
-use self::subscription::Subscription;
-use crate::error::{ApiError, Code};
-use crate::limits::BODY_BYTES_MAX;
+use crate::http::error::{ApiError, Code};
+use crate::http::limits::BODY_BYTES_MAX;
+use crate::socket::incoming::{Incoming, Request};
+use crate::socket::subscription::Subscription;
 use crate::state::App;
-use crate::visitor::{Visited, Visitor, identify, identify_given};
+use crate::state::principal::{Visited, Visitor, identify, identify_given};
 
 /// How long a client may take to introduce itself.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);

@@ -1,10 +1,10 @@
-//! What is said to one client alone, and kept nowhere. What is durable is in [`crate::wire`].
+//! What is said to one client alone, and kept nowhere. What is durable is in [`crate::live::wire`].
 
 use baton_engine::recipes::RecipeLibrary;
 use serde_json::{Value, json};
 
-use crate::error::ApiError;
-use crate::views::recipe::RecipeView;
+use crate::api::views::recipe::RecipeView;
+use crate::http::error::ApiError;
 
 pub fn hello(namespace: &str, needs_token: bool) -> Value {
     json!({

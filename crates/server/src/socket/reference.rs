@@ -15,11 +15,11 @@ use baton_core::time::Timestamp;
 use baton_engine::Recorded;
 use serde_json::{Value, json};
 
-use super::incoming::{Incoming, read};
-use super::outgoing;
-use crate::error::{ApiError, Code};
+use crate::http::error::{ApiError, Code};
 use crate::kept_page::holds;
-use crate::wire::{WireBody, message};
+use crate::live::wire::{WireBody, message};
+use crate::socket::incoming::{Incoming, read};
+use crate::socket::outgoing;
 
 const INTRO: &str = "# WebSocket\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/socket and wire. Do not edit. -->\n\n\

@@ -7,11 +7,11 @@ use baton_core::id::{SessionId, TaskId};
 use baton_engine::error::EngineError;
 use serde_json::Value;
 
-use super::Over;
-use crate::follower::Follower;
+use crate::live::follower::Follower;
+use crate::live::wire;
+use crate::socket::Over;
 use crate::state::App;
-use crate::visitor::Visitor;
-use crate::wire;
+use crate::state::principal::Visitor;
 
 /// Tasks whose session is remembered. When there are more, all are looked up again.
 const SESSIONS_MAX: usize = 1_000;

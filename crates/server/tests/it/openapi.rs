@@ -67,7 +67,7 @@ async fn every_example_is_a_real_answer_and_fits_its_shape() {
     assert!(unplayed.is_empty(), "the document has calls that nobody made: {unplayed:?}");
 
     let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/openapi/examples.json");
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(&file, made).unwrap();
         return;

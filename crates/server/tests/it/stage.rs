@@ -17,7 +17,7 @@ use baton_engine::ids::Ids;
 use baton_engine::place::Place;
 use baton_engine::settings::Settings;
 use baton_engine::store_address::StoreAddress;
-use baton_server::guard::Guard;
+use baton_server::http::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use baton_store::{SqliteOptions, SqliteStore};

@@ -10,7 +10,7 @@ use baton_core::task::Task;
 use baton_engine::error::EngineError;
 use baton_engine::query::TaskFilter;
 
-use crate::pages::answer::PageError;
+use crate::pages::frame::response::PageError;
 use crate::state::App;
 
 /// Tasks on one drawing. With more nobody sees anything.

@@ -5,11 +5,11 @@ use baton_core::id::TaskId;
 use baton_core::task::Task;
 use maud::{Markup, html};
 
-use super::is_ready;
-use super::load::{Drawn, Tie};
-use crate::pages::drawing::Grid;
-use crate::pages::layers::{Layout, Spot};
-use crate::pages::words::{Sign, of_state, of_verdict, short};
+use crate::pages::graph::is_ready;
+use crate::pages::graph::load::{Drawn, Tie};
+use crate::pages::widgets::drawing::Grid;
+use crate::pages::widgets::layers::{Layout, Spot};
+use crate::pages::widgets::words::{Sign, of_state, of_verdict, short};
 
 const GRID: Grid = Grid { width: 204, height: 52, column: 288, row: 72, margin: 16, below: 0 };
 

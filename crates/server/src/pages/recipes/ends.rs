@@ -4,7 +4,7 @@ use baton_core::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, Step, Transition};
 use maud::{Markup, html};
 
-use crate::pages::words::of_exit;
+use crate::pages::widgets::words::of_exit;
 
 /// The ends it names itself.
 pub fn own(recipe: &Recipe) -> Markup {

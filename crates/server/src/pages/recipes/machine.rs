@@ -6,9 +6,9 @@ use baton_core::run::Run;
 use baton_core::text::StepName;
 use maud::{Markup, html};
 
-use crate::pages::drawing::Grid;
-use crate::pages::layers::{Layout, Spot};
-use crate::pages::words::{of_exit, short};
+use crate::pages::widgets::drawing::Grid;
+use crate::pages::widgets::layers::{Layout, Spot};
+use crate::pages::widgets::words::{of_exit, short};
 
 /// Longer names are cut in the drawing; the list below it has them whole.
 const EXIT_CHARS_MAX: usize = 25;

@@ -11,15 +11,16 @@ use baton_core::text::{NonBlank, RecipeId};
 use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
 
-use super::answer::{PageAnswer, PageError, go};
-use super::form::Form;
-use super::key::Key;
-use super::layout::{Frame, Tab, heading};
-use super::projects;
-use super::visit::Visit;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::pages::frame::form::Form;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::{Frame, heading};
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError, go};
+use crate::pages::frame::visit::Visit;
+use crate::pages::projects;
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
@@ -96,7 +97,7 @@ fn running(run: &Run) -> Markup {
 pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
     let project: Option<ProjectId> = form.parsed("project")?;
     if let Some(id) = project {
-        crate::routes::projects::project(&app, id).await?;
+        crate::api::routes::projects::project(&app, id).await?;
     }
     let session = match project {
         Some(id) => SessionId::of_project(id),

@@ -11,10 +11,10 @@ use baton_engine::Recorded;
 use baton_engine::view::TaskView;
 use maud::{Markup, html};
 
-use super::Seen;
-use crate::pages::answer::PageError;
+use crate::pages::frame::response::PageError;
 use crate::pages::recipes::ends::end;
-use crate::pages::words::{ago, money, of_state};
+use crate::pages::task::Seen;
+use crate::pages::widgets::words::{ago, money, of_state};
 use crate::state::App;
 
 /// What waits on a task, named on its page.

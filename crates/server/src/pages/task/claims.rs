@@ -3,8 +3,8 @@
 use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
 use maud::{Markup, html};
 
-use crate::pages::markdown::markdown;
-use crate::pages::words::{counted, grouped, money, of_result, took};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::{counted, grouped, money, of_result, took};
 
 /// Of the last attempt.
 pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {

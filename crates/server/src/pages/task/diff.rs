@@ -6,14 +6,14 @@ use baton_core::id::TaskId;
 use baton_core::redact::redact;
 use maud::{Markup, html};
 
-use super::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
-use super::{Seen, Sheet};
-use crate::pages::answer::PageAnswer;
-use crate::pages::card::verbs;
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
-use crate::pages::words::counted;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
+use crate::pages::task::{Seen, Sheet};
+use crate::pages::widgets::card::verbs;
+use crate::pages::widgets::words::counted;
 use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {

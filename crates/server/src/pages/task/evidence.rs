@@ -6,13 +6,13 @@ use baton_core::id::TaskId;
 use baton_core::time::Timestamp;
 use maud::{Markup, html};
 
-use super::claims::pair;
-use super::{Seen, Sheet};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
-use crate::pages::words::{ago, took};
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::claims::pair;
+use crate::pages::task::{Seen, Sheet};
+use crate::pages::widgets::words::{ago, took};
 use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {

@@ -7,12 +7,12 @@ use baton_core::task::{Purpose, Task};
 use baton_engine::lineage::Kin;
 use maud::{Markup, html};
 
-use super::{Seen, Sheet};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
-use crate::pages::words::of_state;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::{Seen, Sheet};
+use crate::pages::widgets::words::of_state;
 use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {

@@ -16,13 +16,13 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::time::{Instant, sleep};
 
-use super::{Seen, Sheet};
-use crate::error::{Answer, ApiError};
-use crate::input::Query;
-use crate::pages::answer::{PageAnswer, PageError};
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
-use crate::pages::visit::Visit;
+use crate::http::error::{Answer, ApiError};
+use crate::http::input::Query;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::response::{PageAnswer, PageError};
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::{Seen, Sheet};
 use crate::state::App;
 
 /// As much as one answer brings.

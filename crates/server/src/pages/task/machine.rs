@@ -6,8 +6,8 @@ use baton_core::time::Timestamp;
 use baton_core::transition::table::next_states;
 use maud::{Markup, html};
 
-use super::walk::Stay;
-use crate::pages::words::{of_state_name, took};
+use crate::pages::task::walk::Stay;
+use crate::pages::widgets::words::{of_state_name, took};
 
 const WIDTH: i32 = 132;
 const HEIGHT: i32 = 44;

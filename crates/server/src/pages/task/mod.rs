@@ -21,11 +21,12 @@ use baton_core::task::Task;
 use baton_engine::Recorded;
 use maud::{Markup, html};
 
-use super::answer::PageError;
-use super::card::actions;
-use super::layout::{Frame, Tab};
-use super::visit::Visit;
-use super::words::{ago, of_state};
+use crate::pages::frame::layout::Frame;
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::PageError;
+use crate::pages::frame::visit::Visit;
+use crate::pages::widgets::card::actions;
+use crate::pages::widgets::words::{ago, of_state};
 use crate::state::App;
 
 /// Events of one task that its pages look at: far more than a task has.

@@ -6,15 +6,16 @@ use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use maud::html;
 
-use crate::pages::answer::{PageAnswer, go};
-use crate::pages::form::Form;
-use crate::pages::layout::{Frame, Tab};
+use crate::api::routes::projects::{project, titled};
+use crate::api::routes::tasks::session_for;
+use crate::pages::frame::form::Form;
+use crate::pages::frame::layout::Frame;
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, go};
+use crate::pages::frame::visit::Visit;
 use crate::pages::projects;
-use crate::pages::visit::Visit;
-use crate::routes::projects::{project, titled};
-use crate::routes::tasks::session_for;
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
     let frame = Frame::load(&app, visit).await?;
@@ -24,7 +25,7 @@ pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
             h1 { "New task" }
             form method="post" action="/tasks/new" {
                 label for="title" { "Title" }
-                input #title type="text" name="title" required autofocus maxlength=(crate::limits::TITLE_CHARS_MAX) placeholder="Fix the typo in the README";
+                input #title type="text" name="title" required autofocus maxlength=(crate::http::limits::TITLE_CHARS_MAX) placeholder="Fix the typo in the README";
                 label for="description" { "What is to be done" }
                 textarea #description name="description" rows="5" data-draft="new-task" {}
                 @if !projects.is_empty() {

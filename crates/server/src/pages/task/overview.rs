@@ -8,17 +8,17 @@ use baton_core::state::{Mark, TaskState};
 use baton_core::task::Note;
 use maud::{Markup, html};
 
-use super::about::{about, run_of};
-use super::claims::claims;
-use super::questions::of_task;
-use super::walk::walk;
-use super::{Seen, Sheet, history, machine};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::markdown::markdown;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
 use crate::pages::question;
-use crate::pages::visit::Visit;
-use crate::pages::words::ago;
+use crate::pages::task::about::{about, run_of};
+use crate::pages::task::claims::claims;
+use crate::pages::task::questions::of_task;
+use crate::pages::task::walk::walk;
+use crate::pages::task::{Seen, Sheet, history, machine};
+use crate::pages::widgets::markdown::markdown;
+use crate::pages::widgets::words::ago;
 use crate::state::App;
 
 pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {

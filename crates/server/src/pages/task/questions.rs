@@ -6,12 +6,12 @@ use baton_core::question_record::QuestionRecord;
 use baton_engine::query::QuestionFilter;
 use maud::html;
 
-use super::{Seen, Sheet};
-use crate::pages::answer::{PageAnswer, PageError};
-use crate::pages::key::Key;
-use crate::pages::layout::empty;
+use crate::pages::frame::key::Key;
+use crate::pages::frame::layout::empty;
+use crate::pages::frame::response::{PageAnswer, PageError};
+use crate::pages::frame::visit::Visit;
 use crate::pages::question;
-use crate::pages::visit::Visit;
+use crate::pages::task::{Seen, Sheet};
 use crate::state::App;
 
 /// Questions of one task that its pages show.

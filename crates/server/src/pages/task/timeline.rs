@@ -9,12 +9,12 @@ use baton_core::time::Timestamp;
 use baton_engine::Recorded;
 use maud::{Markup, html};
 
-use super::walk::{Stay, walk};
-use super::{Seen, Sheet, history};
-use crate::pages::answer::PageAnswer;
-use crate::pages::key::Key;
-use crate::pages::visit::Visit;
-use crate::pages::words::{age, ago, counted, money, of_result, of_state_name, short, took};
+use crate::pages::frame::key::Key;
+use crate::pages::frame::response::PageAnswer;
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::walk::{Stay, walk};
+use crate::pages::task::{Seen, Sheet, history};
+use crate::pages::widgets::words::{age, ago, counted, money, of_result, of_state_name, short, took};
 use crate::state::App;
 
 /// The scale is a thousand wide.
@@ -140,7 +140,7 @@ fn told(body: &EventBody) -> String {
         EventBody::TaskDone { .. } => "done".to_owned(),
         EventBody::TaskContinues { .. } => "out of turns; goes on from here".to_owned(),
         EventBody::TaskRequeued { reason, .. } => {
-            format!("back to the queue: {}", super::overview::requeued(reason))
+            format!("back to the queue: {}", crate::pages::task::overview::requeued(reason))
         }
         EventBody::TaskRejected { reason, .. } => format!("rejected: {}", short(reason.as_str(), CHARS_MAX)),
         EventBody::TaskConflicted { detail, .. } => {

@@ -12,16 +12,16 @@ use baton_core::text::NonBlank;
 use baton_engine::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
 
-use super::Seen;
-use crate::error::{ApiError, Code};
-use crate::pages::answer::{PageAnswer, PageError, go};
-use crate::pages::card::verbs;
-use crate::pages::form::Form;
-use crate::pages::layout::Tab;
-use crate::pages::visit::Visit;
-use crate::pages::words::{counted, of_state};
+use crate::http::error::{ApiError, Code};
+use crate::pages::frame::form::Form;
+use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::response::{PageAnswer, PageError, go};
+use crate::pages::frame::visit::Visit;
+use crate::pages::task::Seen;
+use crate::pages::widgets::card::verbs;
+use crate::pages::widgets::words::{counted, of_state};
 use crate::state::App;
-use crate::visitor::Visited;
+use crate::state::principal::Visited;
 
 /// What waits on a task, looked at for the preview.
 const DEPENDENTS_MAX: u32 = 100;

@@ -1,0 +1,124 @@
+//! The description of the API, made of the routes themselves.
+
+#[cfg(test)]
+mod reference;
+pub mod shapes;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Map, Value, json};
+
+use crate::api::route::{About, Gives, Route};
+use crate::api::routes;
+use crate::http::error::Answer;
+use crate::http::input::Query;
+use crate::http::{paths, roles};
+use crate::state::App;
+
+/// Real answers, one for each call. A test makes them anew and compares.
+const EXAMPLES: &str = include_str!("examples.json");
+
+pub async fn serve(State(_): State<App>, query: Query) -> Answer<Json<Value>> {
+    query.done()?;
+    Ok(Json(document()))
+}
+
+/// The whole document.
+pub fn document() -> Value {
+    let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    let mut paths = Map::new();
+    for route in routes::all() {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = operation(&route, &examples[route.about.id]);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Baton",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A durable orchestrator for coding agents. Every error is an object with a code, \
+                            a message and a hint. The WebSocket is at /ws, numbers for Prometheus at /metrics.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": shapes::all(),
+            "responses": { "Error": {
+                "description": "What was wrong, and what to do next",
+                "content": { "application/json": { "schema": shapes::refer("Error") } },
+            } },
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{}, { "token": [] }],
+    })
+}
+
+fn operation(route: &Route, example: &Value) -> Value {
+    let about = &route.about;
+    let parameters: Vec<Value> = about
+        .parameters
+        .iter()
+        .map(|parameter| {
+            json!({
+                "name": parameter.name,
+                "in": parameter.place,
+                "required": parameter.place == "path",
+                "description": parameter.about,
+                "schema": shapes::refer(parameter.shape),
+            })
+        })
+        .collect();
+    let mut operation = json!({
+        "operationId": about.id,
+        "summary": about.summary,
+        "parameters": parameters,
+        "responses": answers(about, example),
+    });
+    // Whoever is at the login is nobody yet.
+    if route.path != paths::LOGIN {
+        let method = route.method.to_uppercase().parse().unwrap_or_default();
+        operation["x-needs-role"] = json!(roles::needed(&method, route.path));
+    }
+    if let Some(shape) = about.takes {
+        let mut content = json!({ "schema": shapes::refer(shape) });
+        if !example["request"].is_null() {
+            content["example"] = example["request"].clone();
+        }
+        operation["requestBody"] = json!({
+            "required": !shapes::may_be_empty(shape),
+            "content": { "application/json": content },
+        });
+    }
+    operation
+}
+
+fn answers(about: &About, example: &Value) -> Value {
+    let (media_type, schema) = match about.gives {
+        Gives::Shape(shape) => ("application/json", shapes::refer(shape)),
+        Gives::EventStream => ("text/event-stream", json!({ "type": "string" })),
+        Gives::Text => ("text/plain", json!({ "type": "string" })),
+    };
+    let mut content = json!({ "schema": schema });
+    if !example["answer"].is_null() {
+        content["example"] = example["answer"].clone();
+    }
+    let mut answers = Map::new();
+    answers.insert(
+        about.status.to_string(),
+        json!({ "description": about.summary, "content": { media_type: content } }),
+    );
+    let refusals = [
+        (400, true),
+        (401, true),
+        (403, true),
+        (404, about.may_be_missing),
+        (409, about.may_conflict),
+        (413, about.takes.is_some()),
+        (429, true),
+        (500, true),
+        (503, true),
+    ];
+    for (status, _) in refusals.into_iter().filter(|(_, may_come)| *may_come) {
+        answers.insert(status.to_string(), json!({ "$ref": "#/components/responses/Error" }));
+    }
+    Value::Object(answers)
+}

@@ -1,0 +1,151 @@
+//! `docs/reference/rest.md`, written from the document of the API.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::api::openapi::document;
+use crate::kept_page::holds;
+
+const INTRO: &str = "# REST\n\n\
+<!-- Written by `scripts/reference` from the routes in crates/server. Do not edit. -->\n\n\
+`baton up` serves these calls; `GET /api/openapi.json` is the same as an OpenAPI 3.1 document. Keys are snake_case, times\n\
+RFC 3339 in UTC. Every example below is a real answer.\n\n\
+- **Errors** are `{\"error\": CODE, \"message\": …, \"hint\": …}`; `reason`, where there is one, names the exact case.\n  \
+  [Error codes](errors.md) explains both, and so does `baton explain`.\n\
+- **Lists** come in pages: `limit`, and `cursor` with the `next_cursor` of the page before.\n\
+- **A key** in the header `Idempotency-Key` makes the repeat of a message return the first answer.\n\
+- **A token** is needed where the server listens for more than this machine: `Authorization: Bearer TOKEN`. Pages of other\n  \
+  origins and other names for this machine are refused.\n\
+- **Events** are a durable log: `GET /api/events?after=SEQ` streams it from any number, and `Last-Event-ID` resumes it.\n";
+
+/// The groups of the page, by the part of the path behind `/api/`.
+fn title(group: &str) -> &str {
+    match group {
+        "task-groups" => "Task groups",
+        "user-tasks" => "User tasks",
+        "openapi.json" => "The document",
+        other => other,
+    }
+}
+
+fn page() -> String {
+    let document = document();
+    let mut groups: BTreeMap<String, Vec<(String, String, &Value)>> = BTreeMap::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let group = path.trim_start_matches("/api/").split('/').next().unwrap().to_owned();
+        for (method, operation) in methods.as_object().unwrap() {
+            groups.entry(group.clone()).or_default().push((path.clone(), method.to_uppercase(), operation));
+        }
+    }
+    let mut text = INTRO.to_owned();
+    for (group, calls) in groups {
+        let mut heading = title(&group).to_owned();
+        heading[..1].make_ascii_uppercase();
+        let _ = writeln!(text, "\n## {heading}");
+        for (path, method, operation) in calls {
+            let _ = writeln!(text, "\n### `{method} {path}`\n\n{}.", sentence(operation));
+            parameters(&mut text, operation);
+            body(&mut text, operation, &document);
+            answer(&mut text, operation);
+        }
+    }
+    text
+}
+
+fn sentence(operation: &Value) -> &str {
+    operation["summary"].as_str().unwrap().trim_end_matches('.')
+}
+
+fn parameters(text: &mut String, operation: &Value) {
+    let all = operation["parameters"].as_array().unwrap();
+    let asked: Vec<&Value> = all.iter().filter(|one| one["in"] != "path").collect();
+    if asked.is_empty() {
+        return;
+    }
+    text.push_str("\n| parameter | in | form | meaning |\n| --- | --- | --- | --- |\n");
+    for one in asked {
+        let (name, place) = (one["name"].as_str().unwrap(), one["in"].as_str().unwrap());
+        let _ = writeln!(
+            text,
+            "| `{name}` | {place} | {} | {} |",
+            form(&one["schema"]),
+            one["description"].as_str().unwrap()
+        );
+    }
+}
+
+fn body(text: &mut String, operation: &Value, document: &Value) {
+    let content = &operation["requestBody"]["content"]["application/json"];
+    let Some(name) = content["schema"]["$ref"].as_str() else { return };
+    let shape = document.pointer(name.trim_start_matches('#')).unwrap();
+    let required: Vec<&str> =
+        shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if let Some(fields) = shape["properties"].as_object().filter(|fields| !fields.is_empty()) {
+        text.push_str("\n| field | needed | form |\n| --- | --- | --- |\n");
+        for (field, of) in fields {
+            let needed = if required.contains(&field.as_str()) { "yes" } else { "" };
+            let _ = writeln!(text, "| `{field}` | {needed} | {} |", form(of));
+        }
+    }
+    if let Some(example) = content.get("example") {
+        let _ = write!(text, "\n```json\n{}\n```\n", serde_json::to_string_pretty(example).unwrap());
+    }
+}
+
+/// What a value looks like, in a few words.
+fn form(shape: &Value) -> String {
+    if let Some(name) = shape["$ref"].as_str() {
+        return name.rsplit('/').next().unwrap().to_owned();
+    }
+    if let Some(several) = shape["anyOf"].as_array() {
+        return several.iter().map(form).collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(words) = shape["enum"].as_array() {
+        return words
+            .iter()
+            .map(|word| format!("`{}`", word.as_str().unwrap_or("null")))
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
+    match shape["type"].as_str() {
+        Some("array") => format!("list of {}", form(&shape["items"])),
+        Some("string") => "text".to_owned(),
+        Some("integer") => "number".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some(other) => other.to_owned(),
+        None => "anything".to_owned(),
+    }
+}
+
+fn answer(text: &mut String, operation: &Value) {
+    for (status, answer) in operation["responses"].as_object().unwrap() {
+        let Some(content) = answer["content"].as_object() else { continue };
+        let Some((media_type, of)) = content.iter().next() else { continue };
+        match (of.get("example"), media_type.as_str()) {
+            (Some(example), _) => {
+                let _ = write!(
+                    text,
+                    "\nAnswers {status}, {}:\n\n```json\n{}\n```\n",
+                    form(&of["schema"]),
+                    serde_json::to_string_pretty(example).unwrap()
+                );
+            }
+            (None, "text/event-stream") => {
+                let _ = write!(
+                    text,
+                    "\nAnswers {status} with server-sent events, one for each of [the events](events.md).\n"
+                );
+            }
+            (None, _) => {
+                let _ = writeln!(text, "\nAnswers {status}, {}.", form(&of["schema"]));
+            }
+        }
+    }
+}
+
+#[test]
+fn reference_of_the_api_is_what_the_code_says() {
+    holds("reference/rest.md", &page());
+}

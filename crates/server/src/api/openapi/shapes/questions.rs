@@ -1,0 +1,55 @@
+//! Questions and answers.
+
+use crate::api::openapi::shapes::{Shapes, list, object, one_of, open, page, refer, said, text, time};
+
+pub fn shapes() -> Shapes {
+    let kinds = one_of(&["clarification", "confirmation", "gate", "permission", "danger", "escalation"]);
+    let question = vec![
+        ("id", refer("QuestionId")),
+        ("text", said()),
+        ("kind", kinds),
+        ("options?", list(&said())),
+        ("default?", said()),
+        ("expires_at?", time()),
+    ];
+    let mut record = question.clone();
+    record.extend([
+        ("session_id", refer("SessionId")),
+        ("task_id?", refer("TaskId")),
+        ("asked_at", time()),
+        ("state", one_of(&["pending", "answered", "withdrawn"])),
+        ("at?", time()),
+        ("answer?", said()),
+        ("answered_by?", refer("AnsweredBy")),
+        ("reason?", said()),
+    ]);
+    vec![
+        ("Question", open(object(&question))),
+        ("QuestionRecord", open(object(&record))),
+        ("QuestionPage", page("questions", "QuestionRecord")),
+        (
+            "AnsweredBy",
+            object(&[("by", one_of(&["queued", "policy", "human", "expiry"])), ("name?", text())]),
+        ),
+        (
+            "AskedQuestion",
+            object(&[
+                ("question_id?", refer("QuestionId")),
+                ("answer?", said()),
+                ("answered_by?", refer("AnsweredBy")),
+                ("refused?", open(object(&[]))),
+                ("message?", text()),
+                ("hint?", text()),
+            ]),
+        ),
+        (
+            "AnswerGiven",
+            object(&[
+                ("question_id", refer("QuestionId")),
+                ("task_id?", refer("TaskId")),
+                ("new_status?", refer("Status")),
+                ("queue?", refer("Queue")),
+            ]),
+        ),
+    ]
+}

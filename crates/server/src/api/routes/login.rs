@@ -1,0 +1,56 @@
+//! `/api/login`: a browser shows the token once and is known from then on.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::SET_COOKIE;
+use axum::response::{AppendHeaders, IntoResponse};
+use baton_engine::people::PersonSecret;
+use serde::{Deserialize, Serialize};
+
+use crate::api::route::Route;
+use crate::http::error::Answer;
+use crate::http::input::{Body, Query};
+use crate::http::paths;
+use crate::state::App;
+use crate::state::principal::identify_given;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::post(paths::LOGIN, "log_in", log_in)
+            .takes("Login")
+            .gives("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
+        Route::delete(paths::LOGIN, "log_out", log_out).gives("Takes the cookie back", "LoggedIn"),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    token: String,
+}
+
+#[derive(Serialize)]
+struct LoggedIn {
+    is_logged_in: bool,
+}
+
+async fn log_in(State(app): State<App>, query: Query, Body(login): Body<Login>) -> Answer<impl IntoResponse> {
+    query.done()?;
+    Ok(answer(true, shown(&app, login.token.trim()).await?))
+}
+
+/// The cookie for whoever shows a good token; none where none is needed.
+pub async fn shown(app: &App, token: &str) -> Answer<Option<String>> {
+    identify_given(app, Some(token)).await?;
+    let persons = token.parse::<PersonSecret>().ok();
+    Ok(persons.map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.cookie_of(&secret.for_browser()))))
+}
+
+async fn log_out(State(app): State<App>, query: Query) -> Answer<impl IntoResponse> {
+    query.done()?;
+    Ok(answer(false, Some(app.guard.no_cookie())))
+}
+
+fn answer(is_logged_in: bool, cookie: Option<String>) -> impl IntoResponse {
+    (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), Json(LoggedIn { is_logged_in }))
+}

@@ -1,0 +1,146 @@
+//! `/api/projects`
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::git_name::BranchName;
+use baton_core::id::ProjectId;
+use baton_core::project::Project;
+use baton_core::remote_url::RemoteUrl;
+use baton_engine::error::EngineError;
+use baton_engine::new_project;
+use baton_engine::project_report::ProjectReport;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::api::route::Route;
+use crate::api::views::page::page;
+use crate::api::views::project::ProjectView;
+use crate::api::views::report::ReportView;
+use crate::http::error::{Answer, ApiError};
+use crate::http::input::{Body, EmptyBody, Key, Query, said};
+use crate::http::limits::TITLE_CHARS_MAX;
+use crate::state::App;
+use crate::state::principal::Visited;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/projects", "list_projects", list)
+            .gives("Projects, oldest first", "ProjectPage")
+            .paged("ProjectCursor"),
+        Route::post("/api/projects", "create_project", create)
+            .takes("NewProject")
+            .created()
+            .gives("Makes a project of a git repository", "Project")
+            .may_conflict(),
+        Route::get("/api/projects/{id}", "get_project", show).gives("One project", "Project"),
+        Route::patch("/api/projects/{id}", "limit_project", limit)
+            .takes("ProjectLimit")
+            .gives("Says how many of its tasks may run at once; null for what the settings say", "Project")
+            .may_conflict(),
+        Route::get("/api/projects/{id}/report", "report_project", report)
+            .gives("How far a project is, what it took and who did what", "ProjectReport"),
+        Route::post("/api/projects/{id}/complete", "complete_project", complete)
+            .takes("Nothing")
+            .gives("Calls a project complete, which it must be", "ProjectReport")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    /// May be left out with a remote, which then is what it is called.
+    #[serde(default)]
+    path: String,
+    remote: Option<RemoteUrl>,
+    title: Option<String>,
+    #[serde(default)]
+    description: String,
+    base_branch: Option<BranchName>,
+    #[serde(default)]
+    feature: bool,
+    at_once_max: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectLimit {
+    /// Has to be said, if only as null: leaving it out is a mistake more often than a wish.
+    #[serde(deserialize_with = "Option::deserialize")]
+    at_once_max: Option<u32>,
+}
+
+async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+    let paging = query.page()?;
+    query.done()?;
+    let projects = app.desk().store.projects(paging.cursor, paging.limit).await?;
+    page("projects", &projects, |project| ProjectView::from(project)).map(Json)
+}
+
+async fn create(
+    app: Visited,
+    query: Query,
+    Body(new): Body<NewProject>,
+) -> Answer<(StatusCode, Json<ProjectView>)> {
+    query.done()?;
+    let title = new.title.as_deref().map(|title| titled(title, "title")).transpose()?;
+    let new = new_project::NewProject {
+        path: new.path,
+        remote: new.remote,
+        title,
+        description: new.description,
+        base_branch: new.base_branch,
+        is_feature: new.feature,
+        at_once_max: new.at_once_max,
+    };
+    let project = app.shop.create_project(new, app.actor()).await?;
+    Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
+}
+
+async fn show(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ProjectView>> {
+    query.done()?;
+    Ok(Json(ProjectView::from(&project(&app, id).await?)))
+}
+
+async fn limit(
+    app: Visited,
+    Key(id): Key<ProjectId>,
+    query: Query,
+    Body(limit): Body<ProjectLimit>,
+) -> Answer<Json<ProjectView>> {
+    query.done()?;
+    Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
+}
+
+async fn report(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ReportView>> {
+    query.done()?;
+    Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
+}
+
+async fn complete(
+    app: Visited,
+    Key(id): Key<ProjectId>,
+    query: Query,
+    Body(EmptyBody {}): Body<EmptyBody>,
+) -> Answer<Json<ReportView>> {
+    query.done()?;
+    Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
+}
+
+/// A project that is there.
+pub async fn project(app: &App, id: ProjectId) -> Answer<Project> {
+    let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
+    Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
+}
+
+/// A title: a line that says something.
+pub fn titled(text: &str, name: &'static str) -> Answer<baton_core::text::NonBlank> {
+    if text.chars().count() > TITLE_CHARS_MAX {
+        return Err(ApiError::invalid(
+            format!("{name} is longer than {TITLE_CHARS_MAX} characters"),
+            "shorten it; the rest belongs into the description",
+        ));
+    }
+    said(text, name)
+}

@@ -1,0 +1,79 @@
+//! `/api/sessions`: what a person says to a session without starting anything new.
+
+use axum::Json;
+use axum::http::StatusCode;
+use baton_core::id::{SessionId, TaskId};
+use baton_core::queued_answer::QueuedAnswer;
+use baton_core::session::Message;
+use baton_engine::asking::Attendant;
+use serde::{Deserialize, Serialize};
+
+use crate::api::route::Route;
+use crate::http::error::Answer;
+use crate::http::input::{Body, Key, Query, said};
+use crate::state::principal::Visited;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/sessions/{id}/messages", "say", say)
+            .takes("NewSaying")
+            .created()
+            .gives("Says something to the recipe that runs on a session", "Message")
+            .may_conflict(),
+        Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
+            .takes("NewQueuedAnswer")
+            .created()
+            .gives("Lays an answer down for a question still to come", "QueuedAnswers")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewSaying {
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewQueuedAnswer {
+    answer: String,
+    task_id: Option<TaskId>,
+}
+
+/// The answers that wait now. Empty when the one that came was wanted already.
+#[derive(Serialize)]
+struct QueuedAnswers {
+    session_id: SessionId,
+    queued: Vec<QueuedAnswer>,
+}
+
+async fn say(
+    app: Visited,
+    Key(session): Key<SessionId>,
+    query: Query,
+    Body(new): Body<NewSaying>,
+) -> Answer<(StatusCode, Json<Message>)> {
+    query.done()?;
+    let text = said(&new.text, "text")?;
+    let message = app.desk().say(&session, text, app.actor()).await?;
+    Ok((StatusCode::CREATED, Json(message)))
+}
+
+async fn queue(
+    app: Visited,
+    Key(session): Key<SessionId>,
+    query: Query,
+    Body(new): Body<NewQueuedAnswer>,
+) -> Answer<(StatusCode, Json<QueuedAnswers>)> {
+    query.done()?;
+    let text = said(&new.answer, "answer")?;
+    if let Some(task) = new.task_id {
+        app.desk().task(task).await?;
+    }
+    let attendant = Attendant::new(app.desk().clone(), app.shop.settings.asking.policy());
+    let answer = QueuedAnswer { text, task: new.task_id };
+    attendant.queue(&session, answer, app.actor()).await?;
+    let queued = app.desk().queued_answers(&session).await?;
+    Ok((StatusCode::CREATED, Json(QueuedAnswers { session_id: session, queued })))
+}

@@ -1,0 +1,272 @@
+//! What a person decides about a task: reply, accept, reject, recycle, cancel, retry, revise.
+
+use axum::Json;
+use baton_core::command::Command;
+use baton_core::id::TaskId;
+use baton_core::priority::Priority;
+use baton_core::recycle::RecycleReason;
+use baton_core::revision::Revision;
+use baton_engine::acceptor::{Accepted, Acceptor};
+use baton_engine::error::EngineError;
+use baton_engine::foresight::{Foreseen, foresee};
+use serde::{Deserialize, Serialize};
+
+use crate::api::route::Route;
+use crate::api::routes::projects::titled;
+use crate::api::routes::questions::give;
+use crate::api::routes::tasks::DEPENDENCIES_MAX;
+use crate::api::views::transition::{AcceptedView, TransitionView};
+use crate::http::error::{Answer, ApiError, Code};
+use crate::http::input::{Body, EmptyBody, Key, Query, said};
+use crate::state::principal::Visited;
+
+/// Tasks whose acceptance is foreseen at once.
+const PREVIEWED_MAX: usize = 500;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/tasks/{id}/reply", "reply", reply)
+            .takes("Reply")
+            .gives("Answers the question a task waits on; it goes on with the answer", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/accept", "accept_task", accept)
+            .takes("Acceptance")
+            .gives("Merges finished work and calls the task done", "AcceptedTask")
+            .may_conflict(),
+        Route::post("/api/tasks/accept-preview", "preview_accept", preview)
+            .takes("AcceptancePreview")
+            .gives("What accepting these tasks would come to; nothing is done", "Preview")
+            .may_be_missing(),
+        Route::post("/api/tasks/{id}/reject", "reject_task", reject)
+            .takes("Rejection")
+            .gives("Sends work back with the reason", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
+            .takes("Recycling")
+            .gives("Sends a task that was too large to a breakdown", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel)
+            .takes("Cancelling")
+            .gives("Gives a task up; what it wrote is kept", "Transition")
+            .may_conflict(),
+        Route::post("/api/tasks/{id}/retry", "retry_task", retry)
+            .takes("Nothing")
+            .gives("Tries a failed task again", "Transition")
+            .may_conflict(),
+        Route::patch("/api/tasks/{id}", "revise_task", revise)
+            .takes("Revising")
+            .gives("Changes what a task says, while nobody works on it", "Transition")
+            .may_conflict(),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    reply: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acceptance {
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AcceptancePreview {
+    task_ids: Vec<TaskId>,
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Serialize)]
+struct Preview {
+    preview: Vec<Foreseen>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rejection {
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recycling {
+    reason: Option<RecycleReason>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Revising {
+    title: Option<String>,
+    description: Option<String>,
+    priority: Option<Priority>,
+    /// Tasks it is to wait for, too.
+    #[serde(default)]
+    after: Vec<TaskId>,
+    /// What the caller saw of it before; nothing is changed where it is no longer so.
+    seen: Option<Seen>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    title: Option<String>,
+    description: Option<String>,
+    priority: Option<Priority>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancelling {
+    reason: Option<String>,
+}
+
+/// The answer goes to the question that was there when the reply came, and to no later one.
+async fn reply(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Reply>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let answer = said(&body.reply, "reply")?;
+    let task = app.desk().task(id).await?.value;
+    let old = task.state().status();
+    let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
+    give(&app, question, answer).await?;
+    let task = app.desk().task(id).await?.value;
+    Ok(Json(TransitionView::of(old, &task)))
+}
+
+async fn accept(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Acceptance>,
+) -> Answer<Json<AcceptedView>> {
+    query.done()?;
+    let old = app.desk().task(id).await?.value.state().status();
+    match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
+        Accepted::Done { landing } => {
+            let transition = TransitionView::of(old, &app.desk().task(id).await?.value);
+            Ok(Json(AcceptedView::of(transition, landing)))
+        }
+        Accepted::Conflicted { files } => Err(ApiError {
+            conflicts: files.clone(),
+            ..ApiError::new(
+                Code::Conflict,
+                format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
+                format!("it is not merged and nothing is lost; see GET /api/tasks/{id}"),
+            )
+        }),
+    }
+}
+
+async fn preview(app: Visited, query: Query, Body(body): Body<AcceptancePreview>) -> Answer<Json<Preview>> {
+    query.done()?;
+    if body.task_ids.len() > PREVIEWED_MAX {
+        return Err(ApiError::invalid(
+            format!("at most {PREVIEWED_MAX} tasks can be looked at"),
+            "ask for some of them, then for the others",
+        ));
+    }
+    let preview = foresee(app.desk(), &body.task_ids, body.force, app.actor()).await?;
+    Ok(Json(Preview { preview }))
+}
+
+async fn reject(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Rejection>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    send_back(&app, id, &body).await
+}
+
+/// A task's work, or a breakdown's plan, goes back with the reason.
+pub async fn send_back(app: &Visited, id: TaskId, body: &Rejection) -> Answer<Json<TransitionView>> {
+    let reason = said(&body.reason, "reason")?;
+    apply(app, id, Command::Reject { reason }).await
+}
+
+async fn recycle(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Recycling>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let reason = body.reason.unwrap_or(RecycleReason::TooLarge);
+    apply(&app, id, Command::Recycle { reason }).await
+}
+
+async fn cancel(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Cancelling>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let reason = body.reason.map(|reason| said(&reason, "reason")).transpose()?;
+    apply(&app, id, Command::Cancel { reason }).await
+}
+
+async fn retry(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(EmptyBody {}): Body<EmptyBody>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    apply(&app, id, Command::Retry).await
+}
+
+/// What it says, while nobody works on it. What is left out stays as it is.
+async fn revise(
+    app: Visited,
+    Key(id): Key<TaskId>,
+    query: Query,
+    Body(body): Body<Revising>,
+) -> Answer<Json<TransitionView>> {
+    query.done()?;
+    let revision = Revision {
+        title: body.title.map(|title| titled(&title, "title")).transpose()?,
+        description: body.description,
+        priority: body.priority,
+        after: body.after,
+    };
+    if revision.after.len() > DEPENDENCIES_MAX {
+        return Err(ApiError::invalid(
+            format!("`after` names more than {DEPENDENCIES_MAX} tasks"),
+            "put a task in between that gathers them",
+        ));
+    }
+    if revision.is_empty() {
+        return Err(ApiError::invalid(
+            "nothing is to be changed",
+            "give a title, a description, a priority or tasks to wait for",
+        ));
+    }
+    let old = app.desk().task(id).await?.value.state().status();
+    let seen = body.seen.unwrap_or_default();
+    let seen = Revision {
+        title: seen.title.map(|title| said(&title, "seen.title")).transpose()?,
+        description: seen.description,
+        priority: seen.priority,
+        after: Vec::new(),
+    };
+    let task = app.desk().revise(id, revision, &seen, app.actor()).await?;
+    Ok(Json(TransitionView::of(old, &task)))
+}
+
+/// Carries a command out and tells where it led.
+pub async fn apply(app: &Visited, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
+    let old = app.desk().task(id).await?.value.state().status();
+    let task = app.desk().apply(id, command, app.actor()).await?;
+    Ok(Json(TransitionView::of(old, &task)))
+}

@@ -1,0 +1,106 @@
+//! `/api/tokens`: who may come in, and as what.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::access_token::{AccessToken, Revoked};
+use baton_core::actor::Actor;
+use baton_core::person_role::PersonRole;
+use baton_core::text::PersonName;
+use baton_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::api::route::Route;
+use crate::http::error::Answer;
+use crate::http::input::{Body, Key, Query};
+use crate::state::App;
+use crate::state::principal::Visited;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/tokens", "list_tokens", list)
+            .gives("Every token that was handed out, without its secret", "TokenList"),
+        Route::post("/api/tokens", "create_token", create)
+            .takes("NewToken")
+            .created()
+            .gives(
+                "Makes a token for a person; its secret is in this answer and nowhere else",
+                "CreatedToken",
+            )
+            .may_conflict(),
+        Route::delete("/api/tokens/{name}", "revoke_token", revoke)
+            .gives("Takes a person's token back, at once and for good", "Token"),
+    ]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    name: PersonName,
+    role: PersonRole,
+    expires_at: Option<Timestamp>,
+}
+
+/// A token as everybody may see it: no digest is in it.
+#[derive(Serialize)]
+struct TokenView {
+    name: PersonName,
+    role: PersonRole,
+    is_good: bool,
+    created_at: Timestamp,
+    created_by: Actor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked: Option<Revoked>,
+}
+
+impl TokenView {
+    fn of(token: AccessToken, now: Timestamp) -> Self {
+        let is_good = token.is_good(now);
+        let AccessToken { name, role, created_at, created_by, expires_at, revoked, .. } = token;
+        Self { name, role, is_good, created_at, created_by, expires_at, revoked }
+    }
+}
+
+#[derive(Serialize)]
+struct TokenList {
+    tokens: Vec<TokenView>,
+}
+
+#[derive(Serialize)]
+struct CreatedToken {
+    /// The secret. It cannot be had again.
+    token: String,
+    #[serde(flatten)]
+    about: TokenView,
+}
+
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<TokenList>> {
+    query.done()?;
+    let now = app.desk().store.now().await?;
+    let tokens = app.desk().access_tokens().await?;
+    Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::of(token, now)).collect() }))
+}
+
+async fn create(
+    app: Visited,
+    query: Query,
+    Body(new): Body<NewToken>,
+) -> Answer<(StatusCode, Json<CreatedToken>)> {
+    query.done()?;
+    let NewToken { name, role, expires_at } = new;
+    let (token, secret) = app.desk().create_access_token(&name, role, expires_at, app.actor()).await?;
+    let now = token.created_at;
+    let created = CreatedToken { token: secret.reveal().to_owned(), about: TokenView::of(token, now) };
+    Ok((StatusCode::CREATED, Json(created)))
+}
+
+async fn revoke(app: Visited, Key(name): Key<PersonName>, query: Query) -> Answer<Json<TokenView>> {
+    query.done()?;
+    app.desk().revoke_access_token(&name, app.actor()).await?;
+    let now = app.desk().store.now().await?;
+    let token = app.desk().store.access_token(&name).await?;
+    let gone = || baton_engine::error::EngineError::NotFound { kind: "token", key: format!("of {name}") };
+    Ok(Json(TokenView::of(token.ok_or_else(gone)?.value, now)))
+}

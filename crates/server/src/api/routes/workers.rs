@@ -1,0 +1,25 @@
+//! `/api/workers`: the processes that run agents on this store.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use crate::api::route::Route;
+use crate::http::error::Answer;
+use crate::http::input::Query;
+use crate::state::App;
+use baton_engine::worker_view::workers;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/workers", "list_workers", list).gives(
+            "Who runs agents on this store, what each runs, and when it was last heard of",
+            "WorkerList",
+        ),
+    ]
+}
+
+async fn list(State(app): State<App>, query: Query) -> Answer<Json<Value>> {
+    query.done()?;
+    Ok(Json(json!({ "workers": workers(&app.shop).await? })))
+}

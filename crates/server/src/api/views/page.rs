@@ -1,0 +1,32 @@
+//! A piece of a list, under the list's own name, and where the next piece begins.
+
+use baton_engine::query::{Cursor, Page};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+
+/// `{"<name>": […], "next_cursor": …}`.
+pub fn page<T, V: serde::Serialize>(
+    name: &'static str,
+    page: &Page<T>,
+    view: impl Fn(&T) -> V,
+) -> Result<Map<String, Value>, ApiError> {
+    let items: Vec<V> = page.items.iter().map(view).collect();
+    listed(name, &items, page.next.as_ref().map(Cursor::to_string).as_deref())
+}
+
+pub fn listed<V: serde::Serialize>(
+    name: &'static str,
+    items: &[V],
+    next: Option<&str>,
+) -> Result<Map<String, Value>, ApiError> {
+    let items = serde_json::to_value(items).map_err(|error| {
+        let message = format!("the answer does not read as JSON: {error}");
+        ApiError::new(
+            crate::http::error::Code::Internal,
+            message,
+            "this is a mistake in Baton; please report it",
+        )
+    })?;
+    Ok(Map::from_iter([(name.to_owned(), items), ("next_cursor".to_owned(), json!(next))]))
+}

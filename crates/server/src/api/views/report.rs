@@ -1,0 +1,21 @@
+//! A project in numbers, as clients see it.
+
+use baton_engine::project_report::{Effort, Progress, ProjectReport, TaskLine};
+use serde::Serialize;
+
+use crate::api::views::project::ProjectView;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportView {
+    pub project: ProjectView,
+    pub progress: Progress,
+    pub effort: Effort,
+    pub tasks: Vec<TaskLine>,
+}
+
+impl From<ProjectReport> for ReportView {
+    fn from(report: ProjectReport) -> Self {
+        let ProjectReport { project, progress, effort, tasks } = report;
+        Self { project: ProjectView::from(&project), progress, effort, tasks }
+    }
+}

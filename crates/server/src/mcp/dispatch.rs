@@ -1,0 +1,96 @@
+//! Calls of the tools: a name leads to the function that carries it out.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::arguments::Arguments;
+use super::catalog::ASK_ALIAS;
+use super::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, attempt_tools, queue_tools, user_task_tools};
+
+/// How often the Taskfile is looked for while a client listens for changes of the tool list.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+impl Toolbox {
+    /// What is not offered cannot be called.
+    pub async fn answer(
+        &self,
+        caller: &Caller,
+        name: &str,
+        arguments: Option<Map<String, Value>>,
+    ) -> ToolAnswer {
+        if let Some(refusal) = self.refusal(caller, name) {
+            return ToolAnswer::bad(format!("{}\n{}", refusal.message, refusal.hint));
+        }
+        let Some(spec) = self.offered(caller).into_iter().find(|spec| spec.name == name) else {
+            let names: Vec<String> = self.offered(caller).into_iter().map(|spec| spec.name).collect();
+            return ToolAnswer::bad(format!("there is no tool {name}; the tools are {}", names.join(", ")));
+        };
+        match Arguments::read(arguments, &spec.arguments()) {
+            Ok(arguments) => self.carried_out(caller, name, arguments).await.unwrap_or_else(ToolAnswer::bad),
+            Err(mistake) => ToolAnswer::bad(mistake),
+        }
+    }
+
+    async fn carried_out(
+        &self,
+        caller: &Caller,
+        name: &str,
+        arguments: Arguments,
+    ) -> Result<ToolAnswer, String> {
+        match name {
+            "list_user_tasks" => Ok(user_task_tools::list(self, caller)),
+            "run_user_task" => user_task_tools::run(self, caller, &arguments).await,
+            "get_next_task" => queue_tools::next(self, caller).await,
+            "list_tasks" => queue_tools::list(self, &arguments).await,
+            "get_task" => queue_tools::get(self, &arguments).await,
+            "add_task" => queue_tools::add(self, caller, &arguments).await,
+            "update_task" => queue_tools::update(self, caller, &arguments).await,
+            "set_task_status" => queue_tools::set_status(self, caller, &arguments).await,
+            "ask_user" | ASK_ALIAS => attempt_tools::ask(self, caller, &arguments).await,
+            "report_outcome" => attempt_tools::report(self, caller, &arguments),
+            "submit_breakdown" => attempt_tools::submit(self, caller, arguments),
+            "load_workflow_context" => attempt_tools::context(self, caller).await,
+            // Core offers a name that nobody here knows; a test holds the two lists against each other.
+            _ => Err(format!("the tool {name} is not known here")),
+        }
+    }
+}
+
+impl Tools for Toolbox {
+    async fn list(&self, caller: Option<Caller>) -> Vec<ToolSpec> {
+        self.offered(&caller.unwrap_or_else(|| self.person()))
+    }
+
+    async fn call(
+        &self,
+        caller: Option<Caller>,
+        name: &str,
+        arguments: Option<Map<String, Value>>,
+    ) -> ToolAnswer {
+        self.answer(&caller.unwrap_or_else(|| self.person()), name, arguments).await
+    }
+
+    /// Looks for the Taskfile for as long as somebody listens.
+    fn changes(&self, caller: Option<Caller>) -> watch::Receiver<u64> {
+        let (sender, receiver) = watch::channel(0);
+        let (toolbox, caller) = (self.clone(), caller.unwrap_or_else(|| self.person()));
+        let mut before = toolbox.has_taskfile(&caller);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = sender.closed() => return,
+                    () = sleep(LOOK_EVERY) => {}
+                }
+                let now = toolbox.has_taskfile(&caller);
+                if now != before {
+                    before = now;
+                    sender.send_modify(|count| *count += 1);
+                }
+            }
+        });
+        receiver
+    }
+}

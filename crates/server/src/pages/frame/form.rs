@@ -1,0 +1,112 @@
+//! A form as a browser posts it. Only one of our own pages may: a page elsewhere could make the browser send one
+//! without being asked.
+
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, HeaderValue};
+use baton_core::text::NonBlank;
+
+use crate::http::error::{ApiError, Code};
+use crate::http::input::said;
+use crate::pages::frame::response::PageError;
+
+/// What a browser says of who made it send the request.
+const FETCH_SITE: &str = "sec-fetch-site";
+
+/// The fields, in order. A name may come more than once.
+pub struct Form(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
+        own_page(request.headers())?;
+        axum::Form::from_request(request, state).await.map(|axum::Form(fields)| Self(fields)).map_err(
+            |error| {
+                ApiError::invalid(format!("the form cannot be read: {error}"), "go back and send it again")
+                    .into()
+            },
+        )
+    }
+}
+
+/// The door has looked at Origin; a browser that leaves it out still says this.
+fn own_page(headers: &HeaderMap) -> Result<(), PageError> {
+    match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
+        None | Some(b"same-origin" | b"none") => Ok(()),
+        Some(_) => Err(ApiError::new(
+            Code::Forbidden,
+            "this form was sent by a page of another origin",
+            "open Baton's own page and send it there",
+        )
+        .into()),
+    }
+}
+
+impl Form {
+    /// The text of a field; empty where it was not sent.
+    pub fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+    }
+
+    /// A choice of a list, where something was chosen.
+    pub fn chosen(&self, name: &str) -> Option<&str> {
+        Some(self.text(name).trim()).filter(|value| !value.is_empty())
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(field, _)| field == name)
+    }
+
+    /// Browsers send line ends as on paper tape.
+    pub fn said(&self, name: &'static str) -> Result<NonBlank, ApiError> {
+        said(&self.text(name).replace("\r\n", "\n"), name)
+    }
+
+    /// A field that has to hold a value of some kind, such as an id.
+    pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, ApiError> {
+        let read = |text: &str| {
+            text.parse().map_err(|error: T::Err| {
+                ApiError::invalid(format!("{name}: {error}"), "go back and choose another")
+            })
+        };
+        self.chosen(name).map(read).transpose()
+    }
+
+    /// Where to go afterwards: an address of ours, or `otherwise`.
+    pub fn next(&self, otherwise: &str) -> String {
+        let wanted = self.text("next");
+        let is_ours =
+            wanted.starts_with('/') && !wanted.starts_with("//") && !wanted.contains(['\\', '\r', '\n']);
+        if is_ours { wanted.to_owned() } else { otherwise.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_leads_nowhere_but_to_our_own_pages() {
+        let next = |value: &str| Form(vec![("next".to_owned(), value.to_owned())]).next("/");
+        assert_eq!(next("/board?q=1"), "/board?q=1");
+        for foreign in
+            ["https://evil.example", "//evil.example", "/\\evil.example", "", "javascript:alert(1)"]
+        {
+            assert_eq!(next(foreign), "/", "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_page_elsewhere_cannot_post() {
+        let from = |site: &'static str| {
+            own_page(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]))
+        };
+        assert!(from("same-origin").is_ok());
+        assert!(from("cross-site").is_err());
+        assert!(from("same-site").is_err());
+        assert!(own_page(&HeaderMap::new()).is_ok());
+    }
+}

@@ -1,0 +1,21 @@
+//! The one variable in a page's address, as [`crate::http::input::Key`]; what cannot be one is answered with a page.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use crate::http::input;
+use crate::pages::frame::response::PageError;
+
+pub struct Key<T>(pub T);
+
+impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Key<T> {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
+        let input::Key(key) = input::Key::from_request_parts(parts, state).await?;
+        Ok(Self(key))
+    }
+}

@@ -1,0 +1,201 @@
+//! The frame of every page: head, navigation, the place for what changes, and the sheets that help.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use baton_core::state::Queue;
+use baton_core::task::Task;
+use baton_core::time::Timestamp;
+use baton_engine::query::{QuestionFilter, TaskFilter};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::pages::frame::assets::address;
+use crate::pages::frame::guide::{self, GUIDED_TASKS_MAX};
+use crate::pages::frame::keys;
+use crate::pages::frame::navigation::{PLACES, Tab};
+use crate::pages::frame::response::{PageError, page};
+use crate::pages::frame::visit::Visit;
+use crate::state::App;
+use crate::state::guide::Guide;
+
+/// Counted up to here; a larger number tells nobody more.
+const COUNTED_MAX: u32 = 100;
+
+/// What every page knows before it looks at anything of its own.
+pub struct Frame {
+    /// The history up to here is on the page; the stream goes on behind it.
+    pub seq: u64,
+    pub now: Timestamp,
+    pub pending: usize,
+    unaccepted: usize,
+    namespace: String,
+    /// What somebody who is shown around is told on every page.
+    guide: Option<Guide>,
+    visit: Visit,
+}
+
+impl Frame {
+    pub async fn load(app: &App, visit: Visit) -> Result<Self, PageError> {
+        let desk = app.desk();
+        // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
+        let seq = desk.last_event().await?;
+        let guide = match app.guiding.get() {
+            Some(guiding) => {
+                let page = desk.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
+                let tasks: Vec<Task> = page.items.into_iter().map(|stored| stored.value).collect();
+                Some(guiding(&tasks))
+            }
+            None => None,
+        };
+        let provisional = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
+        Ok(Self {
+            seq,
+            now: desk.store.now().await?,
+            pending: desk.store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?.items.len(),
+            unaccepted: desk.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
+            namespace: app.namespace().to_owned(),
+            guide,
+            visit,
+        })
+    }
+
+    pub fn visit(&self) -> &Visit {
+        &self.visit
+    }
+
+    /// The page, or only what of it changes. `about` names the ids it shows; an empty list stands for everything.
+    pub fn page(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Response {
+        self.page_with(StatusCode::OK, tab, title, about, body)
+    }
+
+    pub fn page_with(
+        &self,
+        status: StatusCode,
+        tab: Tab,
+        title: &str,
+        about: &[String],
+        body: &Markup,
+    ) -> Response {
+        let changing = self.changing(tab, title, about, body);
+        page(status, if self.visit.is_fragment { changing } else { self.whole(title, &changing) })
+    }
+
+    /// The same markup stands in the first page and in every later patch.
+    fn changing(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
+        // A guide speaks of the whole story, so every event may change what it says.
+        let about = if self.guide.is_some() { &[] } else { about };
+        html! {
+            (self.navigation(tab))
+            main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
+                @if let Some(guide) = &self.guide { (guide::words(guide)) }
+                (body)
+            }
+        }
+    }
+
+    fn navigation(&self, current: Tab) -> Markup {
+        html! {
+            nav #nav aria-label="Main" {
+                a.brand href="/" {
+                    img src="/badge/0.svg" alt="" width="22" height="22";
+                    span { "Baton" }
+                }
+                ul {
+                    @for (tab, word, sign, address, letter) in PLACES {
+                        li {
+                            a href=(address) aria-current=[(tab == current).then_some("page")] data-chord=(letter) {
+                                span.sign aria-hidden="true" { (sign) }
+                                span.word { (word) }
+                                (self.count(tab))
+                            }
+                        }
+                    }
+                }
+                p.place title="The namespace: whose work this is" { (self.namespace) }
+            }
+        }
+    }
+
+    fn count(&self, tab: Tab) -> Markup {
+        let (count, about) = match tab {
+            Tab::Inbox => (self.pending, "questions wait"),
+            Tab::Board => (self.unaccepted, "to accept"),
+            _ => (0, ""),
+        };
+        let text = if count >= COUNTED_MAX as usize { format!("{count}+") } else { count.to_string() };
+        html! {
+            @if count > 0 {
+                span.count data-tab=[(tab == Tab::Inbox).then_some("inbox")] {
+                    (text) span.unseen { " " (about) }
+                }
+            }
+        }
+    }
+
+    fn whole(&self, title: &str, changing: &Markup) -> Markup {
+        let count = if self.pending > 0 { format!("({}) ", self.pending) } else { String::new() };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
+                    meta name="color-scheme" content="light dark";
+                    title { (count) (title) " · Baton" }
+                    // Before the style sheet: a script behind one waits for it, and the page for both.
+                    script src=(address("theme.js")) {}
+                    link rel="stylesheet" href=(address("baton.css"));
+                    link rel="icon" href={ "/badge/" (self.pending) ".svg" } type="image/svg+xml" #icon;
+                    link rel="apple-touch-icon" href=(address("icon-192.png"));
+                    link rel="manifest" href=(address("manifest.webmanifest"));
+                    script type="module" src=(address("app.js")) {}
+                }
+                body {
+                    a.skip href="#main" { "To the content" }
+                    (changing)
+                    footer #foot {
+                        span #line role="status" aria-live="polite" { }
+                        span.tools {
+                            button type="button" data-do="palette" .js { "Go to… " kbd { "Ctrl K" } }
+                            button type="button" data-do="keys" .js { "Keys " kbd { "?" } }
+                            button type="button" data-do="theme" .js { "Light / dark" }
+                            button type="button" data-do="notify" .js hidden { "Notify me" }
+                        }
+                    }
+                    div #told .unseen role="status" aria-live="polite" { }
+                    div #toasts role="status" aria-live="polite" { }
+                    (keys::dialog())
+                    dialog #palette aria-label="Go to" { }
+                    dialog #sheet aria-label="Decide" { }
+                }
+            }
+        }
+    }
+}
+
+/// The title of a page, with what can be done beside it.
+pub fn heading(title: &str, beside: &Markup) -> Markup {
+    html! {
+        header.heading {
+            h1 { (title) }
+            div.beside { (beside) }
+        }
+    }
+}
+
+/// A place where nothing is yet: what it is for, and what to type.
+pub fn empty(title: &str, text: &str, commands: &[(&str, &str)]) -> Markup {
+    html! {
+        div.empty {
+            h2 { (title) }
+            p { (text) }
+            @if !commands.is_empty() {
+                dl.commands {
+                    @for (command, what) in commands {
+                        dt { code { (command) } }
+                        dd { (what) }
+                    }
+                }
+            }
+        }
+    }
+}

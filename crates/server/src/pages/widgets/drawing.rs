@@ -1,0 +1,122 @@
+//! Boxes and what leads from one to another, as an SVG that can be scrolled: what the graph and the recipes share.
+
+use maud::{Markup, html};
+
+use crate::pages::widgets::layers::{Layout, Spot};
+
+/// A drawing up to this wide is made smaller where the window is a little narrower; a wider one is scrolled, since nobody
+/// could read it.
+const SHRINKS_PX_MAX: usize = 1_240;
+/// How far a label stands from its line and its box.
+const LABEL_PX: usize = 5;
+
+/// The measures of one kind of drawing, in pixels.
+#[derive(Clone, Copy)]
+pub struct Grid {
+    pub width: usize,
+    pub height: usize,
+    /// From the left of one box to the left of the next.
+    pub column: usize,
+    pub row: usize,
+    pub margin: usize,
+    /// Room below the last row, for what leads back under the boxes.
+    pub below: usize,
+}
+
+impl Grid {
+    /// The upper left of a box.
+    pub const fn corner(&self, (column, row): Spot) -> (usize, usize) {
+        (self.margin + column * self.column, self.margin + row * self.row)
+    }
+
+    fn middle(&self, spot: Spot) -> usize {
+        self.corner(spot).1 + self.height / 2
+    }
+
+    /// From a box to one in a later column, along the places between.
+    pub fn forward(&self, from: Spot, way: &[Spot], to: Spot) -> String {
+        let (mut x, mut y) = (self.corner(from).0 + self.width, self.middle(from));
+        let mut path = vec![format!("M{x} {y}")];
+        for spot in way.iter().chain([&to]) {
+            let (next_x, next_y) = (self.corner(*spot).0, self.middle(*spot));
+            let half = usize::midpoint(x, next_x);
+            path.push(format!("C{half} {y} {half} {next_y} {next_x} {next_y}"));
+            (x, y) = (next_x, next_y);
+            if *spot != to {
+                x += self.width;
+                path.push(format!("H{x}"));
+            }
+        }
+        path.join(" ")
+    }
+
+    /// Where a label begins that is about the box its line comes from: one place for all lines of that box.
+    pub fn behind(&self, from: Spot) -> (usize, usize) {
+        (self.corner(from).0 + self.width + LABEL_PX, self.middle(from) - LABEL_PX)
+    }
+
+    /// Where a label ends that is about the box its line leads to.
+    pub fn before(&self, to: Spot) -> (usize, usize) {
+        (self.corner(to).0 - 2 * LABEL_PX, self.middle(to) - LABEL_PX)
+    }
+
+    /// Out below, under the boxes, and in from below.
+    pub fn back(&self, from: Spot, to: Spot) -> (String, (usize, usize)) {
+        const DEEP_PX: usize = 26;
+        let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
+        let (from, to, y, y_to) =
+            (x1 + self.width / 2, x2 + self.width / 2, y1 + self.height, y2 + self.height);
+        let low = y.max(y_to) + DEEP_PX;
+        (format!("M{from} {y} C{from} {low} {to} {low} {to} {y_to}"), (to + (from - to) / 3, low - 3))
+    }
+
+    /// The tip of what leads into a box from the left.
+    pub fn tip(&self, to: Spot) -> Markup {
+        let (x, y) = self.corner(to);
+        html! { path.head d={ "M" (x) " " (y + self.height / 2) " l-8 -4 v8 z" } {} }
+    }
+
+    /// The tip of what leads into a box from below.
+    pub fn tip_below(&self, to: Spot) -> Markup {
+        let (x, y) = self.corner(to);
+        html! { path.head d={ "M" (x + self.width / 2) " " (y + self.height) " l-4 8 h8 z" } {} }
+    }
+
+    /// The whole drawing: what is given first is drawn first, and the rest over it.
+    pub fn drawing(&self, layout: &Layout, label: &str, parts: &[Markup]) -> Markup {
+        let width = layout.columns() * self.column - (self.column - self.width) + 2 * self.margin;
+        let height = layout.rows() * self.row - (self.row - self.height) + 2 * self.margin + self.below;
+        html! {
+            div.drawing tabindex="0" role="region" aria-label=(label) {
+                svg.shrinks[width <= SHRINKS_PX_MAX] width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
+                    @for part in parts { (part) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRID: Grid = Grid { width: 100, height: 40, column: 150, row: 60, margin: 10, below: 0 };
+
+    #[test]
+    fn a_line_goes_round_what_stands_between() {
+        assert_eq!(GRID.forward((0, 0), &[], (1, 0)), "M110 30 C135 30 135 30 160 30");
+        assert_eq!((GRID.behind((0, 0)), GRID.before((1, 0))), ((115, 25), (150, 25)));
+        let far = GRID.forward((0, 0), &[(1, 1)], (2, 0));
+        assert_eq!(far, "M110 30 C135 30 135 90 160 90 H260 C285 90 285 30 310 30");
+    }
+
+    #[test]
+    fn only_a_drawing_that_stays_readable_is_made_smaller() {
+        let drawn = |columns: usize| {
+            let edges: Vec<(usize, usize)> = (1..columns).map(|node| (node - 1, node)).collect();
+            GRID.drawing(&Layout::of(columns, &edges), "a chain", &[]).into_string()
+        };
+        assert!(drawn(4).contains("<svg class=\"shrinks\" width=\"570\" height=\"60\""), "{}", drawn(4));
+        assert!(!drawn(40).contains("shrinks"));
+    }
+}

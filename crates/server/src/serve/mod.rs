@@ -1,0 +1,125 @@
+//! The listener: takes connections, bounds them, and ends them cleanly.
+
+pub mod router;
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::http::limits::{CONNECTIONS_MAX, ENDING_PATIENCE, HEAD_BYTES_MAX, HEAD_TIMEOUT, HEADERS_MAX};
+use crate::serve::router::{Peer, router};
+use crate::state::App;
+
+/// After a connection could not be taken (no file handles left, say), before the next is tried.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// An address that is ours already; nothing is answered yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Port 0 picks one that is free.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    /// Where it really listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` turns true, then takes nothing new, and returns when what was begun has come to its end.
+    /// Streams end once the app's own `ending` turns true and they have told everything.
+    pub async fn run(self, app: App, mut stop: watch::Receiver<bool>) {
+        let mut clients = JoinSet::new();
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let service = TowerToHyperService::new(router(app.clone()));
+        while !*stop.borrow() {
+            let taken = async {
+                let place = Arc::clone(&places).acquire_owned().await;
+                (self.listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                taken = taken => taken,
+                _ = stop.changed() => continue,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let client = client(stream, peer, service.clone(), stop.clone());
+                    clients.spawn(async move {
+                        client.await;
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be taken");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+            // Those that have gone.
+            while clients.try_join_next().is_some() {}
+        }
+        drop(self.listener);
+        let mut sockets = app.sockets.subscribe();
+        let ended = async {
+            while clients.join_next().await.is_some() {}
+            // Fails only when nobody counts any more.
+            let _ = sockets.wait_for(|open| *open == 0).await;
+        };
+        if timeout(ENDING_PATIENCE, ended).await.is_err() {
+            tracing::warn!("some clients did not let go in time; their connections are cut");
+        }
+    }
+}
+
+/// One client, with bounds on what it may send and how long it may take. When `stop` turns true it may finish what
+/// it has begun, and no more.
+async fn client(
+    stream: TcpStream,
+    peer: SocketAddr,
+    service: TowerToHyperService<Router>,
+    mut stop: watch::Receiver<bool>,
+) {
+    // Answers are small and wanted at once.
+    let _ = stream.set_nodelay(true);
+    let with_peer = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Peer(peer));
+        service.call(request)
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
+        .serve_connection(TokioIo::new(stream), with_peer)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        () = async { drop(stop.wait_for(|stop| *stop).await) } => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, %peer, "a connection broke off");
+    }
+}
