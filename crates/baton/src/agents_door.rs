@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use baton_engine::engine::Engine;
 use baton_engine::store_address::StoreAddress;
-use baton_server::guard::Guard;
+use baton_server::http::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;

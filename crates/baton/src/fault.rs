@@ -2,7 +2,7 @@
 
 use baton_engine::error::EngineError;
 use baton_server::client::ClientError;
-use baton_server::error::{ApiError, Code};
+use baton_server::http::error::{ApiError, Code};
 
 #[derive(Debug)]
 pub struct Fault {

@@ -20,7 +20,7 @@ use baton_engine::store_address::StoreAddress;
 use baton_engine::survey::assumed;
 use baton_engine::workshop::Workshop;
 use baton_engine::worktree::Watcher;
-use baton_server::guard::Guard;
+use baton_server::http::guard::Guard;
 use baton_server::state::App;
 use tokio::sync::watch;
 

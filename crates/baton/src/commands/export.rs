@@ -53,7 +53,7 @@ async fn write(office: &Office, asked: &Export, project: Option<ProjectId>) -> R
             })?;
             let report = ProjectReport::load(&office.desk, project).await?;
             let now = office.desk.store.now().await.map_err(EngineError::from)?;
-            out.text(&baton_server::report::page(&report, now))?;
+            out.text(&baton_server::pages::report::page(&report, now))?;
         }
     }
     out.finish()

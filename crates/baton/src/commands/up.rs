@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::settings::Settings;
-use baton_server::guard::{Guard, Token};
+use baton_server::http::guard::{Guard, Token};
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::worker::{Duty, Health};
 use baton_engine::post::Post;
 use baton_engine::worker_view::WorkerView;
-use baton_server::guard::Guard;
+use baton_server::http::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use serde_json::{Value, json};

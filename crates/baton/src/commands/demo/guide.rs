@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::project::is_complete;
 use baton_core::state::{Mark, TaskState};
 use baton_core::task::Task;
-use baton_server::guide::{Guide, Next};
+use baton_server::state::guide::{Guide, Next};
 
 /// More running tasks than this are counted, not named.
 const NAMED_MAX: usize = 3;

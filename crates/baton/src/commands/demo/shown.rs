@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_engine::engine::Engine;
-use baton_server::guard::Guard;
+use baton_server::http::guard::Guard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -87,7 +87,7 @@ async fn bind(port: u16) -> Result<Server, Fault> {
 }
 
 /// The guide's words, and a note that somebody reads them.
-fn guiding(is_visited: Arc<AtomicBool>, pace: Pace) -> baton_server::guide::Guiding {
+fn guiding(is_visited: Arc<AtomicBool>, pace: Pace) -> baton_server::state::guide::Guiding {
     Box::new(move |tasks| {
         is_visited.store(true, Ordering::Relaxed);
         guide::narrate(tasks, pace.patience)

@@ -10,7 +10,7 @@ use baton_engine::Recorded;
 use baton_engine::desk::Desk;
 use baton_engine::ids::Ids;
 use baton_engine::place::{Place, PlaceOptions};
-use baton_server::wire;
+use baton_server::live::wire;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
