@@ -5,11 +5,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
 use crate::api::views::health::counts;
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::observe::metrics::Sample;
 use crate::state::App;
 
-pub async fn serve(State(app): State<App>) -> Answer<impl IntoResponse> {
+pub async fn serve(State(app): State<App>) -> Result<impl IntoResponse> {
     let counts = counts(&app.shop).await?;
     let sample = |name, help, value| Sample { name, help, value };
     let samples = [

@@ -10,20 +10,20 @@ use crate::state::App;
 pub struct Route {
     pub method: &'static str,
     pub path: &'static str,
-    pub about: About,
+    pub doc: RouteDoc,
     pub handler: MethodRouter<App>,
 }
 
 /// What the document says of it. Shapes are named; `openapi::shapes` has them.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct RouteDoc {
     pub id: &'static str,
     pub summary: &'static str,
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<RouteParameter>,
     /// The shape of the body, where the call takes one.
     pub takes: Option<&'static str>,
     pub status: u16,
-    pub gives: Gives,
+    pub response: ResponseBody,
     /// Whether it names something that may not be there.
     pub may_be_missing: bool,
     /// Whether the state of things may refuse it.
@@ -31,18 +31,18 @@ pub struct About {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gives {
+pub enum ResponseBody {
     Shape(&'static str),
     EventStream,
     Text,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Parameter {
+pub struct RouteParameter {
     pub name: &'static str,
     pub place: &'static str,
     pub shape: &'static str,
-    pub about: &'static str,
+    pub doc: &'static str,
 }
 
 impl Route {
@@ -63,53 +63,53 @@ impl Route {
     }
 
     fn new(method: &'static str, path: &'static str, id: &'static str, handler: MethodRouter<App>) -> Self {
-        let mut about = About {
+        let mut doc = RouteDoc {
             id,
             summary: "",
             parameters: Vec::new(),
             takes: None,
             status: 200,
-            gives: Gives::Text,
+            response: ResponseBody::Text,
             may_be_missing: false,
             may_conflict: false,
         };
-        if let Some((name, shape)) = key_in(path) {
-            about.parameters.push(Parameter { name, place: "path", shape, about: "Which one" });
-            about.may_be_missing = true;
+        if let Some((name, shape)) = path_parameter(path) {
+            doc.parameters.push(RouteParameter { name, place: "path", shape, doc: "Which one" });
+            doc.may_be_missing = true;
         }
-        Self { method, path, about, handler }
+        Self { method, path, doc, handler }
     }
 
     /// One sentence, and the shape of the answer.
-    pub fn gives(mut self, summary: &'static str, shape: &'static str) -> Self {
-        self.about.summary = summary;
-        self.about.gives = Gives::Shape(shape);
+    pub fn returns(mut self, summary: &'static str, shape: &'static str) -> Self {
+        self.doc.summary = summary;
+        self.doc.response = ResponseBody::Shape(shape);
         self
     }
 
     pub fn streams(mut self, summary: &'static str) -> Self {
-        self.about.summary = summary;
-        self.about.gives = Gives::EventStream;
+        self.doc.summary = summary;
+        self.doc.response = ResponseBody::EventStream;
         self
     }
 
     pub fn created(mut self) -> Self {
-        self.about.status = 201;
+        self.doc.status = 201;
         self
     }
 
     pub fn takes(mut self, shape: &'static str) -> Self {
-        self.about.takes = Some(shape);
+        self.doc.takes = Some(shape);
         self
     }
 
-    pub fn query(mut self, name: &'static str, shape: &'static str, about: &'static str) -> Self {
-        self.about.parameters.push(Parameter { name, place: "query", shape, about });
+    pub fn query(mut self, name: &'static str, shape: &'static str, doc: &'static str) -> Self {
+        self.doc.parameters.push(RouteParameter { name, place: "query", shape, doc });
         self
     }
 
-    pub fn header(mut self, name: &'static str, shape: &'static str, about: &'static str) -> Self {
-        self.about.parameters.push(Parameter { name, place: "header", shape, about });
+    pub fn header(mut self, name: &'static str, shape: &'static str, doc: &'static str) -> Self {
+        self.doc.parameters.push(RouteParameter { name, place: "header", shape, doc });
         self
     }
 
@@ -124,19 +124,19 @@ impl Route {
 
     /// What it names beside the path may not be there.
     pub fn may_be_missing(mut self) -> Self {
-        self.about.may_be_missing = true;
+        self.doc.may_be_missing = true;
         self
     }
 
     /// The state of things may refuse it.
     pub fn may_conflict(mut self) -> Self {
-        self.about.may_conflict = true;
+        self.doc.may_conflict = true;
         self
     }
 }
 
 /// The variable of a path and the shape of its values, from what stands before it.
-fn key_in(path: &'static str) -> Option<(&'static str, &'static str)> {
+fn path_parameter(path: &'static str) -> Option<(&'static str, &'static str)> {
     let (before, rest) = path.split_once("/{")?;
     let (name, _) = rest.split_once('}')?;
     let shape = match before.rsplit('/').next() {

@@ -18,9 +18,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::client::error::ClientError;
-pub use crate::client::events::Events;
+pub use crate::client::events::EventStream;
 use crate::client::transport::Transport;
-pub use crate::client::transport::{Address, BadAddress};
+pub use crate::client::transport::{InvalidAddress, ServerAddress};
 use crate::serve::router;
 use crate::state::App;
 
@@ -29,28 +29,28 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Whom commands ask. Cheap to clone.
 #[derive(Clone)]
-pub struct Client {
+pub struct ApiClient {
     transport: Transport,
 }
 
-impl Client {
+impl ApiClient {
     /// The server at an address.
-    pub fn of_server(address: Address) -> Self {
+    pub fn for_server(address: ServerAddress) -> Self {
         Self { transport: Transport::Server(address) }
     }
 
     /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
-    pub fn of_store(app: App) -> Self {
-        Self { transport: Transport::Here(TowerToHyperService::new(router::calls_of_owner(app))) }
+    pub fn in_process(app: App) -> Self {
+        Self { transport: Transport::InProcess(TowerToHyperService::new(router::owner_router(app))) }
     }
 
     /// Whether somebody takes connections there.
-    pub async fn is_there(&self) -> bool {
+    pub async fn is_reachable(&self) -> bool {
         self.transport.connect().await.is_ok()
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::GET, path, None::<&()>).await
+        self.send(Method::GET, path, None::<&()>).await
     }
 
     pub async fn post<B: Serialize + Sync, T: DeserializeOwned>(
@@ -58,7 +58,7 @@ impl Client {
         path: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        self.ask(Method::POST, path, Some(body)).await
+        self.send(Method::POST, path, Some(body)).await
     }
 
     pub async fn patch<B: Serialize + Sync, T: DeserializeOwned>(
@@ -66,27 +66,27 @@ impl Client {
         path: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        self.ask(Method::PATCH, path, Some(body)).await
+        self.send(Method::PATCH, path, Some(body)).await
     }
 
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::DELETE, path, None::<&()>).await
+        self.send(Method::DELETE, path, None::<&()>).await
     }
 
     /// Everything that happens after the event of number `after`.
-    pub async fn events(&self, after: u64) -> Result<Events, ClientError> {
+    pub async fn events(&self, after: u64) -> Result<EventStream, ClientError> {
         let request = Request::get(format!("/api/events?after={after}"))
             .header(ACCEPT, "text/event-stream")
             .body(Body::empty())
             .map_err(|error| ClientError::Garbled(error.to_string()))?;
         let response = self.transport.send(request).await?;
         if response.status().is_success() {
-            return Ok(Events::new(response.into_body()));
+            return Ok(EventStream::new(response.into_body()));
         }
-        Err(refusal(response).await)
+        Err(read_error(response).await)
     }
 
-    async fn ask<B: Serialize + Sync, T: DeserializeOwned>(
+    async fn send<B: Serialize + Sync, T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -105,29 +105,29 @@ impl Client {
         let asking = async {
             let response = self.transport.send(request).await?;
             if !response.status().is_success() {
-                return Err(refusal(response).await);
+                return Err(read_error(response).await);
             }
-            collected(response.into_body()).await
+            read_body(response.into_body()).await
         };
-        let bytes = self.transport.in_time(asking).await?;
+        let bytes = self.transport.with_timeout(asking).await?;
         serde_json::from_slice(&bytes).map_err(|error| garbled(&error))
     }
 }
 
 /// What stands in an error's object; something else was not from us.
-async fn refusal(response: Response<Body>) -> ClientError {
+async fn read_error(response: Response<Body>) -> ClientError {
     let status = response.status();
-    let bytes = match collected(response.into_body()).await {
+    let bytes = match read_body(response.into_body()).await {
         Ok(bytes) => bytes,
         Err(error) => return error,
     };
     match serde_json::from_slice(&bytes) {
-        Ok(refusal) => ClientError::Refused(refusal),
+        Ok(read_error) => ClientError::Refused(read_error),
         Err(_) => ClientError::Garbled(format!("it answered {status} without saying why")),
     }
 }
 
-async fn collected(body: Body) -> Result<Vec<u8>, ClientError> {
+async fn read_body(body: Body) -> Result<Vec<u8>, ClientError> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
@@ -167,7 +167,7 @@ mod tests {
         // Connections are taken by the system, and nobody ever looks at them.
         let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", hanging.local_addr().unwrap());
-        let client = Client::of_server(Address::new(&url, None).unwrap());
+        let client = ApiClient::for_server(ServerAddress::new(&url, None).unwrap());
         let asked = client.get::<serde_json::Value>("/api/tasks").await;
         assert!(matches!(asked, Err(ClientError::Silent(_))), "{asked:?}");
         drop(hanging);

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::client::ClientError;
-use crate::http::guard::Token;
+use crate::http::guard::ServerToken;
 use crate::http::limits::REQUEST_TIMEOUT;
 use crate::state::principal::PERSON;
 
@@ -27,51 +27,56 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(REQUEST_TIMEOUT.as_secs() 
 
 /// Where a server is, and what it wants to see.
 #[derive(Debug, Clone)]
-pub struct Address {
+pub struct ServerAddress {
     authority: String,
-    token: Option<Token>,
+    token: Option<ServerToken>,
     /// In whose name, where it is the server's own token that is shown.
     person: Option<String>,
     /// How long an answer may take; for ever where there is none.
-    patience: Option<Duration>,
+    timeout_after: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadAddress {
+pub enum InvalidAddress {
     #[error("\"{0}\" is not the address of a server")]
     NotHttp(String),
     #[error("the address or the token has a blank in it")]
     Blank,
 }
 
-impl Address {
+impl ServerAddress {
     /// `http://127.0.0.1:5678`
-    pub fn new(url: &str, token: Option<String>) -> Result<Self, BadAddress> {
+    pub fn new(url: &str, token: Option<String>) -> Result<Self, InvalidAddress> {
         let authority = url.strip_prefix("http://").filter(|rest| !rest.is_empty() && !rest.contains('/'));
-        let authority = authority.ok_or_else(|| BadAddress::NotHttp(url.to_owned()))?;
+        let authority = authority.ok_or_else(|| InvalidAddress::NotHttp(url.to_owned()))?;
         let is_clean = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_clean(authority) || !token.as_deref().is_none_or(is_clean) {
-            return Err(BadAddress::Blank);
+            return Err(InvalidAddress::Blank);
         }
-        let patience = Some(ANSWER_PATIENCE);
-        Ok(Self { authority: authority.to_owned(), token: token.map(Token::new), person: None, patience })
+        let timeout_after = Some(ANSWER_PATIENCE);
+        Ok(Self {
+            authority: authority.to_owned(),
+            token: token.map(ServerToken::new),
+            person: None,
+            timeout_after,
+        })
     }
 
     /// What is asked is asked in this name.
-    pub fn in_the_name_of(self, person: &str) -> Self {
+    pub fn acting_as(self, person: &str) -> Self {
         Self { person: Some(person.to_owned()), ..self }
     }
 
     /// For calls that take as long as a command or a person does.
-    pub fn patient(self) -> Self {
-        Self { patience: None, ..self }
+    pub fn without_timeout(self) -> Self {
+        Self { timeout_after: None, ..self }
     }
 }
 
 #[derive(Clone)]
 pub enum Transport {
-    Server(Address),
-    Here(TowerToHyperService<Router>),
+    Server(ServerAddress),
+    InProcess(TowerToHyperService<Router>),
 }
 
 impl Transport {
@@ -89,10 +94,10 @@ impl Transport {
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
         match (self, self.connect().await?) {
             (Self::Server(address), Some(stream)) => {
-                let request = addressed(request, address)?;
-                self.in_time(exchange(stream, request)).await
+                let request = add_headers(request, address)?;
+                self.with_timeout(exchange(stream, request)).await
             }
-            (Self::Here(calls), _) => {
+            (Self::InProcess(calls), _) => {
                 let answered: Result<_, Infallible> = calls.call(request).await;
                 let Ok(response) = answered;
                 Ok(response)
@@ -102,20 +107,22 @@ impl Transport {
     }
 
     /// Waits no longer than a server may take. In this process a command takes as long as its work does.
-    pub async fn in_time<T>(
+    pub async fn with_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         match self {
-            Self::Here(_) | Self::Server(Address { patience: None, .. }) => work.await,
-            Self::Server(Address { patience: Some(patience), .. }) => {
-                timeout(*patience, work).await.unwrap_or(Err(ClientError::Silent(patience.as_secs())))
+            Self::InProcess(_) | Self::Server(ServerAddress { timeout_after: None, .. }) => work.await,
+            Self::Server(ServerAddress { timeout_after: Some(timeout_after), .. }) => {
+                timeout(*timeout_after, work)
+                    .await
+                    .unwrap_or(Err(ClientError::Silent(timeout_after.as_secs())))
             }
         }
     }
 }
 
-fn addressed(mut request: Request<Body>, address: &Address) -> Result<Request<Body>, ClientError> {
+fn add_headers(mut request: Request<Body>, address: &ServerAddress) -> Result<Request<Body>, ClientError> {
     let header =
         |text: &str| HeaderValue::from_str(text).map_err(|error| ClientError::Garbled(error.to_string()));
     let headers = request.headers_mut();

@@ -19,9 +19,9 @@ use crate::http::error::{ApiError, Code};
 
 /// A secret. It is compared and handed on, and never shown.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct ServerToken(String);
 
-impl Token {
+impl ServerToken {
     /// Shorter ones can be guessed.
     pub const LEN_MIN: usize = 16;
 
@@ -35,14 +35,14 @@ impl Token {
     }
 
     /// Looks at every byte whatever the first ones say, so the time taken tells a guesser nothing but the length.
-    pub fn is(&self, given: &str) -> bool {
+    pub fn matches(&self, given: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
         let difference = ours.iter().zip(theirs).fold(0u8, |seen, (a, b)| seen | (a ^ b));
         ours.len() == theirs.len() && std::hint::black_box(difference) == 0
     }
 }
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for ServerToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(..)")
     }
@@ -53,56 +53,56 @@ const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 /// Whom the door lets in.
 #[derive(Debug, Clone)]
-pub struct Guard {
+pub struct HttpGuard {
     is_loopback: bool,
-    token: Option<Token>,
+    token: Option<ServerToken>,
     /// With the port in it: cookies are shared by all servers of a machine, and there may be another Baton.
     cookie_name: String,
-    cookie: Option<Cookie>,
+    cookie: Option<LoginCookie>,
 }
 
 /// What a browser shows instead of the server's own token. It is made from the token, so it is good as long as that is, and the
 /// token cannot be had from it.
 #[derive(Debug, Clone)]
-struct Cookie(Token);
+struct LoginCookie(ServerToken);
 
-impl Cookie {
-    fn of(token: &Token) -> Self {
+impl LoginCookie {
+    fn from_token(token: &ServerToken) -> Self {
         let digest = Sha256::digest(format!("a browser that has shown {}", token.0));
         let value = digest.iter().fold(String::new(), |mut hex, byte| {
             // Writing to a text cannot fail.
             let _ = write!(hex, "{byte:02x}");
             hex
         });
-        Self(Token(value))
+        Self(ServerToken(value))
     }
 }
 
-impl Guard {
+impl HttpGuard {
     /// For a server that listens at `address`. A token that is given is always required.
-    pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
-        let cookie = token.as_ref().map(Cookie::of);
+    pub fn new(address: SocketAddr, token: Option<ServerToken>) -> Self {
+        let cookie = token.as_ref().map(LoginCookie::from_token);
         let cookie_name = format!("baton_{}", address.port());
         Self { is_loopback: address.ip().is_loopback(), token, cookie_name, cookie }
     }
 
     /// What a browser is told to keep that has shown the token; none where no token is needed.
     pub fn cookie(&self) -> Option<String> {
-        self.cookie.as_ref().map(|cookie| self.kept(cookie.0.reveal()))
+        self.cookie.as_ref().map(|cookie| self.set_cookie(cookie.0.reveal()))
     }
 
     /// The same for a person who has shown a token of their own.
-    pub fn cookie_of(&self, secret: &BrowserSecret) -> String {
-        self.kept(secret.reveal())
+    pub fn person_cookie(&self, secret: &BrowserSecret) -> String {
+        self.set_cookie(secret.reveal())
     }
 
-    fn kept(&self, value: &str) -> String {
+    fn set_cookie(&self, value: &str) -> String {
         let name = &self.cookie_name;
         format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict")
     }
 
     /// What makes it forget.
-    pub fn no_cookie(&self) -> String {
+    pub fn clear_cookie(&self) -> String {
         format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", self.cookie_name)
     }
 
@@ -114,7 +114,7 @@ impl Guard {
     }
 
     /// What a person's browser shows; it counts where there is no token in a header.
-    pub fn persons_cookie(&self, headers: &HeaderMap) -> Option<BrowserSecret> {
+    pub fn browser_secret(&self, headers: &HeaderMap) -> Option<BrowserSecret> {
         if headers.contains_key(AUTHORIZATION) {
             return None;
         }
@@ -158,17 +158,17 @@ impl Guard {
 
     /// The token in its header; the cookie counts where there is no such header.
     pub fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        let is_known = |cookie: &Cookie| self.cookies(headers).any(|value| cookie.0.is(value));
+        let is_known = |cookie: &LoginCookie| self.cookies(headers).any(|value| cookie.0.matches(value));
         if !headers.contains_key(AUTHORIZATION) && self.cookie.as_ref().is_some_and(is_known) {
             return Ok(());
         }
-        self.check_given(bearer(headers))
+        self.check_token_text(bearer(headers))
     }
 
     /// The same for a token that came another way.
-    pub fn check_given(&self, given: Option<&str>) -> Result<(), ApiError> {
+    pub fn check_token_text(&self, given: Option<&str>) -> Result<(), ApiError> {
         let Some(token) = &self.token else { return Ok(()) };
-        if given.is_some_and(|given| token.is(given)) {
+        if given.is_some_and(|given| token.matches(given)) {
             Ok(())
         } else {
             Err(ApiError::new(
@@ -218,8 +218,8 @@ mod tests {
         pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
     }
 
-    fn local() -> Guard {
-        Guard::new("127.0.0.1:5678".parse().unwrap(), None)
+    fn local() -> HttpGuard {
+        HttpGuard::new("127.0.0.1:5678".parse().unwrap(), None)
     }
 
     #[test]
@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn the_token_has_to_be_the_token() {
-        let guard = Guard::new("0.0.0.0:5678".parse().unwrap(), Some(Token::new("correct-horse-battery")));
+        let guard =
+            HttpGuard::new("0.0.0.0:5678".parse().unwrap(), Some(ServerToken::new("correct-horse-battery")));
         let asked = |value| guard.check_token(&headers(&[(AUTHORIZATION, value)]));
         assert!(asked("Bearer correct-horse-battery").is_ok());
         for wrong in ["Bearer correct-horse-batterz", "Bearer correct", "correct-horse-battery", "Bearer "] {

@@ -18,9 +18,9 @@ use crate::http::error::{ApiError, Code};
 use crate::http::limits::{BODY_BYTES_MAX, BODY_DRAINED_MAX, PAGE_DEFAULT, PAGE_MAX};
 
 /// The one variable in a path: an id or a name. What cannot be one is simply not there.
-pub struct Key<T>(pub T);
+pub struct PathParam<T>(pub T);
 
-impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Key<T> {
+impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for PathParam<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -39,16 +39,16 @@ impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Ke
 pub struct EmptyBody {}
 
 /// A JSON body. An empty one reads as `{}`, which is right where every field may be left out.
-pub struct Body<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let content_type = request.headers().get(CONTENT_TYPE).cloned();
-        let bytes = collected(request.into_body()).await?;
+        let bytes = read_body(request.into_body()).await?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return read(b"{}");
+            return parse_json(b"{}");
         }
         // A page elsewhere can send a form or plain text without asking first, but not JSON.
         let is_json = content_type
@@ -62,13 +62,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
                 "send it with content-type: application/json",
             ));
         }
-        read(&bytes)
+        parse_json(&bytes)
     }
 }
 
 /// The whole body. One that is too large is heard out for a while all the same: a client that is still sending
 /// when the connection closes would never read why.
-async fn collected(body: Incoming) -> Result<Vec<u8>, ApiError> {
+async fn read_body(body: Incoming) -> Result<Vec<u8>, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut seen) = (Vec::new(), 0);
     while let Some(chunk) = chunks.next().await {
@@ -92,10 +92,10 @@ fn too_large() -> ApiError {
     )
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<Body<T>, ApiError> {
+fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError> {
     let hint = "GET /api/openapi.json says what this call takes";
     serde_json::from_slice(bytes)
-        .map(Body)
+        .map(JsonBody)
         .map_err(|error| ApiError::invalid(format!("the body does not fit: {error}"), hint))
 }
 
@@ -127,7 +127,7 @@ impl Query {
         let Some(text) = self.0.remove(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|error: T::Err| {
             ApiError::invalid(
-                format!("{name} cannot be \"{}\": {error}", shown(&text)),
+                format!("{name} cannot be \"{}\": {error}", truncate(&text)),
                 "mend it or leave it out",
             )
         })
@@ -139,7 +139,7 @@ impl Query {
         let value = serde_json::Value::String(text.clone());
         serde_json::from_value(value).map(Some).map_err(|error| {
             let error = error.to_string();
-            ApiError::invalid(format!("{name} cannot be \"{}\"", shown(&text)), error)
+            ApiError::invalid(format!("{name} cannot be \"{}\"", truncate(&text)), error)
         })
     }
 
@@ -168,7 +168,7 @@ impl Query {
             None if self.1.is_empty() => "this call takes none".to_owned(),
             None => format!("this call takes {}", self.1.join(", ")),
         };
-        Err(ApiError::invalid(format!("there is no query parameter \"{}\"", shown(unknown)), hint))
+        Err(ApiError::invalid(format!("there is no query parameter \"{}\"", truncate(unknown)), hint))
     }
 }
 
@@ -181,12 +181,12 @@ pub struct Paging {
 /// Longest piece of a mistake that is quoted back.
 const SHOWN_CHARS_MAX: usize = 80;
 
-fn shown(text: &str) -> String {
+fn truncate(text: &str) -> String {
     text.chars().take(SHOWN_CHARS_MAX).collect()
 }
 
 /// A text that has to say something.
-pub fn said(text: &str, name: &'static str) -> Result<NonBlank, ApiError> {
+pub fn non_blank(text: &str, name: &'static str) -> Result<NonBlank, ApiError> {
     NonBlank::new(text)
         .map_err(|_| ApiError::invalid(format!("{name} is blank"), "write at least one visible character"))
 }

@@ -48,7 +48,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn filled(self, now: Instant) -> f64 {
+    fn level(self, now: Instant) -> f64 {
         let since = now.saturating_duration_since(self.at).as_secs_f64();
         (self.left + since * PER_SECOND).min(BURST)
     }
@@ -56,17 +56,17 @@ impl Bucket {
 
 impl RateLimit {
     /// Whether one more request of this address may be taken now.
-    pub fn takes(&self, address: IpAddr, now: Instant) -> bool {
+    pub fn try_take(&self, address: IpAddr, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
-            buckets.retain(|_, bucket| bucket.filled(now) < BURST);
+            buckets.retain(|_, bucket| bucket.level(now) < BURST);
             // Everybody is busy: a newcomer waits rather than have the table grow.
             if buckets.len() >= ADDRESSES_MAX {
                 return false;
             }
         }
         let bucket = buckets.entry(address).or_insert(Bucket { left: BURST, at: now });
-        let left = bucket.filled(now);
+        let left = bucket.level(now);
         let takes = left >= 1.0;
         *bucket = Bucket { left: if takes { left - 1.0 } else { left }, at: now };
         takes
@@ -85,20 +85,20 @@ mod tests {
     #[test]
     fn a_burst_is_taken_then_refused_and_time_fills_it_again() {
         let (limit, now) = (RateLimit::default(), Instant::now());
-        let taken = (0..5_000).filter(|_| limit.takes(address(1), now)).count();
+        let taken = (0..5_000).filter(|_| limit.try_take(address(1), now)).count();
         assert_eq!(taken, 4_000);
-        assert!(limit.takes(address(2), now), "another address has its own");
+        assert!(limit.try_take(address(2), now), "another address has its own");
         let later = now + Duration::from_millis(10);
-        assert_eq!((0..100).filter(|_| limit.takes(address(1), later)).count(), 20);
+        assert_eq!((0..100).filter(|_| limit.try_take(address(1), later)).count(), 20);
     }
 
     #[test]
     fn quiet_addresses_are_forgotten_before_the_table_grows() {
         let (limit, now) = (RateLimit::default(), Instant::now());
         for number in 0..4_096 {
-            assert!(limit.takes(address(number), now));
+            assert!(limit.try_take(address(number), now));
         }
-        assert!(!limit.takes(address(9_999), now), "nobody has been quiet yet");
-        assert!(limit.takes(address(9_999), now + Duration::from_secs(1)));
+        assert!(!limit.try_take(address(9_999), now), "nobody has been quiet yet");
+        assert!(limit.try_take(address(9_999), now + Duration::from_secs(1)));
     }
 }

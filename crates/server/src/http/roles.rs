@@ -8,7 +8,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::paths;
 
 /// What responders may do beside reading: answer, reply and chat.
-const SPEAKING: [&str; 7] = [
+const RESPONDER_ROUTES: [&str; 7] = [
     "/api/questions/{id}/answer",
     "/api/tasks/{id}/reply",
     "/api/projects/{id}/chat",
@@ -20,19 +20,19 @@ const SPEAKING: [&str; 7] = [
 
 /// Sent like a deed, and changing nothing by themselves: a look ahead, and what agents use, each of which says itself
 /// whom it is for.
-const ASKING: [&str; 3] = ["/api/tasks/accept-preview", "/api/tools/{name}", "/api/attempt/questions"];
+const VIEWER_POSTS: [&str; 3] = ["/api/tasks/accept-preview", "/api/tools/{name}", "/api/attempt/questions"];
 
 /// Read by operators alone: who may come in.
-const PRIVATE: [&str; 1] = ["/api/tokens"];
+const OPERATOR_READS: [&str; 1] = ["/api/tokens"];
 
 /// The role a call needs, by its route.
-pub fn needed(method: &Method, route: &str) -> PersonRole {
+pub fn required_role(method: &Method, route: &str) -> PersonRole {
     let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
-    if PRIVATE.contains(&route) {
+    if OPERATOR_READS.contains(&route) {
         PersonRole::Operator
-    } else if is_read || route == paths::MCP || ASKING.contains(&route) {
+    } else if is_read || route == paths::MCP || VIEWER_POSTS.contains(&route) {
         PersonRole::Viewer
-    } else if SPEAKING.contains(&route) {
+    } else if RESPONDER_ROUTES.contains(&route) {
         PersonRole::Responder
     } else {
         PersonRole::Operator
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn what_nobody_has_opened_is_for_operators() {
-        assert_eq!(needed(&Method::POST, "/api/something/new"), PersonRole::Operator);
-        assert_eq!(needed(&Method::DELETE, "/api/sessions/{id}/recipe"), PersonRole::Operator);
-        assert_eq!(needed(&Method::GET, "/api/something/new"), PersonRole::Viewer);
-        assert_eq!(needed(&Method::GET, "/api/tokens"), PersonRole::Operator);
+        assert_eq!(required_role(&Method::POST, "/api/something/new"), PersonRole::Operator);
+        assert_eq!(required_role(&Method::DELETE, "/api/sessions/{id}/recipe"), PersonRole::Operator);
+        assert_eq!(required_role(&Method::GET, "/api/something/new"), PersonRole::Viewer);
+        assert_eq!(required_role(&Method::GET, "/api/tokens"), PersonRole::Operator);
     }
 
     #[test]

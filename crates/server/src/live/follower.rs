@@ -13,7 +13,7 @@ use tokio::sync::watch;
 /// Events held for one client at once. An event can hold a whole message, so there are few.
 const PAGE: u32 = 16;
 
-pub struct Follower {
+pub struct EventFollower {
     desk: Desk,
     changes: watch::Receiver<u64>,
     ending: watch::Receiver<bool>,
@@ -21,7 +21,7 @@ pub struct Follower {
     page: VecDeque<Recorded>,
 }
 
-impl Follower {
+impl EventFollower {
     /// Begins behind the event of number `after`.
     pub fn new(desk: Desk, ending: watch::Receiver<bool>, after: u64) -> Self {
         let mut changes = desk.changes();

@@ -10,10 +10,10 @@ use baton_engine::Recorded;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
 
-use crate::http::error::{Answer, ApiError};
-use crate::live::follower::Follower;
+use crate::http::error::{ApiError, Result};
+use crate::live::follower::EventFollower;
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// What a browser sends when it comes back.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -21,29 +21,29 @@ const LAST_EVENT_ID: &str = "last-event-id";
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Everything after the event of number `after`, for as long as the client listens and may; and, as it comes, what is
-/// told `beside` the log.
+/// told `extra` the log.
 pub fn stream<B: Stream<Item = Event> + Send + 'static>(
-    visited: &Visited,
+    authed: &AuthedApp,
     after: u64,
-    told: fn(&Recorded) -> Event,
-    beside: B,
+    render: fn(&Recorded) -> Event,
+    extra: B,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<B>> {
-    let follower = Follower::new(visited.desk().clone(), visited.ending.clone(), after);
-    let (app, visitor) = (App::clone(visited), visited.visitor.clone());
-    let over = Box::pin(async move { visitor.time_is_over(&app).await });
-    let state = (follower, over, Box::pin(beside), Listening::new(visited), visited.visitor.clone());
-    let events = unfold(state, move |(mut follower, mut over, mut beside, listening, visitor)| async move {
+    let follower = EventFollower::new(authed.desk().clone(), authed.ending.clone(), after);
+    let (app, principal) = (App::clone(authed), authed.principal.clone());
+    let over = Box::pin(async move { principal.expired(&app).await });
+    let state = (follower, over, Box::pin(extra), OpenStream::new(authed), authed.principal.clone());
+    let events = unfold(state, move |(mut follower, mut over, mut extra, open, principal)| async move {
         // None of them loses anything when it is dropped for another.
         let next = tokio::select! {
             next = follower.next() => next,
-            Some(event) = beside.next() => {
-                return Some((Ok(event), (follower, over, beside, listening, visitor)));
+            Some(event) = extra.next() => {
+                return Some((Ok(event), (follower, over, extra, open, principal)));
             }
             () = &mut over => Ok(None),
         };
         match next {
-            Ok(Some(recorded)) if visitor.is_ended_by(&recorded) => None,
-            Ok(Some(recorded)) => Some((Ok(told(&recorded)), (follower, over, beside, listening, visitor))),
+            Ok(Some(recorded)) if principal.is_revoked_by(&recorded) => None,
+            Ok(Some(recorded)) => Some((Ok(render(&recorded)), (follower, over, extra, open, principal))),
             Ok(None) => None,
             Err(error) => {
                 // The client comes back with the last number it saw, and misses nothing.
@@ -56,7 +56,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
 }
 
 /// The number a browser sends when it comes back.
-pub fn last_event_id(headers: &HeaderMap) -> Answer<Option<u64>> {
+pub fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
     let last = headers.get(LAST_EVENT_ID).map(|value| {
         value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok()).ok_or_else(|| {
             ApiError::invalid("Last-Event-ID is not a number", "send the id of the last event you saw")
@@ -66,23 +66,23 @@ pub fn last_event_id(headers: &HeaderMap) -> Answer<Option<u64>> {
 }
 
 /// An event whole, for programs.
-pub fn event_of(recorded: &Recorded) -> Event {
+pub fn to_sse(recorded: &Recorded) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())
 }
 
 /// Counts a stream for as long as it is open.
-struct Listening(App);
+struct OpenStream(App);
 
-impl Listening {
+impl OpenStream {
     fn new(app: &App) -> Self {
         app.metrics.event_streams.entered();
         Self(app.clone())
     }
 }
 
-impl Drop for Listening {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         self.0.metrics.event_streams.left();
     }

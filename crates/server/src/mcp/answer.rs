@@ -16,28 +16,28 @@ pub struct ToolAnswer {
 }
 
 impl ToolAnswer {
-    pub fn good(text: impl Into<String>) -> Self {
-        Self { text: bounded(text.into()), is_error: false }
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self { text: truncate_middle(text.into()), is_error: false }
     }
 
-    pub fn bad(text: impl Into<String>) -> Self {
-        Self { text: bounded(text.into()), is_error: true }
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: truncate_middle(text.into()), is_error: true }
     }
 
     /// A document, readable by a model as it is.
     pub fn json(value: &impl Serialize) -> Self {
         match serde_json::to_string_pretty(value) {
-            Ok(text) => Self::good(text),
-            Err(error) => Self::bad(format!("the answer does not read as JSON: {error}")),
+            Ok(text) => Self::ok(text),
+            Err(error) => Self::error(format!("the answer does not read as JSON: {error}")),
         }
     }
 
     pub fn of(result: Result<Self, EngineError>) -> Self {
-        result.unwrap_or_else(|error| Self::bad(format!("{error}\n{}", error.hint())))
+        result.unwrap_or_else(|error| Self::error(format!("{error}\n{}", error.hint())))
     }
 }
 
-fn bounded(text: String) -> String {
+fn truncate_middle(text: String) -> String {
     let length = text.chars().count();
     if length <= ANSWER_CHARS_MAX {
         return text;
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_long_answer_keeps_its_head_and_its_tail() {
         let text = format!("first {} last", "x".repeat(100_000));
-        let ToolAnswer { text, .. } = ToolAnswer::good(text);
+        let ToolAnswer { text, .. } = ToolAnswer::ok(text);
         assert!(text.starts_with("first ") && text.ends_with(" last"));
         assert!(text.contains("characters are left out here"));
         assert!(text.chars().count() < ANSWER_CHARS_MAX + 100);

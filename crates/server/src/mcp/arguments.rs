@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use baton_core::text::{NonBlank, nearest};
 
-pub struct Arguments(Map<String, Value>);
+pub struct ToolArguments(Map<String, Value>);
 
 /// Longest piece of a bad value that is shown back.
 const SHOWN_CHARS_MAX: usize = 80;
 
-impl Arguments {
+impl ToolArguments {
     /// Everything else than an object is refused, and so is an argument the tool does not know: a model that
     /// misspells one must not believe it was heard.
     pub fn read(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
@@ -38,21 +38,21 @@ impl Arguments {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(name, "a text", other)),
+            Some(other) => Err(type_error(name, "a text", other)),
         }
     }
 
-    pub fn said(&self, name: &str) -> Result<NonBlank, String> {
+    pub fn non_blank(&self, name: &str) -> Result<NonBlank, String> {
         let text = self.text(name)?.ok_or_else(|| format!("the argument `{name}` is missing"))?;
         NonBlank::new(text).map_err(|_| format!("`{name}` is blank; write at least one visible character"))
     }
 
-    pub fn maybe_said(&self, name: &str) -> Result<Option<NonBlank>, String> {
-        if self.text(name)?.is_none() { Ok(None) } else { self.said(name).map(Some) }
+    pub fn optional_non_blank(&self, name: &str) -> Result<Option<NonBlank>, String> {
+        if self.text(name)?.is_none() { Ok(None) } else { self.non_blank(name).map(Some) }
     }
 
     /// A word that is read by its own type.
-    pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
     ) -> Result<Option<T>, String> {
@@ -60,31 +60,31 @@ impl Arguments {
     }
 
     /// One of our own words, such as a status.
-    pub fn word<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
+    pub fn parse_enum<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let read = serde_json::from_value(Value::String(text.to_owned()));
         read.map(Some).map_err(|error| format!("`{name}`: {error}"))
     }
 
-    pub fn list(&self, name: &str) -> Result<Vec<String>, String> {
+    pub fn strings(&self, name: &str) -> Result<Vec<String>, String> {
         let wanted = "a list of texts";
         match self.get(name) {
             None => Ok(Vec::new()),
             Some(Value::Array(entries)) => entries
                 .iter()
-                .map(|entry| entry.as_str().map(str::to_owned).ok_or_else(|| wrong(name, wanted, entry)))
+                .map(|entry| entry.as_str().map(str::to_owned).ok_or_else(|| type_error(name, wanted, entry)))
                 .collect(),
-            Some(other) => Err(wrong(name, wanted, other)),
+            Some(other) => Err(type_error(name, wanted, other)),
         }
     }
 
     /// All of them together, as one shape.
-    pub fn whole<T: DeserializeOwned>(self) -> Result<T, String> {
+    pub fn deserialize<T: DeserializeOwned>(self) -> Result<T, String> {
         serde_json::from_value(Value::Object(self.0)).map_err(|error| error.to_string())
     }
 }
 
-fn wrong(name: &str, wanted: &str, found: &Value) -> String {
+fn type_error(name: &str, wanted: &str, found: &Value) -> String {
     let shown: String = found.to_string().chars().take(SHOWN_CHARS_MAX).collect();
     format!("`{name}` must be {wanted}, and is {shown}")
 }
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: &Value, known: &[&str]) -> Result<Arguments, String> {
-        Arguments::read(value.as_object().cloned(), known)
+    fn read(value: &Value, known: &[&str]) -> Result<ToolArguments, String> {
+        ToolArguments::read(value.as_object().cloned(), known)
     }
 
     #[test]
@@ -106,18 +106,18 @@ mod tests {
             read(&json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
                 .unwrap();
         assert_eq!(arguments.text("title").unwrap_err(), "`title` must be a text, and is 7");
-        assert_eq!(arguments.list("options").unwrap_err(), "`options` must be a list of texts, and is 1");
+        assert_eq!(arguments.strings("options").unwrap_err(), "`options` must be a list of texts, and is 1");
         assert_eq!(
-            arguments.said("reply").unwrap_err(),
+            arguments.non_blank("reply").unwrap_err(),
             "`reply` is blank; write at least one visible character"
         );
-        assert_eq!(arguments.said("gone").unwrap_err(), "the argument `gone` is missing");
+        assert_eq!(arguments.non_blank("gone").unwrap_err(), "the argument `gone` is missing");
     }
 
     #[test]
     fn null_is_nothing() {
         let arguments = read(&json!({"title": null}), &["title"]).unwrap();
         assert_eq!(arguments.text("title").unwrap(), None);
-        assert!(arguments.list("title").unwrap().is_empty());
+        assert!(arguments.strings("title").unwrap().is_empty());
     }
 }

@@ -12,8 +12,8 @@ use baton_core::text::{NonBlank, OutcomeName};
 use baton_engine::asking::{Asked, Secret, Waited};
 use baton_engine::error::EngineError;
 
-use crate::mcp::arguments::Arguments;
-use crate::mcp::toolbox::refused;
+use crate::mcp::arguments::ToolArguments;
+use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
 /// Answers to choose from; more are no choice a person makes.
@@ -22,7 +22,11 @@ const OPTIONS_MAX: usize = 20;
 const READY_MAX: u32 = 10;
 
 /// Durable first, then a short wait, then the agent is sent home.
-pub async fn ask(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
+pub async fn ask(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: &ToolArguments,
+) -> Result<ToolAnswer, String> {
     ask_for(toolbox, secret(caller)?, draft(arguments)?).await
 }
 
@@ -32,31 +36,31 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
         Ok(Asked::Pending { question }) => question,
         Ok(Asked::Known { answer, .. }) => {
             toolbox.mailbox.put_left_at(secret.attempt(), None);
-            return Ok(ToolAnswer::good(answer.as_str()));
+            return Ok(ToolAnswer::ok(answer.as_str()));
         }
-        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(told(&refusal)),
-        Err(error) => return Err(refused(error)),
+        Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(refusal_text(&refusal)),
+        Err(error) => return Err(error_text(error)),
     };
     // Should the agent be gone before the answer comes, this is where it left off.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
-    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(refused)?;
+    let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(error_text)?;
     let answer = match waited {
-        Waited::Answered { answer, .. } => ToolAnswer::good(answer.as_str()),
-        Waited::Withdrawn { reason } => ToolAnswer::bad(format!("The question was withdrawn: {reason}")),
-        Waited::Later => return Ok(ToolAnswer::good(later(question))),
+        Waited::Answered { answer, .. } => ToolAnswer::ok(answer.as_str()),
+        Waited::Withdrawn { reason } => ToolAnswer::error(format!("The question was withdrawn: {reason}")),
+        Waited::Later => return Ok(ToolAnswer::ok(answer_later_text(question))),
     };
     toolbox.mailbox.put_left_at(secret.attempt(), None);
     Ok(answer)
 }
 
-fn later(question: QuestionId) -> String {
+fn answer_later_text(question: QuestionId) -> String {
     format!(
         "Recorded as {question}; end your turn now. Nobody has answered yet. Do not ask again and do not go on without \
          the answer: you are started again with it."
     )
 }
 
-fn told(refusal: &AskRefusal) -> String {
+fn refusal_text(refusal: &AskRefusal) -> String {
     match refusal {
         AskRefusal::QuestionPending { pending } => {
             format!("{refusal}\n{pending} waits for its answer; end your turn now")
@@ -65,7 +69,7 @@ fn told(refusal: &AskRefusal) -> String {
     }
 }
 
-fn draft(arguments: &Arguments) -> Result<Draft, String> {
+fn draft(arguments: &ToolArguments) -> Result<Draft, String> {
     let kind = match arguments.text("kind")?.unwrap_or("clarification") {
         "clarification" => QuestionKind::Clarification,
         // A task's own work has no phase to end; a gate there is a plain confirmation.
@@ -74,22 +78,22 @@ fn draft(arguments: &Arguments) -> Result<Draft, String> {
             return Err(format!("`kind` cannot be {other:?}; it is clarification, confirmation or gate"));
         }
     };
-    let mut draft = Draft::new(kind, arguments.said("question")?);
-    let options = arguments.list("options")?;
+    let mut draft = Draft::new(kind, arguments.non_blank("question")?);
+    let options = arguments.strings("options")?;
     if options.len() > OPTIONS_MAX {
         return Err(format!("`options` has more than {OPTIONS_MAX} entries"));
     }
     draft.options = options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
-    draft.default = arguments.maybe_said("default")?;
+    draft.default = arguments.optional_non_blank("default")?;
     Ok(draft)
 }
 
 /// Taken when the shift ends. A word the step does not know is told at once, while the agent can still mend it.
-pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
+pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
-    let name = arguments.said("outcome")?;
+    let name = arguments.non_blank("outcome")?;
     let description = arguments.text("description")?;
-    let bench = toolbox.mailbox.bench(attempt).ok_or_else(elsewhere)?;
+    let bench = toolbox.mailbox.bench(attempt).ok_or_else(not_running_here)?;
     if !bench.outcomes.is_empty() {
         let words: Vec<&str> = bench.outcomes.iter().map(OutcomeName::as_str).collect();
         Outcome::report(name.as_str(), description, &bench.outcomes)
@@ -97,29 +101,29 @@ pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Resu
     }
     let is_taken =
         toolbox.mailbox.put_outcome(attempt, name.as_str().to_owned(), description.map(str::to_owned));
-    if is_taken { Ok(ToolAnswer::good("Noted. End your turn now.")) } else { Err(elsewhere()) }
+    if is_taken { Ok(ToolAnswer::ok("Noted. End your turn now.")) } else { Err(not_running_here()) }
 }
 
-pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: Arguments) -> Result<ToolAnswer, String> {
+pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: ToolArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
-    let draft: PlanDraft = arguments.whole()?;
+    let draft: PlanDraft = arguments.deserialize()?;
     let plan = Plan::check(draft.clone()).map_err(|faults| {
         format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults))
     })?;
     if toolbox.mailbox.put_plan(attempt, draft) {
         let count = plan.items().len();
-        Ok(ToolAnswer::good(format!(
+        Ok(ToolAnswer::ok(format!(
             "The plan of {count} items is noted. End your turn now; the human approves it."
         )))
     } else {
-        Err(elsewhere())
+        Err(not_running_here())
     }
 }
 
 /// What the agent was told, and what of it may have changed since.
 pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
-    let Caller::Attempt { secret, task, .. } = caller else { return Err(nobody()) };
-    let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+    let Caller::Attempt { secret, task, .. } = caller else { return Err(not_an_attempt()) };
+    let task = toolbox.desk.task(*task).await.map_err(error_text)?.value;
     let mut text = match toolbox.mailbox.bench(secret.attempt()) {
         Some(bench) => bench.prompt,
         None => format!("# {}\n\n{}\n", task.spec().title, task.spec().description),
@@ -130,7 +134,7 @@ pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, S
             let _ = write!(text, "\n## The project\n\n{}\n", project.value.title);
         }
     }
-    let ready = toolbox.desk.ready(READY_MAX).await.map_err(refused)?;
+    let ready = toolbox.desk.ready(READY_MAX).await.map_err(error_text)?;
     text.push_str("\n## Work that is ready\n\n");
     if ready.is_empty() {
         text.push_str("None.\n");
@@ -138,21 +142,21 @@ pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, S
     for stored in ready {
         let _ = writeln!(text, "- {} {}", stored.value.id(), stored.value.spec().title);
     }
-    Ok(ToolAnswer::good(text))
+    Ok(ToolAnswer::ok(text))
 }
 
 fn secret(caller: &Caller) -> Result<&Secret, String> {
     match caller {
         Caller::Attempt { secret, .. } => Ok(secret),
-        Caller::Person { .. } => Err(nobody()),
+        Caller::Person { .. } => Err(not_an_attempt()),
     }
 }
 
-fn nobody() -> String {
+fn not_an_attempt() -> String {
     "only the agent of an attempt has this tool".to_owned()
 }
 
-fn elsewhere() -> String {
+fn not_running_here() -> String {
     "this attempt is not at work in this server; end your last message with the JSON line your prompt asks for"
         .to_owned()
 }

@@ -24,13 +24,13 @@ pub struct ToolSpec {
     pub description: String,
     pub input_schema: Value,
     /// A careful client asks its human before some calls, and goes by this.
-    pub touches: Touches,
+    pub touches: SideEffects,
 }
 
 /// What a call can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Touches {
+pub enum SideEffects {
     Nothing,
     /// Baton's own records; each change is in the history and can be made good.
     Records,
@@ -42,7 +42,13 @@ pub enum Touches {
 pub const ASK_ALIAS: &str = "ask_human";
 
 impl ToolSpec {
-    fn new(name: &str, touches: Touches, description: &str, properties: &Value, required: &[&str]) -> Self {
+    fn new(
+        name: &str,
+        touches: SideEffects,
+        description: &str,
+        properties: &Value,
+        required: &[&str],
+    ) -> Self {
         let input_schema = json!({
             "type": "object",
             "properties": properties,
@@ -55,8 +61,8 @@ impl ToolSpec {
     /// What a person must be to call it.
     pub fn needs(&self) -> PersonRole {
         match self.touches {
-            Touches::Nothing => PersonRole::Viewer,
-            Touches::Records | Touches::Anything => PersonRole::Operator,
+            SideEffects::Nothing => PersonRole::Viewer,
+            SideEffects::Records | SideEffects::Anything => PersonRole::Operator,
         }
     }
 
@@ -75,7 +81,7 @@ impl ToolSpec {
         Some(match name {
             "ask_user" | ASK_ALIAS => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Ask the human something only they can decide. Say what the situation is, what is to be decided and what each option leads to: they may read it hours later. One question at a time. If the answer does not come within a short while, you are told to end your turn; you are started again with the answer.",
                 &json!({
                     "question": { "type": "string", "description": "The question, complete in itself" },
@@ -87,7 +93,7 @@ impl ToolSpec {
             ),
             "report_outcome" => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Say how your step ended, as the last thing you do. Use one of the outcomes your prompt lists; `other` needs a description.",
                 &json!({
                     "outcome": { "type": "string" },
@@ -97,14 +103,14 @@ impl ToolSpec {
             ),
             "load_workflow_context" => Self::new(
                 name,
-                Touches::Nothing,
+                SideEffects::Nothing,
                 "The fresh context of your step: the project, your task, what was handed over to you, and the work that is ready.",
                 &json!({}),
                 &[],
             ),
             "submit_breakdown" => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Hand in the plan of your breakdown. It waits for the human's approval; hand in another one to replace it.",
                 &json!({
                     "items": {
@@ -134,14 +140,14 @@ impl ToolSpec {
         Some(match name {
             "get_next_task" => Self::new(
                 name,
-                Touches::Nothing,
+                SideEffects::Nothing,
                 "The next task of the queue: yours if you were given one, else the first that is ready. Says so when there is none.",
                 &json!({}),
                 &[],
             ),
             "list_tasks" => Self::new(
                 name,
-                Touches::Nothing,
+                SideEffects::Nothing,
                 "List tasks, oldest first. Look here before you add one: it may exist already.",
                 &json!({
                     "status": { "type": "string", "enum": STATUSES },
@@ -151,14 +157,14 @@ impl ToolSpec {
             ),
             "get_task" => Self::new(
                 name,
-                Touches::Nothing,
+                SideEffects::Nothing,
                 "Everything about one task.",
                 &json!({ "id": { "type": "string", "description": "TASK-…, or the beginning of it" } }),
                 &["id"],
             ),
             "add_task" => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Put a task into the queue. Write it so that somebody who knows nothing of your work can do it.",
                 &json!({
                     "title": { "type": "string" },
@@ -171,7 +177,7 @@ impl ToolSpec {
             ),
             "update_task" => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Say better what a task is about, or how urgent it is, while nobody works on it. What you leave out stays as it is.",
                 &json!({
                     "id": { "type": "string", "description": "TASK-…, or the beginning of it" },
@@ -183,7 +189,7 @@ impl ToolSpec {
             ),
             "set_task_status" => Self::new(
                 name,
-                Touches::Records,
+                SideEffects::Records,
                 "Cancel a task, or put a failed one back into the queue. Finished work is accepted by the human, not by this.",
                 &json!({
                     "id": { "type": "string" },
@@ -200,14 +206,14 @@ impl ToolSpec {
         Some(match name {
             "list_user_tasks" => Self::new(
                 name,
-                Touches::Nothing,
+                SideEffects::Nothing,
                 "List the commands the people of this project have defined for you in .agent/Taskfile.yml. Prefer them to commands of your own making.",
                 &json!({}),
                 &[],
             ),
             "run_user_task" => Self::new(
                 name,
-                Touches::Anything,
+                SideEffects::Anything,
                 "Run one of the project's own commands and read what it printed.",
                 &json!({
                     "task_name": { "type": "string", "description": "A name from list_user_tasks" },

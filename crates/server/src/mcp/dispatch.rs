@@ -6,39 +6,41 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::arguments::Arguments;
+use super::arguments::ToolArguments;
 use super::catalog::ASK_ALIAS;
-use super::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, attempt_tools, queue_tools, user_task_tools};
+use super::{
+    Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, attempt_tools, queue_tools, user_task_tools,
+};
 
 /// How often the Taskfile is looked for while a client listens for changes of the tool list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Toolbox {
     /// What is not offered cannot be called.
-    pub async fn answer(
+    pub async fn call_tool(
         &self,
         caller: &Caller,
         name: &str,
         arguments: Option<Map<String, Value>>,
     ) -> ToolAnswer {
         if let Some(refusal) = self.refusal(caller, name) {
-            return ToolAnswer::bad(format!("{}\n{}", refusal.message, refusal.hint));
+            return ToolAnswer::error(format!("{}\n{}", refusal.message, refusal.hint));
         }
-        let Some(spec) = self.offered(caller).into_iter().find(|spec| spec.name == name) else {
-            let names: Vec<String> = self.offered(caller).into_iter().map(|spec| spec.name).collect();
-            return ToolAnswer::bad(format!("there is no tool {name}; the tools are {}", names.join(", ")));
+        let Some(spec) = self.list_tools(caller).into_iter().find(|spec| spec.name == name) else {
+            let names: Vec<String> = self.list_tools(caller).into_iter().map(|spec| spec.name).collect();
+            return ToolAnswer::error(format!("there is no tool {name}; the tools are {}", names.join(", ")));
         };
-        match Arguments::read(arguments, &spec.arguments()) {
-            Ok(arguments) => self.carried_out(caller, name, arguments).await.unwrap_or_else(ToolAnswer::bad),
-            Err(mistake) => ToolAnswer::bad(mistake),
+        match ToolArguments::read(arguments, &spec.arguments()) {
+            Ok(arguments) => self.run_tool(caller, name, arguments).await.unwrap_or_else(ToolAnswer::error),
+            Err(mistake) => ToolAnswer::error(mistake),
         }
     }
 
-    async fn carried_out(
+    async fn run_tool(
         &self,
         caller: &Caller,
         name: &str,
-        arguments: Arguments,
+        arguments: ToolArguments,
     ) -> Result<ToolAnswer, String> {
         match name {
             "list_user_tasks" => Ok(user_task_tools::list(self, caller)),
@@ -59,9 +61,9 @@ impl Toolbox {
     }
 }
 
-impl Tools for Toolbox {
+impl ToolProvider for Toolbox {
     async fn list(&self, caller: Option<Caller>) -> Vec<ToolSpec> {
-        self.offered(&caller.unwrap_or_else(|| self.person()))
+        self.list_tools(&caller.unwrap_or_else(|| self.person()))
     }
 
     async fn call(
@@ -70,7 +72,7 @@ impl Tools for Toolbox {
         name: &str,
         arguments: Option<Map<String, Value>>,
     ) -> ToolAnswer {
-        self.answer(&caller.unwrap_or_else(|| self.person()), name, arguments).await
+        self.call_tool(&caller.unwrap_or_else(|| self.person()), name, arguments).await
     }
 
     /// Looks for the Taskfile for as long as somebody listens.

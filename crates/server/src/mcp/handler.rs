@@ -17,12 +17,12 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::mcp::{Caller, ToolAnswer, ToolSpec, Touches};
+use crate::mcp::{Caller, SideEffects, ToolAnswer, ToolSpec};
 
 /// What stands behind the protocol: the tools themselves, or a server that has them.
 ///
 /// The caller is none where the conversation itself is one caller's, as on standard input.
-pub trait Tools: Clone + Send + Sync + 'static {
+pub trait ToolProvider: Clone + Send + Sync + 'static {
     fn list(&self, caller: Option<Caller>) -> impl Future<Output = Vec<ToolSpec>> + Send;
     fn call(
         &self,
@@ -39,20 +39,20 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 /// One client's conversation.
 #[derive(Clone)]
-pub struct Handler<T> {
+pub struct McpHandler<T> {
     tools: T,
 }
 
 const INSTRUCTIONS: &str = "Baton gives you a queue of tasks, a way to ask the human, and the project's own commands. \
 Ask with ask_user only what you cannot find out yourself; end your step with report_outcome.";
 
-impl<T: Tools> Handler<T> {
+impl<T: ToolProvider> McpHandler<T> {
     pub fn new(tools: T) -> Self {
         Self { tools }
     }
 }
 
-impl<T: Tools> ServerHandler for Handler<T> {
+impl<T: ToolProvider> ServerHandler for McpHandler<T> {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         ServerConfig::new(capabilities)
@@ -82,11 +82,11 @@ impl<T: Tools> ServerHandler for Handler<T> {
                 answer = &mut called => return Ok(result(answer).into()),
                 // Nobody waits for the answer any more. What was written is written.
                 () = context.ct.cancelled() => {
-                    return Ok(result(ToolAnswer::bad("the call was cancelled")).into());
+                    return Ok(result(ToolAnswer::error("the call was cancelled")).into());
                 }
                 () = sleep(SIGN_OF_LIFE) => {
                     ticks += 1;
-                    tell_progress(&context, ticks).await;
+                    send_progress(&context, ticks).await;
                 }
             }
         }
@@ -134,7 +134,7 @@ fn caller(extensions: &Extensions) -> Option<Caller> {
     extensions.get::<Parts>()?.extensions.get::<Caller>().cloned()
 }
 
-async fn tell_progress(context: &RequestContext<RoleServer>, ticks: u32) {
+async fn send_progress(context: &RequestContext<RoleServer>, ticks: u32) {
     let Some(token) = context.meta.get_progress_token() else { return };
     let sign = ProgressNotificationParam::new(token, f64::from(ticks));
     // Who does not hear it is noticed by the call itself.
@@ -143,9 +143,9 @@ async fn tell_progress(context: &RequestContext<RoleServer>, ticks: u32) {
 
 fn tool(spec: ToolSpec) -> Tool {
     let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
-    let runs_anything = spec.touches == Touches::Anything;
+    let runs_anything = spec.touches == SideEffects::Anything;
     let hints = ToolAnnotations::new()
-        .read_only(spec.touches == Touches::Nothing)
+        .read_only(spec.touches == SideEffects::Nothing)
         .destructive(runs_anything)
         .open_world(runs_anything);
     Tool::new(spec.name, spec.description, Arc::new(schema)).annotate(hints)
@@ -157,8 +157,8 @@ fn result(answer: ToolAnswer) -> CallToolResult {
 }
 
 /// Speaks on standard input and output until the client hangs up.
-pub async fn serve_stdio<T: Tools>(tools: T) -> Result<(), String> {
-    let running = Handler::new(tools).serve(rmcp::transport::stdio()).await;
+pub async fn serve_stdio<T: ToolProvider>(tools: T) -> Result<(), String> {
+    let running = McpHandler::new(tools).serve(rmcp::transport::stdio()).await;
     let running = running.map_err(|error| format!("the client did not open a conversation: {error}"))?;
     running.waiting().await.map(drop).map_err(|error| format!("the conversation broke off: {error}"))
 }

@@ -21,6 +21,6 @@ mod user_task_tools;
 pub use answer::ToolAnswer;
 pub use caller::Caller;
 pub(crate) use catalog::STATUSES;
-pub use catalog::{ToolSpec, Touches};
-pub use handler::{Handler, Tools, serve_stdio};
+pub use catalog::{SideEffects, ToolSpec};
+pub use handler::{McpHandler, ToolProvider, serve_stdio};
 pub use toolbox::Toolbox;

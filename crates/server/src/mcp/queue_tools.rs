@@ -15,8 +15,8 @@ use baton_engine::view::{TaskSummary, TaskView};
 use serde_json::json;
 
 use crate::http::limits::TITLE_CHARS_MAX;
-use crate::mcp::arguments::Arguments;
-use crate::mcp::toolbox::refused;
+use crate::mcp::arguments::ToolArguments;
+use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
 /// Tasks of one list. A model that wants more narrows its search.
@@ -35,17 +35,17 @@ pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, Stri
     };
     let next = match own {
         Some(task) => Some(task),
-        None => toolbox.desk.ready(1).await.map_err(refused)?.first().map(|stored| stored.value.id()),
+        None => toolbox.desk.ready(1).await.map_err(error_text)?.first().map(|stored| stored.value.id()),
     };
     match next {
         Some(task) => view(toolbox, task).await,
-        None => Ok(ToolAnswer::good("No tasks available.")),
+        None => Ok(ToolAnswer::ok("No tasks available.")),
     }
 }
 
-pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
+pub async fn list(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
     let filter = TaskFilter {
-        status: arguments.word::<Status>("status")?,
+        status: arguments.parse_enum::<Status>("status")?,
         title: arguments.text("title")?.map(str::to_owned),
         ..TaskFilter::default()
     };
@@ -55,37 +55,41 @@ pub async fn list(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
-pub async fn get(toolbox: &Toolbox, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let task = named(toolbox, arguments).await?;
+pub async fn get(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
+    let task = find_task_argument(toolbox, arguments).await?;
     view(toolbox, task).await
 }
 
-pub async fn add(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let title = short(arguments.said("title")?)?;
+pub async fn add(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: &ToolArguments,
+) -> Result<ToolAnswer, String> {
+    let title = check_title_length(arguments.non_blank("title")?)?;
     let description = arguments.text("description")?.unwrap_or_default();
-    let priority = arguments.parsed::<Priority>("priority")?.unwrap_or_default();
-    let task_type = arguments.parsed::<TaskType>("task_type")?;
+    let priority = arguments.parse::<Priority>("priority")?.unwrap_or_default();
+    let task_type = arguments.parse::<TaskType>("task_type")?;
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
-    let wanted = arguments.list("depends_on")?;
+    let wanted = arguments.strings("depends_on")?;
     if wanted.len() > DEPENDENCIES_MAX {
         return Err(format!("a task can wait on {DEPENDENCIES_MAX} others at most"));
     }
     let mut depends_on = Vec::new();
     for text in wanted {
-        depends_on.push(toolbox.desk.find_task(&text).await.map_err(refused)?);
+        depends_on.push(toolbox.desk.find_task(&text).await.map_err(error_text)?);
     }
-    let (session_id, project_id) = home(toolbox, caller).await?;
+    let (session_id, project_id) = session_and_project(toolbox, caller).await?;
     let spec = |id, created_at| TaskSpec {
         project_id,
         description: description.to_owned(),
         priority,
         ..TaskSpec::new(id, session_id.clone(), task_type, title.clone(), created_at)
     };
-    let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(refused)?;
+    let task = toolbox.desk.add_task(&depends_on, caller.actor(), spec).await.map_err(error_text)?;
     view(toolbox, task.id()).await
 }
 
-fn short(title: NonBlank) -> Result<NonBlank, String> {
+fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
     if title.as_str().chars().count() > TITLE_CHARS_MAX {
         return Err(format!(
             "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
@@ -94,30 +98,34 @@ fn short(title: NonBlank) -> Result<NonBlank, String> {
     Ok(title)
 }
 
-pub async fn update(toolbox: &Toolbox, caller: &Caller, arguments: &Arguments) -> Result<ToolAnswer, String> {
-    let id = named(toolbox, arguments).await?;
+pub async fn update(
+    toolbox: &Toolbox,
+    caller: &Caller,
+    arguments: &ToolArguments,
+) -> Result<ToolAnswer, String> {
+    let id = find_task_argument(toolbox, arguments).await?;
     let revision = Revision {
-        title: arguments.maybe_said("title")?.map(short).transpose()?,
+        title: arguments.optional_non_blank("title")?.map(check_title_length).transpose()?,
         description: arguments.text("description")?.map(str::to_owned),
-        priority: arguments.parsed::<Priority>("priority")?,
+        priority: arguments.parse::<Priority>("priority")?,
         after: Vec::new(),
     };
     if revision.is_empty() {
         return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());
     }
-    may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(refused)?;
+    check_may_edit(toolbox, caller, id).await?;
+    toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(error_text)?;
     view(toolbox, id).await
 }
 
 /// The session and the project a new task belongs to: those of the attempt that adds it.
-async fn home(
+async fn session_and_project(
     toolbox: &Toolbox,
     caller: &Caller,
 ) -> Result<(SessionId, Option<baton_core::id::ProjectId>), String> {
     match caller {
         Caller::Attempt { task, .. } => {
-            let task = toolbox.desk.task(*task).await.map_err(refused)?.value;
+            let task = toolbox.desk.task(*task).await.map_err(error_text)?.value;
             Ok((task.spec().session_id.clone(), task.spec().project_id))
         }
         Caller::Person { .. } => {
@@ -131,11 +139,11 @@ async fn home(
 pub async fn set_status(
     toolbox: &Toolbox,
     caller: &Caller,
-    arguments: &Arguments,
+    arguments: &ToolArguments,
 ) -> Result<ToolAnswer, String> {
-    let id = named(toolbox, arguments).await?;
-    let reason = arguments.maybe_said("reason")?;
-    let wanted = arguments.word::<Status>("status")?.ok_or("the argument `status` is missing")?;
+    let id = find_task_argument(toolbox, arguments).await?;
+    let reason = arguments.optional_non_blank("reason")?;
+    let wanted = arguments.parse_enum::<Status>("status")?.ok_or("the argument `status` is missing")?;
     let command = match wanted {
         Status::Cancelled => Command::Cancel { reason },
         Status::Queued => Command::Retry,
@@ -146,19 +154,19 @@ pub async fn set_status(
             ));
         }
     };
-    may_touch(toolbox, caller, id).await?;
-    toolbox.desk.apply(id, command, caller.actor()).await.map_err(refused)?;
+    check_may_edit(toolbox, caller, id).await?;
+    toolbox.desk.apply(id, command, caller.actor()).await.map_err(error_text)?;
     view(toolbox, id).await
 }
 
 /// An attempt may steer what it added itself and nothing else; not even its own task, which ends with its report.
-async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
+async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
     let Caller::Attempt { task: own, .. } = caller else { return Ok(()) };
     if *own == id {
         return Err("this is your own task; end it with report_outcome".to_owned());
     }
-    let task: Task = toolbox.desk.task(id).await.map_err(refused)?.value;
-    let own: Task = toolbox.desk.task(*own).await.map_err(refused)?.value;
+    let task: Task = toolbox.desk.task(id).await.map_err(error_text)?.value;
+    let own: Task = toolbox.desk.task(*own).await.map_err(error_text)?.value;
     let is_of_session = task.spec().session_id == own.spec().session_id;
     let events = toolbox.desk.store.task_events(id, 0, EVENTS_LOOKED_AT).await;
     let events = events.map_err(|error| error.to_string())?;
@@ -173,12 +181,12 @@ async fn may_touch(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(),
     }
 }
 
-async fn named(toolbox: &Toolbox, arguments: &Arguments) -> Result<TaskId, String> {
-    let text = arguments.said("id")?;
-    toolbox.desk.find_task(text.as_str()).await.map_err(refused)
+async fn find_task_argument(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<TaskId, String> {
+    let text = arguments.non_blank("id")?;
+    toolbox.desk.find_task(text.as_str()).await.map_err(error_text)
 }
 
 async fn view(toolbox: &Toolbox, id: TaskId) -> Result<ToolAnswer, String> {
-    let view = TaskView::load(&toolbox.desk, id).await.map_err(refused)?;
+    let view = TaskView::load(&toolbox.desk, id).await.map_err(error_text)?;
     Ok(ToolAnswer::json(&view))
 }

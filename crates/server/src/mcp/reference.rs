@@ -6,7 +6,7 @@ use baton_core::toolset::{Client, tools_for};
 use serde_json::Value;
 
 use crate::kept_page::holds;
-use crate::mcp::catalog::{ToolSpec, Touches};
+use crate::mcp::catalog::{SideEffects, ToolSpec};
 
 const INTRO: &str = "# MCP tools\n\n\
 <!-- Written by `scripts/reference` from crates/server/src/mcp/catalog.rs. Do not edit. -->\n\n\
@@ -30,9 +30,9 @@ fn page() -> String {
             offered.push("you");
         }
         let touches = match spec.touches {
-            Touches::Nothing => "Changes nothing.",
-            Touches::Records => "Changes Baton's own records.",
-            Touches::Anything => "Changes whatever the command changes.",
+            SideEffects::Nothing => "Changes nothing.",
+            SideEffects::Records => "Changes Baton's own records.",
+            SideEffects::Anything => "Changes whatever the command changes.",
         };
         let _ = write!(
             text,

@@ -31,7 +31,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    pub fn of(shop: &Workshop, person: &str) -> Self {
+    pub fn new(shop: &Workshop, person: &str) -> Self {
         Self {
             desk: shop.desk.clone(),
             door: shop.door(),
@@ -44,7 +44,7 @@ impl Toolbox {
     }
 
     /// Whose secret this is, while its attempt is alive.
-    pub async fn holder(&self, secret: Secret) -> Result<Option<Caller>, EngineError> {
+    pub async fn find_caller(&self, secret: Secret) -> Result<Option<Caller>, EngineError> {
         let Some(task) = self.door.holder(&secret).await? else { return Ok(None) };
         Ok(Some(Caller::Attempt { secret, task: task.id(), is_breakdown: task.is_breakdown() }))
     }
@@ -67,28 +67,28 @@ impl Toolbox {
     }
 
     /// What the caller is offered now.
-    pub fn offered(&self, caller: &Caller) -> Vec<ToolSpec> {
+    pub fn list_tools(&self, caller: &Caller) -> Vec<ToolSpec> {
         if let Some(attempt) = caller.attempt() {
             self.mailbox.note_looked(attempt);
         }
-        self.there_are(caller).filter(|spec| caller.may(spec.needs())).collect()
+        self.all_tools(caller).filter(|spec| caller.may(spec.needs())).collect()
     }
 
     /// The same without a look at what the caller may.
-    fn there_are(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<> {
+    fn all_tools(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<> {
         tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::of)
     }
 
     /// What keeps the caller from a tool that is there.
     pub fn refusal(&self, caller: &Caller, name: &str) -> Option<ApiError> {
         let Caller::Person { role, .. } = caller else { return None };
-        let spec = self.there_are(caller).find(|spec| spec.name == name)?;
+        let spec = self.all_tools(caller).find(|spec| spec.name == name)?;
         roles::check(*role, spec.needs(), &format!("the tool {name}")).err()
     }
 }
 
 /// What went wrong in the engine, as a model reads it.
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
-pub(super) fn refused(error: EngineError) -> String {
+pub(super) fn error_text(error: EngineError) -> String {
     format!("{error}\n{}", error.hint())
 }

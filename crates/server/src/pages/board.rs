@@ -8,17 +8,17 @@ use baton_core::task::Task;
 use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::http::limits::PAGE_MAX;
 use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError};
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
 use crate::pages::projects;
-use crate::pages::widgets::card::{Waits, card};
-use crate::pages::widgets::percent::encoded;
-use crate::pages::widgets::words::of_state_name;
+use crate::pages::widgets::card::{DependencyCount, card};
+use crate::pages::widgets::percent::encode;
+use crate::pages::widgets::words::state_name_badge;
 use crate::state::App;
 
 /// Cards of a column where nobody asked for more.
@@ -75,18 +75,18 @@ impl Column {
 }
 
 /// What the address asks for.
-struct Wanted {
+struct BoardQuery {
     project: Option<ProjectId>,
     title: Option<String>,
     /// The columns that are shown in full.
     more: Vec<String>,
 }
 
-impl Wanted {
-    fn read(mut query: Query) -> Answer<Self> {
+impl BoardQuery {
+    fn parse(mut query: Query) -> Result<Self> {
         let title: Option<String> = query.take("q")?;
         let wanted = Self {
-            project: projects::wanted(&mut query)?,
+            project: projects::from_query(&mut query)?,
             title: title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty()),
             more: query.take::<String>("more")?.unwrap_or_default().split(',').map(str::to_owned).collect(),
         };
@@ -98,29 +98,29 @@ impl Wanted {
     fn address(&self, more: &'static str) -> String {
         let project = self.project.map(|project| format!("&project={project}")).unwrap_or_default();
         let known = COLUMNS.iter().map(|column| column.name);
-        let names: Vec<&str> = known.filter(|name| *name == more || self.is_whole(name)).collect();
-        let title = self.title.as_deref().map(|title| format!("&q={}", encoded(title))).unwrap_or_default();
+        let names: Vec<&str> = known.filter(|name| *name == more || self.is_expanded(name)).collect();
+        let title = self.title.as_deref().map(|title| format!("&q={}", encode(title))).unwrap_or_default();
         format!("/board?more={}{project}{title}#{more}", names.join(","))
     }
 
-    fn is_whole(&self, column: &str) -> bool {
+    fn is_expanded(&self, column: &str) -> bool {
         self.more.iter().any(|name| name == column)
     }
 }
 
-pub async fn show(State(app): State<App>, visit: Visit, query: Query) -> PageAnswer {
-    let wanted = Wanted::read(query)?;
-    let frame = Frame::load(&app, visit).await?;
+pub async fn show(State(app): State<App>, request: PageRequest, query: Query) -> PageResult {
+    let wanted = BoardQuery::parse(query)?;
+    let frame = Frame::load(&app, request).await?;
     let mut columns = Vec::new();
     for column in &COLUMNS {
-        let (tasks, has_more) = gathered(&app, column, &wanted).await?;
+        let (tasks, has_more) = load_column(&app, column, &wanted).await?;
         if !tasks.is_empty() {
-            columns.push(drawn(&app, &frame, column, &wanted, &tasks, has_more).await?);
+            columns.push(render_column(&app, &frame, column, &wanted, &tasks, has_more).await?);
         }
     }
     let body = html! {
         (heading("Board", &html! {
-            (filters(&app, &wanted).await?)
+            (render_filters(&app, &wanted).await?)
             a.button href="/tasks/new" data-sheet { "New task" }
         }))
         @if columns.is_empty() {
@@ -136,12 +136,12 @@ pub async fn show(State(app): State<App>, visit: Visit, query: Query) -> PageAns
     Ok(frame.page(Tab::Board, "Board", &[], &body))
 }
 
-async fn gathered(
+async fn load_column(
     app: &App,
     column: &Column,
-    wanted: &Wanted,
+    wanted: &BoardQuery,
 ) -> Result<(Vec<Stored<Task>>, bool), PageError> {
-    let limit = if wanted.is_whole(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
+    let limit = if wanted.is_expanded(column.name) { PAGE_MAX } else { CARDS_DEFAULT };
     let (mut tasks, mut has_more) = (Vec::new(), false);
     for (queue, status) in column.gathers {
         let filter = TaskFilter {
@@ -160,23 +160,23 @@ async fn gathered(
     Ok((tasks, has_more))
 }
 
-async fn drawn(
+async fn render_column(
     app: &App,
     frame: &Frame,
     column: &Column,
-    wanted: &Wanted,
+    wanted: &BoardQuery,
     tasks: &[Stored<Task>],
     has_more: bool,
 ) -> Result<Markup, PageError> {
-    let sign = of_state_name(column.state);
+    let badge = state_name_badge(column.state);
     let mut cards = Vec::new();
     for stored in tasks {
-        let waits = if column.waits { waits(app, &stored.value).await? } else { None };
-        cards.push(card(&stored.value, waits, &app.shop.running, frame.now, Some(sign)));
+        let waits = if column.waits { count_dependencies(app, &stored.value).await? } else { None };
+        cards.push(card(&stored.value, waits, &app.shop.running, frame.now, Some(badge)));
     }
     Ok(html! {
-        section.column.{ "tone-" (sign.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
-            h2 #{ (column.name) "-title" } { (sign.glyph) " " (sign.word) " " span.count { (tasks.len()) @if has_more { "+" } } }
+        section.column.{ "tone-" (badge.tone) } #(column.name) aria-labelledby={ (column.name) "-title" } {
+            h2 #{ (column.name) "-title" } { (badge.glyph) " " (badge.word) " " span.count { (tasks.len()) @if has_more { "+" } } }
             div.stack { @for card in &cards { (card) } }
             @if has_more { p.more { a href=(wanted.address(column.name)) { "Show more" } } }
         }
@@ -184,21 +184,21 @@ async fn drawn(
 }
 
 /// None where the task waits on nothing at all.
-async fn waits(app: &App, task: &Task) -> Result<Option<Waits>, PageError> {
+async fn count_dependencies(app: &App, task: &Task) -> Result<Option<DependencyCount>, PageError> {
     let edges = app.desk().store.dependencies(task.id()).await?;
     let met = edges.iter().filter(|edge| edge.is_met).count();
-    Ok((!edges.is_empty()).then_some(Waits { met, all: edges.len() }))
+    Ok((!edges.is_empty()).then_some(DependencyCount { met, all: edges.len() }))
 }
 
-async fn filters(app: &App, wanted: &Wanted) -> Result<Markup, PageError> {
-    let projects = projects::offered(app).await?;
+async fn render_filters(app: &App, wanted: &BoardQuery) -> Result<Markup, PageError> {
+    let projects = projects::list_projects(app).await?;
     Ok(html! {
         form.filters method="get" action="/board" role="search" {
             label.unseen for="filter" { "Filter by title" }
             input #filter type="search" name="q" placeholder="Filter  /" value=[wanted.title.as_ref()] autocomplete="off";
             @if !projects.is_empty() {
                 label.unseen for="project" { "Project" }
-                (projects::choice("project", &projects, wanted.project, "All projects"))
+                (projects::picker("project", &projects, wanted.project, "All projects"))
             }
             button type="submit" { "Filter" }
         }

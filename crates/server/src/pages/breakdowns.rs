@@ -12,24 +12,24 @@ use baton_engine::query::TaskFilter;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::pages::frame::form::Form;
-use crate::pages::frame::key::Key;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError, go};
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::widgets::markdown::markdown;
-use crate::pages::widgets::words::{ago, counted, of_state};
+use crate::pages::widgets::words::{ago, counted, state_badge};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// Breakdowns in the list.
 const LISTED_MAX: u32 = 100;
 /// Rows for new items under a plan.
 const EMPTY_ROWS: usize = 2;
 
-pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let filter = TaskFilter { role: Some(Role::breakdown()), newest_first: true, ..TaskFilter::default() };
     let mut tasks: Vec<Task> = app
         .desk()
@@ -51,7 +51,7 @@ pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
         div.rows data-filter {
             @for task in &tasks {
                 article #{ "b-" (task.id()) } data-row {
-                    (of_state(task.state()).chip()) " "
+                    (state_badge(task.state()).chip()) " "
                     a.title href={ "/breakdowns/" (task.id()) } { (task.spec().title) } " "
                     span.muted { (task.id()) " · " (ago(task.updated_at(), frame.now)) }
                 }
@@ -70,13 +70,17 @@ async fn breakdown(app: &App, id: TaskId) -> Result<Task, PageError> {
     }
 }
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let task = breakdown(&app, id).await?;
     let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
     let body = html! {
         header.heading.task {
-            p.crumbs { (of_state(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
+            p.crumbs { (state_badge(task.state()).chip()) a.id href={ "/tasks/" (id) } { (id) } (lineage(&task)) }
             h1 { (task.spec().title) }
         }
         (next_step(&task))
@@ -215,7 +219,7 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
 }
 
 /// The fields as a draft; core checks it and names every fault.
-fn draft(form: &Form) -> PlanDraft {
+fn draft(form: &PageForm) -> PlanDraft {
     let items = (1..=ITEMS_MAX).filter_map(|number| {
         let field =
             |name: &str| form.text(&format!("{name}-{number}")).replace("\r\n", "\n").trim().to_owned();
@@ -241,7 +245,7 @@ fn draft(form: &Form) -> PlanDraft {
     PlanDraft { items: items.collect() }
 }
 
-pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn edit(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     let task = breakdown(&app, id).await?;
     if !may_edit(&task) {
         let (state, command) = (task.state().name(), baton_core::command::CommandName::SubmitPlan);
@@ -253,23 +257,23 @@ pub async fn edit(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer 
         .into());
     }
     app.desk().submit_plan(id, draft(&form), app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn run(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn run(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
     app.desk().apply(id, Command::Release, app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }
 
-pub async fn approve(app: Visited, Key(id): Key<TaskId>, _: Form) -> PageAnswer {
+pub async fn approve(app: AuthedApp, PageParam(id): PageParam<TaskId>, _: PageForm) -> PageResult {
     breakdown(&app, id).await?;
     app.desk().approve(id, app.actor()).await?;
-    Ok(go("/board"))
+    Ok(redirect("/board"))
 }
 
-pub async fn reject(app: Visited, Key(id): Key<TaskId>, form: Form) -> PageAnswer {
+pub async fn reject(app: AuthedApp, PageParam(id): PageParam<TaskId>, form: PageForm) -> PageResult {
     breakdown(&app, id).await?;
-    app.desk().apply(id, Command::Reject { reason: form.said("reason")? }, app.actor()).await?;
-    Ok(go(&format!("/breakdowns/{id}")))
+    app.desk().apply(id, Command::Reject { reason: form.non_blank("reason")? }, app.actor()).await?;
+    Ok(redirect(&format!("/breakdowns/{id}")))
 }

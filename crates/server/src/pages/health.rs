@@ -8,20 +8,20 @@ use baton_core::text::AgentName;
 use baton_core::time::Timestamp;
 use maud::{Markup, html};
 
-use crate::api::views::health::{Health, health};
-use crate::pages::frame::form::Form;
-use crate::pages::frame::key::Key;
+use crate::api::views::health::{HealthView, load_health};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, go};
-use crate::pages::frame::visit::Visit;
-use crate::pages::widgets::words::{ago, bytes, grouped, left};
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageResult, redirect};
+use crate::pages::widgets::words::{ago, bytes, grouped, time_left};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let health = health(&app.shop).await;
+pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let health = load_health(&app.shop).await;
     let size = size(&app.shop.place.state_dir);
     let settings = &app.shop.settings;
     let body = html! {
@@ -63,7 +63,7 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
     Ok(frame.page(Tab::Health, "Health", &[], &body))
 }
 
-fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
+fn agents(health: &HealthView, now: Timestamp, app: &App) -> Markup {
     let hold = |name: &AgentName| health.holds.iter().find(|hold| hold.agent == *name);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Agents" {
@@ -88,13 +88,13 @@ fn agents(health: &Health, now: Timestamp, app: &App) -> Markup {
 fn rests(hold: &Hold, now: Timestamp) -> Markup {
     html! {
         span.tone-asking {
-            @if let Some(until) = hold.until { "▲ rests for " (left(until, now)) } @else { "▲ held until you let it go on" }
+            @if let Some(until) = hold.until { "▲ rests for " (time_left(until, now)) } @else { "▲ held until you let it go on" }
         }
     }
 }
 
 /// Why no new work may be started, and what ends that.
-fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
+fn holds(health: &HealthView, now: Timestamp, unaccepted_max: u32) -> Markup {
     let is_full = health.counts.unaccepted >= u64::from(unaccepted_max);
     html! {
         section #holds {
@@ -118,9 +118,9 @@ fn holds(health: &Health, now: Timestamp, unaccepted_max: u32) -> Markup {
 }
 
 /// A person has seen to it.
-pub async fn release(app: Visited, Key(agent): Key<AgentName>, _: Form) -> PageAnswer {
+pub async fn release(app: AuthedApp, PageParam(agent): PageParam<AgentName>, _: PageForm) -> PageResult {
     app.desk().release_hold(&agent, app.actor()).await?;
-    Ok(go("/health"))
+    Ok(redirect("/health"))
 }
 
 /// What the store itself takes: its files lie beside the folders for logs and worktrees.

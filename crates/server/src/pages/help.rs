@@ -6,12 +6,12 @@ use maud::html;
 use crate::pages::frame::keys;
 use crate::pages::frame::layout::{Frame, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     Ok(frame.page(
         Tab::Elsewhere,
         "Keys",

@@ -8,9 +8,9 @@ use maud::{Markup, html};
 
 use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError};
-use crate::pages::frame::visit::Visit;
-use crate::pages::question::{self, tasks_of};
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::question::{self, load_tasks};
 use crate::pages::widgets::card;
 use crate::state::App;
 
@@ -19,31 +19,31 @@ const SHOWN_MAX: u32 = 100;
 /// Finished work named under the questions.
 const UNACCEPTED_MAX: u32 = 8;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let questions = shown(&app, &frame).await?;
-    let tasks = tasks_of(&app, &questions).await?;
+pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let questions = load_questions(&app, &frame).await?;
+    let tasks = load_tasks(&app, &questions).await?;
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();
     let body = html! {
         (heading("Inbox", &html! {
             @if pending >= SHOWN_MAX as usize { span.muted { "the oldest " (SHOWN_MAX) " of the questions that wait" } }
             @else if pending > 0 { span.muted { (pending) @if pending == 1 { " question waits" } @else { " questions wait" } } }
         }))
-        @if questions.is_empty() { (nothing(&app).await?) }
+        @if questions.is_empty() { (render_empty(&app).await?) }
         div.questions #questions data-filter {
             @for record in &questions {
                 (question::card(record, record.task_id.and_then(|id| tasks.get(&id)), frame.now, "/"))
             }
         }
-        (unaccepted(&app, &frame).await?)
+        (render_unaccepted(&app, &frame).await?)
     };
     Ok(frame.page(Tab::Inbox, "Inbox", &[], &body))
 }
 
 /// The pending ones, and those the page shows that are pending no more.
-async fn shown(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
+async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
     let mut questions = app.desk().pending_questions(SHOWN_MAX).await?;
-    for id in &frame.visit().shown {
+    for id in &frame.request().shown {
         if questions.iter().all(|record| record.question.id != *id)
             && let Some(record) = app.desk().question(*id).await?
         {
@@ -55,7 +55,7 @@ async fn shown(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageErro
 }
 
 /// Nothing waits, or nothing has begun yet.
-async fn nothing(app: &App) -> Result<Markup, PageError> {
+async fn render_empty(app: &App) -> Result<Markup, PageError> {
     let any = app.desk().store.tasks(&TaskFilter::default(), None, 1).await?;
     if !any.items.is_empty() {
         return Ok(empty(
@@ -87,7 +87,7 @@ async fn nothing(app: &App) -> Result<Markup, PageError> {
 }
 
 /// Below the questions: work that waits for a yes.
-async fn unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
+async fn render_unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
     let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
     let waiting = app.desk().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
     Ok(html! {

@@ -17,12 +17,12 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::live::sse::{self, last_event_id};
 use crate::pages::widgets::markdown::plain;
 use crate::pages::widgets::words::short;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// Turns are told no more often than this.
 const TURNS_EVERY: Duration = Duration::from_secs(1);
@@ -31,53 +31,54 @@ const NOTICE_CHARS_MAX: usize = 140;
 
 /// One event, as little of it as a page needs.
 #[derive(Serialize)]
-struct News {
+struct LiveUpdate {
     event: String,
     /// Ids it is about, for pages that show one thing only.
     about: Vec<String>,
     /// What a person who is not looking should be told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<Notice>,
+    notice: Option<BrowserNotice>,
 }
 
 #[derive(Serialize)]
-struct Notice {
+struct BrowserNotice {
     title: &'static str,
     text: String,
     address: String,
 }
 
-pub async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answer<Response> {
+pub async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<Response> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = last_event_id(&headers)?.or(after).unwrap_or_default();
-    let news = |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(told(recorded));
-    let turns = Turns::of(app.shop.running.clone()).told();
+    let news =
+        |recorded: &Recorded| Event::default().id(recorded.seq.to_string()).data(update_json(recorded));
+    let turns = TurnUpdates::new(app.shop.running.clone()).into_stream();
     Ok(sse::stream(&app, after, news, turns).into_response())
 }
 
 /// Turns that agents take, gathered: a page that shows them need not be told of each.
-struct Turns {
+struct TurnUpdates {
     running: Running,
     taken: watch::Receiver<u64>,
     not_before: Instant,
 }
 
-impl Turns {
-    fn of(running: Running) -> Self {
+impl TurnUpdates {
+    fn new(running: Running) -> Self {
         let taken = running.turns();
         Self { running, taken, not_before: Instant::now() }
     }
 
     /// They are no events of the history, so they have no number.
-    fn told(self) -> impl Stream<Item = Event> {
+    fn into_stream(self) -> impl Stream<Item = Event> {
         unfold(self, |mut turns| async move {
-            let news = turns.taken().await;
+            let news = turns.next_update().await;
             Some((Event::default().data(news), turns))
         })
     }
 
-    async fn taken(&mut self) -> String {
+    async fn next_update(&mut self) -> String {
         sleep_until(self.not_before).await;
         if self.taken.changed().await.is_err() {
             // Nobody is left who could take one.
@@ -85,12 +86,12 @@ impl Turns {
         }
         self.not_before = Instant::now() + TURNS_EVERY;
         let about = self.running.all_at_work().iter().map(|at| at.task.to_string()).collect();
-        let news = News { event: "turns".to_owned(), about, notice: None };
+        let news = LiveUpdate { event: "turns".to_owned(), about, notice: None };
         serde_json::to_string(&news).unwrap_or_default()
     }
 }
 
-fn told(recorded: &Recorded) -> String {
+fn update_json(recorded: &Recorded) -> String {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let named = ["task", "session", "question", "project", "run", "breakdown", "from"];
     let mut about: Vec<String> =
@@ -105,24 +106,24 @@ fn told(recorded: &Recorded) -> String {
     about.sort();
     about.dedup();
     let event = value["event"].as_str().unwrap_or_default().to_owned();
-    let news = News { event, about, notice: notice(&recorded.event.body) };
+    let news = LiveUpdate { event, about, notice: notice(&recorded.event.body) };
     serde_json::to_string(&news).unwrap_or_default()
 }
 
 /// What is worth a notification: a question, and work that waits for a person or failed.
-fn notice(body: &EventBody) -> Option<Notice> {
+fn notice(body: &EventBody) -> Option<BrowserNotice> {
     match body {
-        EventBody::QuestionAsked { question, .. } => Some(Notice {
+        EventBody::QuestionAsked { question, .. } => Some(BrowserNotice {
             title: "Baton asks",
             text: short(&plain(question.text().as_str()), NOTICE_CHARS_MAX),
             address: format!("/questions/{}", question.id),
         }),
-        EventBody::TaskFailed { task, error } => Some(Notice {
+        EventBody::TaskFailed { task, error } => Some(BrowserNotice {
             title: "A task failed",
             text: short(error.as_str(), NOTICE_CHARS_MAX),
             address: format!("/tasks/{task}"),
         }),
-        EventBody::TaskProvisional { task, .. } => Some(Notice {
+        EventBody::TaskProvisional { task, .. } => Some(BrowserNotice {
             title: "Work to accept",
             text: task.to_string(),
             address: format!("/tasks/{task}"),

@@ -6,27 +6,27 @@ use axum::http::header::{HeaderValue, SET_COOKIE};
 use axum::response::Response;
 use maud::html;
 
-use crate::api::routes::login::shown;
+use crate::api::routes::login::login_cookie;
 use crate::http::error::Code;
-use crate::pages::frame::form::Form;
-use crate::pages::frame::response::{PageAnswer, bare, go};
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::response::{PageResult, bare, redirect};
 use crate::state::App;
 
 pub async fn ask(State(app): State<App>) -> Response {
-    if app.guard.needs_token() { sheet(StatusCode::OK, false) } else { go("/") }
+    if app.guard.needs_token() { sheet(StatusCode::OK, false) } else { redirect("/") }
 }
 
 /// The right token becomes a cookie that no script can read and no other site can use.
-pub async fn enter(State(app): State<App>, form: Form) -> PageAnswer {
+pub async fn enter(State(app): State<App>, form: PageForm) -> PageResult {
     let token = form.text("token").trim();
-    let cookie = match shown(&app, token).await {
+    let cookie = match login_cookie(&app, token).await {
         Ok(cookie) => cookie,
         Err(error) if error.error == Code::Unauthorized => {
             return Ok(sheet(StatusCode::UNAUTHORIZED, true));
         }
         Err(error) => return Err(error.into()),
     };
-    let mut response = go(&form.next("/"));
+    let mut response = redirect(&form.next("/"));
     if let Some(Ok(value)) = cookie.as_deref().map(HeaderValue::from_str) {
         response.headers_mut().insert(SET_COOKIE, value);
     }

@@ -33,7 +33,7 @@ use crate::pages::frame::{assets, response};
 use crate::state::App;
 
 /// Puts the pages on the router.
-pub fn on(router: Router<App>) -> Router<App> {
+pub fn add_routes(router: Router<App>) -> Router<App> {
     router
         .route("/assets/{digest}/{name}", get(assets::serve))
         .route("/badge/{name}", get(assets::badge))
@@ -76,18 +76,20 @@ pub fn on(router: Router<App>) -> Router<App> {
 }
 
 /// What a stranger may see: the page where the token is shown, and what it is made of.
-pub fn is_open(path: &str) -> bool {
+pub fn is_public(path: &str) -> bool {
     path == "/login" || path.starts_with("/assets/") || path.starts_with("/badge/")
 }
 
 /// A refusal in the form whoever asked can read: a person is sent to the login, or gets a page; a program JSON.
-pub fn refused(request: &Request, refusal: ApiError) -> Response {
+pub fn render_error(request: &Request, refusal: ApiError) -> Response {
     let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !accepts.contains("text/html") {
         return refusal.into_response();
     }
     match refusal.error {
-        Code::Unauthorized if request.method() == Method::GET => crate::pages::frame::response::go("/login"),
+        Code::Unauthorized if request.method() == Method::GET => {
+            crate::pages::frame::response::redirect("/login")
+        }
         _ => response::PageError(refusal).into_response(),
     }
 }

@@ -4,7 +4,7 @@ use baton_core::id::{BadId, ProjectId};
 use baton_core::project::Project;
 use maud::{Markup, html};
 
-use crate::http::error::{Answer, ApiError};
+use crate::http::error::{ApiError, Result};
 use crate::http::input::Query;
 use crate::pages::frame::response::PageError;
 use crate::state::App;
@@ -12,12 +12,12 @@ use crate::state::App;
 /// Nobody chooses from a longer list.
 const OFFERED_MAX: u32 = 100;
 
-pub async fn offered(app: &App) -> Result<Vec<Project>, PageError> {
+pub async fn list_projects(app: &App) -> Result<Vec<Project>, PageError> {
     Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
 }
 
 /// The list, with the words for "none of them" first.
-pub fn choice(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
+pub fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
     html! {
         select #(id) name="project" {
             option value="" { (none) }
@@ -27,7 +27,7 @@ pub fn choice(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &
 }
 
 /// The one an address asks for. A form without a choice sends nothing in its place.
-pub fn wanted(query: &mut Query) -> Answer<Option<ProjectId>> {
+pub fn from_query(query: &mut Query) -> Result<Option<ProjectId>> {
     let text = query.take::<String>("project")?.filter(|text| !text.is_empty());
     let unknown = |error: BadId| ApiError::invalid(error.to_string(), "choose a project from the list");
     text.map(|text| text.parse().map_err(unknown)).transpose()

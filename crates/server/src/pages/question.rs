@@ -13,24 +13,24 @@ use baton_core::time::Timestamp;
 use baton_engine::error::EngineError;
 use maud::{Markup, html};
 
-use crate::api::routes::questions::give;
+use crate::api::routes::questions::answer_question;
 use crate::http::error::{ApiError, Code};
-use crate::pages::frame::form::Form;
-use crate::pages::frame::key::Key;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError, go};
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::widgets::markdown::markdown;
-use crate::pages::widgets::words::{ago, left, of_kind};
+use crate::pages::widgets::words::{ago, question_badge, time_left};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// Options that have a key of their own.
 const OPTION_KEYS_MAX: usize = 9;
 
 /// The tasks that questions are about, each read once.
-pub async fn tasks_of(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
+pub async fn load_tasks(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
     let mut tasks = BTreeMap::new();
     for id in records.iter().filter_map(|record| record.task_id) {
         if let Entry::Vacant(place) = tasks.entry(id) {
@@ -47,7 +47,7 @@ pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: 
     html! {
         article.question.closed[!is_pending] #{ "q-" (id) } data-row data-question=(id) tabindex="-1" aria-labelledby={ "q-" (id) "-text" } {
             header {
-                (of_kind(record.question.kind()).chip())
+                (question_badge(record.question.kind()).chip())
                 @match task {
                     Some(task) => a.title href={ "/tasks/" (task.id()) } { (task.spec().title) },
                     None => a.title href={ "/chat/" (record.session_id) } { "The loop of " (record.session_id) },
@@ -115,7 +115,7 @@ fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
             div.actions {
                 button.primary type="submit" { "Answer " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
-                @if let Some(expires) = draft.expires_at { span.muted { "expires in " (left(expires, now)) } }
+                @if let Some(expires) = draft.expires_at { span.muted { "expires in " (time_left(expires, now)) } }
             }
         }
     }
@@ -129,25 +129,29 @@ fn placeholder(record: &QuestionRecord) -> &'static str {
     if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
 }
 
-pub async fn show(State(app): State<App>, Key(id): Key<QuestionId>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let record = record(&app, id).await?;
-    whole(&app, &frame, StatusCode::OK, &record, None).await
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<QuestionId>,
+    request: PageRequest,
+) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let record = find_record(&app, id).await?;
+    render_page(&app, &frame, StatusCode::OK, &record, None).await
 }
 
-async fn record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
+async fn find_record(app: &App, id: QuestionId) -> Result<QuestionRecord, PageError> {
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
     Ok(app.desk().question(id).await?.ok_or_else(missing)?)
 }
 
-async fn whole(
+async fn render_page(
     app: &App,
     frame: &Frame,
     status: StatusCode,
     record: &QuestionRecord,
     late: Option<&str>,
-) -> PageAnswer {
-    let tasks = tasks_of(app, std::slice::from_ref(record)).await?;
+) -> PageResult {
+    let tasks = load_tasks(app, std::slice::from_ref(record)).await?;
     let task = record.task_id.and_then(|id| tasks.get(&id));
     let body = html! {
         (heading("Question", &html! {}))
@@ -165,14 +169,20 @@ async fn whole(
 }
 
 /// An option that was clicked, or else what was written.
-pub async fn answer(app: Visited, Key(id): Key<QuestionId>, visit: Visit, form: Form) -> PageAnswer {
-    let text: NonBlank = if form.has("option") { form.said("option")? } else { form.said("answer")? };
-    match give(&app, id, text.clone()).await {
-        Ok(_) => Ok(go(&form.next("/"))),
+pub async fn answer(
+    app: AuthedApp,
+    PageParam(id): PageParam<QuestionId>,
+    request: PageRequest,
+    form: PageForm,
+) -> PageResult {
+    let text: NonBlank =
+        if form.has("option") { form.non_blank("option")? } else { form.non_blank("answer")? };
+    match answer_question(&app, id, text.clone()).await {
+        Ok(_) => Ok(redirect(&form.next("/"))),
         Err(ApiError { error: Code::AlreadyAnswered, .. }) => {
-            let frame = Frame::load(&app, visit).await?;
-            let record = record(&app, id).await?;
-            whole(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
+            let frame = Frame::load(&app, request).await?;
+            let record = find_record(&app, id).await?;
+            render_page(&app, &frame, StatusCode::CONFLICT, &record, Some(text.as_str())).await
         }
         Err(error) => Err(error.into()),
     }

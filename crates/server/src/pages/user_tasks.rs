@@ -5,24 +5,29 @@ use axum::http::StatusCode;
 use baton_engine::user_tasks::{Ran, Site, UserTaskError};
 use maud::{Markup, html};
 
-use crate::pages::frame::form::Form;
-use crate::pages::frame::key::Key;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
-use crate::pages::widgets::percent::encoded;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::widgets::percent::encode;
 use crate::state::App;
 
 /// As much of one stream as a page shows; the end is where the trouble is.
 const SHOWN_BYTES_MAX: usize = 200 * 1024;
 
-pub async fn list(State(app): State<App>, visit: Visit) -> PageAnswer {
-    drawn(&app, visit, None).await
+pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
+    render(&app, request, None).await
 }
 
 /// Runs one in the project's root and waits for its end.
-pub async fn run(State(app): State<App>, Key(name): Key<String>, visit: Visit, form: Form) -> PageAnswer {
+pub async fn run(
+    State(app): State<App>,
+    PageParam(name): PageParam<String>,
+    request: PageRequest,
+    form: PageForm,
+) -> PageResult {
     let args = form.text("args").to_owned();
     let ran = app
         .shop
@@ -30,21 +35,21 @@ pub async fn run(State(app): State<App>, Key(name): Key<String>, visit: Visit, f
         .run(&site(&app), &name, &args)
         .await
         .map_err(crate::http::error::ApiError::from)?;
-    drawn(&app, visit, Some((&ran, &args))).await
+    render(&app, request, Some((&ran, &args))).await
 }
 
 /// A person has read the file and lets it run.
-pub async fn trust(State(app): State<App>, _: Form) -> PageAnswer {
+pub async fn trust(State(app): State<App>, _: PageForm) -> PageResult {
     app.shop.user_tasks.trust(&site(&app)).map_err(crate::http::error::ApiError::from)?;
-    Ok(crate::pages::frame::response::go("/user-tasks"))
+    Ok(crate::pages::frame::response::redirect("/user-tasks"))
 }
 
 fn site(app: &App) -> Site {
     Site::of_person(&app.shop.place.root)
 }
 
-async fn drawn(app: &App, visit: Visit, ran: Option<(&Ran, &str)>) -> PageAnswer {
-    let frame = Frame::load(app, visit).await?;
+async fn render(app: &App, request: PageRequest, ran: Option<(&Ran, &str)>) -> PageResult {
+    let frame = Frame::load(app, request).await?;
     let list = app.shop.user_tasks.list(&site(app));
     // What keeps one from being run keeps all of them: trust is in the file.
     let first = list.as_ref().ok().and_then(|list| list.tasks.first());
@@ -80,7 +85,7 @@ fn row(name: &str, description: &str, ran: Option<(&Ran, &str)>) -> Markup {
         article #{ "user-task-" (name) } data-row {
             h3 { (name) }
             p.muted { (description) }
-            form.inline method="post" action={ "/user-tasks/" (encoded(name)) "/run" } data-plain {
+            form.inline method="post" action={ "/user-tasks/" (encode(name)) "/run" } data-plain {
                 label.unseen for={ "args-" (name) } { "Arguments of " (name) }
                 input #{ "args-" (name) } type="text" name="args" placeholder="Arguments" value=[args] autocomplete="off";
                 button.primary type="submit" { "Run" }

@@ -7,14 +7,14 @@ use maud::{Markup, html};
 use crate::http::error::ApiError;
 use crate::pages::frame::layout::{Frame, empty, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
 use crate::pages::widgets::words::{age, ago};
 use crate::state::App;
 use baton_engine::worker_view::{WorkerView, workers};
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let workers = workers(&app.shop).await.map_err(ApiError::from)?;
     let body = html! {
         (heading("Workers", &html! { span.muted { "as it was when this page was loaded" } }))

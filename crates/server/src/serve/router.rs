@@ -23,7 +23,7 @@ use crate::http::{paths, roles};
 use crate::mcp::mount;
 use crate::observe::metrics::Label;
 use crate::state::App;
-use crate::state::principal::{Visitor, identify};
+use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -35,30 +35,30 @@ const REQUEST_ID_LEN_MAX: usize = 64;
 pub struct Peer(pub SocketAddr);
 
 pub fn router(app: App) -> Router {
-    let router = calls()
+    let router = api_router()
         .route("/api/openapi.json", get(openapi::serve))
         .route("/metrics", get(exposition::serve))
         .route(paths::SOCKET, get(socket::serve));
-    mount::on(pages::on(router), &app)
-        .fallback(nowhere)
+    mount::mount(pages::add_routes(router), &app)
+        .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(app.clone(), door))
+        .layer(from_fn_with_state(app.clone(), handle))
         .with_state(app)
 }
 
 /// The calls of the API alone, for the owner, who is behind the door already.
-pub(crate) fn calls_of_owner(app: App) -> Router {
-    let owner = Visitor::owner(app.person.clone());
-    calls().layer(Extension(owner)).with_state(app)
+pub(crate) fn owner_router(app: App) -> Router {
+    let owner = Principal::owner(app.person.clone());
+    api_router().layer(Extension(owner)).with_state(app)
 }
 
-fn calls() -> Router<App> {
+fn api_router() -> Router<App> {
     routes::all().into_iter().fold(Router::new(), |router, route| router.route(route.path, route.handler))
 }
 
-async fn nowhere(request: Request) -> Response {
+async fn not_found(request: Request) -> Response {
     let hint = "GET /api/openapi.json lists what there is";
-    pages::refused(&request, ApiError::not_found("there is nothing at this address", hint))
+    pages::render_error(&request, ApiError::not_found("there is nothing at this address", hint))
 }
 
 async fn wrong_method(method: Method) -> ApiError {
@@ -70,14 +70,14 @@ async fn wrong_method(method: Method) -> ApiError {
 }
 
 /// Every request comes through here: it gets an id, is let in or not, is timed and counted.
-async fn door(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn handle(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
     let method = known_method(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
     let span = tracing::info_span!("request", id = %id, method, route, status = tracing::field::Empty);
     let _in_flight = app.metrics.in_flight.one_more();
-    let mut response = answered(&app, request, next).instrument(span.clone()).await;
+    let mut response = respond(&app, request, next).instrument(span.clone()).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID.clone(), value);
     }
@@ -88,18 +88,18 @@ async fn door(State(app): State<App>, request: Request, next: Next) -> Response 
     response
 }
 
-async fn answered(app: &App, request: Request, next: Next) -> Response {
+async fn respond(app: &App, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let request = match let_in(app, &head).await {
-        Ok(visitor) => {
-            if let Some(visitor) = visitor {
-                head.extensions.insert(visitor);
+    let request = match authenticate(app, &head).await {
+        Ok(principal) => {
+            if let Some(principal) = principal {
+                head.extensions.insert(principal);
             }
             Request::from_parts(head, body)
         }
-        Err(refusal) => return pages::refused(&Request::from_parts(head, body), refusal),
+        Err(refusal) => return pages::render_error(&Request::from_parts(head, body), refusal),
     };
-    let patience = patience(app, request.uri().path());
+    let patience = request_timeout(app, request.uri().path());
     // A mistake of ours in one request is that request's trouble alone.
     let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
     match timeout(patience, answering).await {
@@ -120,11 +120,11 @@ async fn answered(app: &App, request: Request, next: Next) -> Response {
 }
 
 /// Who it is; none where it does not matter yet.
-async fn let_in(app: &App, head: &Parts) -> Result<Option<Visitor>, ApiError> {
+async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiError> {
     let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
     app.guard.check_host(&head.headers)?;
     app.guard.check_origin(&head.headers)?;
-    if !app.rate_limit.takes(address, Instant::now()) {
+    if !app.rate_limit.try_take(address, Instant::now()) {
         return Err(ApiError::new(
             Code::TooManyRequests,
             "this address asks faster than it is answered",
@@ -135,21 +135,21 @@ async fn let_in(app: &App, head: &Parts) -> Result<Option<Visitor>, ApiError> {
     // An attempt comes to the tools with a token of its own, which they look at themselves.
     if path == paths::SOCKET
         || path == paths::LOGIN
-        || pages::is_open(path)
-        || mount::is_attempts_own(path, &head.headers)
+        || pages::is_public(path)
+        || mount::is_attempt_request(path, &head.headers)
     {
         return Ok(None);
     }
-    let visitor = identify(app, &head.headers).await?;
+    let principal = identify(app, &head.headers).await?;
     // Where there is nothing, nobody needs to be anybody.
     if let Some(route) = head.extensions.get::<MatchedPath>() {
-        visitor.check(roles::needed(&head.method, route.as_str()), "this call")?;
+        principal.check(roles::required_role(&head.method, route.as_str()), "this call")?;
     }
-    Ok(Some(visitor))
+    Ok(Some(principal))
 }
 
 /// How long a request may take. What asks a person and then runs a command takes as long as both may.
-fn patience(app: &App, path: &str) -> Duration {
+fn request_timeout(app: &App, path: &str) -> Duration {
     let runs_something = path == paths::MCP
         || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
     if !runs_something {

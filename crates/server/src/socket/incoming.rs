@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::http::error::ApiError;
 
 /// A request; the id is the client's own and comes back with the answer.
-pub struct Request {
+pub struct SocketRequest {
     pub id: Option<String>,
-    pub body: Incoming,
+    pub body: ClientMessage,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Incoming {
+pub enum ClientMessage {
     Connect {
         token: Option<String>,
     },
@@ -46,7 +46,7 @@ pub enum Incoming {
     },
 }
 
-impl Incoming {
+impl ClientMessage {
     /// What somebody must be to ask for it.
     pub fn needs(&self) -> PersonRole {
         match self {
@@ -60,7 +60,7 @@ impl Incoming {
 }
 
 /// A request in a frame; none in a frame that is not for us.
-pub fn read(message: &Message) -> Option<Result<Request, ApiError>> {
+pub fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
     match message {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {
@@ -70,12 +70,12 @@ pub fn read(message: &Message) -> Option<Result<Request, ApiError>> {
     }
 }
 
-fn parse(text: &str) -> Result<Request, ApiError> {
+fn parse(text: &str) -> Result<SocketRequest, ApiError> {
     let hint = "send {\"type\": …} with one of connect, get_available_recipes, start_recipe, exit_recipe, prompt, \
                 answer, subscribe";
     let wrong =
         |error: serde_json::Error| ApiError::invalid(format!("the message does not fit: {error}"), hint);
     let value: Value = serde_json::from_str(text).map_err(wrong)?;
     let id = value["request_id"].as_str().map(str::to_owned);
-    Ok(Request { id, body: serde_json::from_value(value).map_err(wrong)? })
+    Ok(SocketRequest { id, body: serde_json::from_value(value).map_err(wrong)? })
 }

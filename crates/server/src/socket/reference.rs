@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::http::error::{ApiError, Code};
 use crate::kept_page::holds;
 use crate::live::wire::{WireBody, message};
-use crate::socket::incoming::{Incoming, read};
+use crate::socket::incoming::{ClientMessage, read};
 use crate::socket::outgoing;
 
 const INTRO: &str = "# WebSocket\n\n\
@@ -31,21 +31,21 @@ the last number it saw as `last_seq` misses nothing and gets nothing twice. One 
 when it comes back.\n";
 
 /// What each request is for. A new one does not compile until it is told here.
-fn wants(request: &Incoming) -> &'static str {
+fn wants(request: &ClientMessage) -> &'static str {
     match request {
-        Incoming::Connect { .. } => {
+        ClientMessage::Connect { .. } => {
             "The first thing a client says. `token` where the server needs one and the client has shown none."
         }
-        Incoming::GetAvailableRecipes {} => "Answered with `available_recipes`.",
-        Incoming::StartRecipe { .. } => {
+        ClientMessage::GetAvailableRecipes {} => "Answered with `available_recipes`.",
+        ClientMessage::StartRecipe { .. } => {
             "Starts a recipe on a session. `working_directory` is the repository; `provider`, which may be left out, the agent that must do every step."
         }
-        Incoming::ExitRecipe { .. } => "Ends the recipe of a session, and its agent.",
-        Incoming::Prompt { .. } => {
+        ClientMessage::ExitRecipe { .. } => "Ends the recipe of a session, and its agent.",
+        ClientMessage::Prompt { .. } => {
             "Said to the recipe that runs on the session; without one it is a message like any other and becomes a task."
         }
-        Incoming::Answer { .. } => "Answers a question.",
-        Incoming::Subscribe { .. } => {
+        ClientMessage::Answer { .. } => "Answers a question.",
+        ClientMessage::Subscribe { .. } => {
             "Everything durable after `last_seq` (0 where it is left out), of one session or of all."
         }
     }

@@ -7,38 +7,38 @@ use baton_core::id::{SessionId, TaskId};
 use baton_engine::error::EngineError;
 use serde_json::Value;
 
-use crate::live::follower::Follower;
+use crate::live::follower::EventFollower;
 use crate::live::wire;
-use crate::socket::Over;
+use crate::socket::SocketEnd;
 use crate::state::App;
-use crate::state::principal::Visitor;
+use crate::state::principal::Principal;
 
 /// Tasks whose session is remembered. When there are more, all are looked up again.
 const SESSIONS_MAX: usize = 1_000;
 
 pub struct Subscription {
     app: App,
-    follower: Follower,
-    visitor: Visitor,
+    follower: EventFollower,
+    principal: Principal,
     /// Their token was taken back.
     is_revoked: bool,
     session: Option<SessionId>,
     sessions: BTreeMap<TaskId, SessionId>,
     /// Read from the log and not yet known to be wanted; kept here so that nothing is lost when the wait is dropped.
-    looked_at: Option<Value>,
+    pending_message: Option<Value>,
 }
 
 impl Subscription {
-    pub fn new(app: &App, visitor: Visitor, session: Option<SessionId>, last_seq: u64) -> Self {
-        let follower = Follower::new(app.desk().clone(), app.ending.clone(), last_seq);
+    pub fn new(app: &App, principal: Principal, session: Option<SessionId>, last_seq: u64) -> Self {
+        let follower = EventFollower::new(app.desk().clone(), app.ending.clone(), last_seq);
         Self {
             app: app.clone(),
             follower,
-            visitor,
+            principal,
             is_revoked: false,
             session,
             sessions: BTreeMap::new(),
-            looked_at: None,
+            pending_message: None,
         }
     }
 
@@ -52,22 +52,26 @@ impl Subscription {
     }
 
     /// Why there is nothing more to tell.
-    pub fn end(of: Option<&Self>) -> Over {
-        if of.is_some_and(|subscription| subscription.is_revoked) { Over::Unauthorized } else { Over::Ending }
+    pub fn end(of: Option<&Self>) -> SocketEnd {
+        if of.is_some_and(|subscription| subscription.is_revoked) {
+            SocketEnd::Unauthorized
+        } else {
+            SocketEnd::Ending
+        }
     }
 
     async fn message(&mut self) -> Result<Option<Value>, EngineError> {
         loop {
-            if self.looked_at.is_none() {
+            if self.pending_message.is_none() {
                 let Some(recorded) = self.follower.next().await? else { return Ok(None) };
-                if self.visitor.is_ended_by(&recorded) {
+                if self.principal.is_revoked_by(&recorded) {
                     self.is_revoked = true;
                     return Ok(None);
                 }
-                self.looked_at =
+                self.pending_message =
                     wire::message(&recorded).and_then(|message| serde_json::to_value(message).ok());
             }
-            let Some(message) = &self.looked_at else { continue };
+            let Some(message) = &self.pending_message else { continue };
             let is_wanted = match &self.session {
                 None => true,
                 Some(wanted) => {
@@ -75,7 +79,7 @@ impl Subscription {
                     self.session_of(&message).await? == Some(wanted)
                 }
             };
-            let message = self.looked_at.take();
+            let message = self.pending_message.take();
             if is_wanted {
                 return Ok(message);
             }

@@ -14,7 +14,7 @@ pub struct Guide {
     /// What happens, and why it matters.
     pub paragraphs: Vec<String>,
     /// Where to go for the next step.
-    pub next: Option<Next>,
+    pub next: Option<GuideLink>,
     /// Commands to type, with what each does; shown at the end of the story.
     pub commands: Vec<(&'static str, &'static str)>,
     pub finished: usize,
@@ -22,10 +22,10 @@ pub struct Guide {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Next {
+pub struct GuideLink {
     pub label: String,
     pub address: String,
 }
 
 /// Who says it.
-pub type Guiding = Box<dyn Fn(&[Task]) -> Guide + Send + Sync>;
+pub type GuideFn = Box<dyn Fn(&[Task]) -> Guide + Send + Sync>;

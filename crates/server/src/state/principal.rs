@@ -17,7 +17,7 @@ use baton_engine::Recorded;
 use baton_engine::people::PersonSecret;
 use tokio::time::sleep;
 
-use crate::http::error::{Answer, ApiError, Code};
+use crate::http::error::{ApiError, Code, Result};
 use crate::http::guard::bearer;
 use crate::http::roles;
 use crate::state::App;
@@ -29,29 +29,29 @@ const NAME_CHARS_MAX: usize = 64;
 
 /// Somebody who was let in.
 #[derive(Debug, Clone)]
-pub struct Visitor {
+pub struct Principal {
     pub name: String,
     pub role: PersonRole,
     /// What they came in with; none for the owner of the server.
     token: Option<Box<AccessToken>>,
 }
 
-impl Visitor {
+impl Principal {
     /// Whoever started the server, or holds its own token.
     pub fn owner(name: impl Into<String>) -> Self {
         Self { name: name.into(), role: PersonRole::Operator, token: None }
     }
 
-    fn with(token: AccessToken) -> Self {
+    fn from_token(token: AccessToken) -> Self {
         Self { name: token.name.to_string(), role: token.role, token: Some(Box::new(token)) }
     }
 
-    pub fn check(&self, needed: PersonRole, what: &str) -> Answer<()> {
+    pub fn check(&self, needed: PersonRole, what: &str) -> Result<()> {
         roles::check(self.role, needed, what)
     }
 
     /// Whether what happened ends this visit: their token was taken back.
-    pub fn is_ended_by(&self, recorded: &Recorded) -> bool {
+    pub fn is_revoked_by(&self, recorded: &Recorded) -> bool {
         let (Some(token), EventBody::TokenRevoked { name }) = (&self.token, &recorded.event.body) else {
             return false;
         };
@@ -60,7 +60,7 @@ impl Visitor {
     }
 
     /// Comes when their time is over; never for those who have no end.
-    pub async fn time_is_over(&self, app: &App) {
+    pub async fn expired(&self, app: &App) {
         let Some(end) = self.token.as_ref().and_then(|token| token.expires_at) else {
             return pending().await;
         };
@@ -70,7 +70,7 @@ impl Visitor {
     }
 
     /// For those who stay: whether they would be let in again.
-    pub async fn is_still_welcome(&self, app: &App) -> Answer<bool> {
+    pub async fn is_still_valid(&self, app: &App) -> Result<bool> {
         match &self.token {
             Some(token) => Ok(app.desk().is_still_good(token).await?),
             None => Ok(true),
@@ -79,35 +79,35 @@ impl Visitor {
 }
 
 /// Finds out who it is. A person's token counts wherever it is shown; the server's own where one is needed.
-pub async fn identify(app: &App, headers: &HeaderMap) -> Answer<Visitor> {
+pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if let Some(given) = bearer(headers)
         && PersonSecret::is_meant(given)
     {
-        return holder(app, given).await;
+        return find_holder(app, given).await;
     }
-    if let Some(secret) = app.guard.persons_cookie(headers)
+    if let Some(secret) = app.guard.browser_secret(headers)
         && let Some(token) = app.desk().person_at_browser(&secret).await?
     {
-        return Ok(Visitor::with(token));
+        return Ok(Principal::from_token(token));
     }
     app.guard.check_token(headers)?;
-    Ok(owner(app, headers))
+    Ok(owner_named(app, headers))
 }
 
 /// The same for a token that came another way.
-pub async fn identify_given(app: &App, given: Option<&str>) -> Answer<Visitor> {
+pub async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
     match given.filter(|given| PersonSecret::is_meant(given)) {
-        Some(given) => holder(app, given).await,
-        None => app.guard.check_given(given).map(|()| Visitor::owner(app.person.clone())),
+        Some(given) => find_holder(app, given).await,
+        None => app.guard.check_token_text(given).map(|()| Principal::owner(app.person.clone())),
     }
 }
 
-async fn holder(app: &App, given: &str) -> Answer<Visitor> {
+async fn find_holder(app: &App, given: &str) -> Result<Principal> {
     let found = match given.parse::<PersonSecret>() {
         Ok(secret) => app.desk().person_with(&secret).await?,
         Err(_) => None,
     };
-    found.map(Visitor::with).ok_or_else(|| {
+    found.map(Principal::from_token).ok_or_else(|| {
         ApiError::new(
             Code::Unauthorized,
             "this token is not good, or not any more",
@@ -116,37 +116,37 @@ async fn holder(app: &App, given: &str) -> Answer<Visitor> {
     })
 }
 
-fn owner(app: &App, headers: &HeaderMap) -> Visitor {
+fn owner_named(app: &App, headers: &HeaderMap) -> Principal {
     let given = headers.get(&PERSON).and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
     let is_name = |name: &&str| {
         !name.trim().is_empty()
             && name.chars().count() <= NAME_CHARS_MAX
             && !name.chars().any(char::is_control)
     };
-    Visitor::owner(given.filter(is_name).unwrap_or(&app.person))
+    Principal::owner(given.filter(is_name).unwrap_or(&app.person))
 }
 
 /// The server as one visitor sees it: what is done through it is done in their name.
-pub struct Visited {
+pub struct AuthedApp {
     app: App,
-    pub visitor: Visitor,
+    pub principal: Principal,
 }
 
-impl Visited {
-    pub fn new(app: App, visitor: Visitor) -> Self {
-        Self { app, visitor }
+impl AuthedApp {
+    pub fn new(app: App, principal: Principal) -> Self {
+        Self { app, principal }
     }
 
     pub fn actor(&self) -> Actor {
-        Actor::human(self.visitor.name.clone())
+        Actor::human(self.principal.name.clone())
     }
 
     pub fn answered_by(&self) -> AnsweredBy {
-        AnsweredBy::human(self.visitor.name.clone())
+        AnsweredBy::human(self.principal.name.clone())
     }
 }
 
-impl Deref for Visited {
+impl Deref for AuthedApp {
     type Target = App;
 
     fn deref(&self) -> &App {
@@ -154,19 +154,19 @@ impl Deref for Visited {
     }
 }
 
-impl FromRequestParts<App> for Visited {
+impl FromRequestParts<App> for AuthedApp {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Answer<Self> {
-        let visitor = parts.extensions.get::<Visitor>().cloned();
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let principal = parts.extensions.get::<Principal>().cloned();
         // The door puts it there. A way around the door must not lead in.
-        let visitor = visitor.ok_or_else(|| {
+        let principal = principal.ok_or_else(|| {
             ApiError::new(
                 Code::Internal,
                 "nobody knows who asks",
                 "this is a mistake in Baton; please report it",
             )
         })?;
-        Ok(Self::new(app.clone(), visitor))
+        Ok(Self::new(app.clone(), principal))
     }
 }

@@ -17,7 +17,7 @@ use baton_engine::ids::Ids;
 use baton_engine::place::Place;
 use baton_engine::settings::Settings;
 use baton_engine::store_address::StoreAddress;
-use baton_server::http::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use baton_store::{SqliteOptions, SqliteStore};
@@ -67,7 +67,7 @@ impl Stage {
             Engine::new(desk.clone(), settings, place, "baton".into(), Arc::new(|_| {})).await.unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
-        let guard = Guard::new(server.address(), None);
+        let guard = HttpGuard::new(server.address(), None);
         let app = App::new(engine.shop, "mia".to_owned(), guard, stopping.clone());
         let address = server.address().to_string();
         tokio::spawn(server.run(app, stopping));

@@ -8,9 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Map, Value, json};
 
-use crate::api::route::{About, Gives, Route};
+use crate::api::route::{ResponseBody, Route, RouteDoc};
 use crate::api::routes;
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::http::{paths, roles};
 use crate::state::App;
@@ -18,7 +18,7 @@ use crate::state::App;
 /// Real answers, one for each call. A test makes them anew and compares.
 const EXAMPLES: &str = include_str!("examples.json");
 
-pub async fn serve(State(_): State<App>, query: Query) -> Answer<Json<Value>> {
+pub async fn serve(State(_): State<App>, query: Query) -> Result<Json<Value>> {
     query.done()?;
     Ok(Json(document()))
 }
@@ -29,7 +29,7 @@ pub fn document() -> Value {
     let mut paths = Map::new();
     for route in routes::all() {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method] = operation(&route, &examples[route.about.id]);
+        path[route.method] = operation(&route, &examples[route.doc.id]);
     }
     json!({
         "openapi": "3.1.0",
@@ -53,8 +53,8 @@ pub fn document() -> Value {
 }
 
 fn operation(route: &Route, example: &Value) -> Value {
-    let about = &route.about;
-    let parameters: Vec<Value> = about
+    let doc = &route.doc;
+    let parameters: Vec<Value> = doc
         .parameters
         .iter()
         .map(|parameter| {
@@ -62,23 +62,23 @@ fn operation(route: &Route, example: &Value) -> Value {
                 "name": parameter.name,
                 "in": parameter.place,
                 "required": parameter.place == "path",
-                "description": parameter.about,
+                "description": parameter.doc,
                 "schema": shapes::refer(parameter.shape),
             })
         })
         .collect();
     let mut operation = json!({
-        "operationId": about.id,
-        "summary": about.summary,
+        "operationId": doc.id,
+        "summary": doc.summary,
         "parameters": parameters,
-        "responses": answers(about, example),
+        "responses": responses(doc, example),
     });
     // Whoever is at the login is nobody yet.
     if route.path != paths::LOGIN {
         let method = route.method.to_uppercase().parse().unwrap_or_default();
-        operation["x-needs-role"] = json!(roles::needed(&method, route.path));
+        operation["x-needs-role"] = json!(roles::required_role(&method, route.path));
     }
-    if let Some(shape) = about.takes {
+    if let Some(shape) = doc.takes {
         let mut content = json!({ "schema": shapes::refer(shape) });
         if !example["request"].is_null() {
             content["example"] = example["request"].clone();
@@ -91,34 +91,34 @@ fn operation(route: &Route, example: &Value) -> Value {
     operation
 }
 
-fn answers(about: &About, example: &Value) -> Value {
-    let (media_type, schema) = match about.gives {
-        Gives::Shape(shape) => ("application/json", shapes::refer(shape)),
-        Gives::EventStream => ("text/event-stream", json!({ "type": "string" })),
-        Gives::Text => ("text/plain", json!({ "type": "string" })),
+fn responses(doc: &RouteDoc, example: &Value) -> Value {
+    let (media_type, schema) = match doc.response {
+        ResponseBody::Shape(shape) => ("application/json", shapes::refer(shape)),
+        ResponseBody::EventStream => ("text/event-stream", json!({ "type": "string" })),
+        ResponseBody::Text => ("text/plain", json!({ "type": "string" })),
     };
     let mut content = json!({ "schema": schema });
     if !example["answer"].is_null() {
         content["example"] = example["answer"].clone();
     }
-    let mut answers = Map::new();
-    answers.insert(
-        about.status.to_string(),
-        json!({ "description": about.summary, "content": { media_type: content } }),
+    let mut responses = Map::new();
+    responses.insert(
+        doc.status.to_string(),
+        json!({ "description": doc.summary, "content": { media_type: content } }),
     );
     let refusals = [
         (400, true),
         (401, true),
         (403, true),
-        (404, about.may_be_missing),
-        (409, about.may_conflict),
-        (413, about.takes.is_some()),
+        (404, doc.may_be_missing),
+        (409, doc.may_conflict),
+        (413, doc.takes.is_some()),
         (429, true),
         (500, true),
         (503, true),
     ];
     for (status, _) in refusals.into_iter().filter(|(_, may_come)| *may_come) {
-        answers.insert(status.to_string(), json!({ "$ref": "#/components/responses/Error" }));
+        responses.insert(status.to_string(), json!({ "$ref": "#/components/responses/Error" }));
     }
-    Value::Object(answers)
+    Value::Object(responses)
 }

@@ -14,9 +14,9 @@ use baton_engine::error::EngineError;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::{Answer, ApiError, Code};
+use crate::http::error::{ApiError, Code, Result};
 use crate::http::guard::bearer;
-use crate::http::input::{Body, Query, said};
+use crate::http::input::{JsonBody, Query, non_blank};
 use crate::http::paths;
 use crate::state::App;
 
@@ -24,7 +24,7 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::ATTEMPT_QUESTIONS, "ask", ask)
             .takes("NewQuestion")
-            .gives("Asks the human, in the name of the attempt whose token is shown", "AskedQuestion"),
+            .returns("Asks the human, in the name of the attempt whose token is shown", "AskedQuestion"),
     ]
 }
 
@@ -49,8 +49,8 @@ async fn ask(
     State(app): State<App>,
     headers: HeaderMap,
     query: Query,
-    Body(new): Body<NewQuestion>,
-) -> Answer<Json<AskedQuestion>> {
+    JsonBody(new): JsonBody<NewQuestion>,
+) -> Result<Json<AskedQuestion>> {
     query.done()?;
     let secret = bearer(&headers).and_then(|given| given.parse::<Secret>().ok()).ok_or_else(|| {
         ApiError::new(
@@ -59,7 +59,7 @@ async fn ask(
             "an agent passes BATON_TOKEN on as it is",
         )
     })?;
-    let mut draft = Draft::new(QuestionKind::Clarification, said(&new.question, "question")?);
+    let mut draft = Draft::new(QuestionKind::Clarification, non_blank(&new.question, "question")?);
     draft.options = new.options.iter().filter_map(|option| NonBlank::new(option.trim()).ok()).collect();
     Ok(Json(match app.shop.door().ask(&secret, draft).await {
         Ok(Asked::Pending { question }) => AskedQuestion::Pending { question_id: question },

@@ -19,68 +19,68 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::route::Route;
-use crate::api::routes::projects::{project, titled};
+use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::routes::tasks::session_for;
-use crate::api::routes::tasks::verdicts::{Rejection, apply, send_back};
-use crate::api::views::page::page;
+use crate::api::routes::tasks::verdicts::{RejectBody, apply, send_back};
+use crate::api::views::page::page_view;
 use crate::api::views::transition::TransitionView;
-use crate::http::error::Answer;
-use crate::http::input::{Body, EmptyBody, Key, Query};
+use crate::http::error::Result;
+use crate::http::input::{EmptyBody, JsonBody, PathParam, Query};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/breakdowns", "list_breakdowns", list)
             .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
             .paged("TaskCursor")
-            .gives("Breakdowns, oldest first", "BreakdownPage"),
+            .returns("Breakdowns, oldest first", "BreakdownPage"),
         Route::post("/api/breakdowns", "create_breakdown", create)
             .takes("NewBreakdown")
             .created()
-            .gives("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
+            .returns("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show)
-            .gives("A breakdown and its plan", "Breakdown"),
+            .returns("A breakdown and its plan", "Breakdown"),
         Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit)
             .takes("PlanDraft")
-            .gives("Hands in a plan, or another one", "Breakdown")
+            .returns("Hands in a plan, or another one", "Breakdown")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/run", "run_breakdown", run)
             .takes("Nothing")
-            .gives("Lets an agent plan it", "Transition")
+            .returns("Lets an agent plan it", "Transition")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
             .takes("Nothing")
-            .gives("Makes the plan real: its subtasks take the place of the task", "Approval")
+            .returns("Makes the plan real: its subtasks take the place of the task", "Approval")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject)
             .takes("Rejection")
-            .gives("Sends the plan back with the reason", "Transition")
+            .returns("Sends the plan back with the reason", "Transition")
             .may_conflict(),
     ]
 }
 
 #[derive(Serialize)]
-struct Breakdown {
+struct BreakdownView {
     breakdown: TaskView,
     plan: Option<PlanRecord>,
 }
 
 #[derive(Serialize)]
-struct Approval {
+struct ApprovalView {
     breakdown_id: TaskId,
     subtasks: Vec<TaskId>,
 }
 
-async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let queue = query.word("queue")?;
     let filter = TaskFilter { role: Some(Role::breakdown()), queue, ..TaskFilter::default() };
     let paging = query.page()?;
     query.done()?;
     let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
-    page("breakdowns", &tasks, TaskSummary::of).map(Json)
+    page_view("breakdowns", &tasks, TaskSummary::of).map(Json)
 }
 
 /// A goal, and not a task that was too large: its plan replaces nothing.
@@ -97,14 +97,14 @@ struct NewBreakdown {
 }
 
 async fn create(
-    app: Visited,
+    app: AuthedApp,
     query: Query,
-    Body(new): Body<NewBreakdown>,
-) -> Answer<(StatusCode, Json<Breakdown>)> {
+    JsonBody(new): JsonBody<NewBreakdown>,
+) -> Result<(StatusCode, Json<BreakdownView>)> {
     query.done()?;
-    let title = titled(&new.title, "title")?;
+    let title = parse_title(&new.title, "title")?;
     if let Some(id) = new.project_id {
-        project(&app, id).await?;
+        find_project(&app, id).await?;
     }
     let session = session_for(&app, new.project_id, new.session_id).await?;
     let spec = |id, created_at| TaskSpec {
@@ -121,19 +121,23 @@ async fn create(
     Ok((StatusCode::CREATED, load(&app, id).await?))
 }
 
-async fn show(State(app): State<App>, Key(id): Key<TaskId>, query: Query) -> Answer<Json<Breakdown>> {
+async fn show(
+    State(app): State<App>,
+    PathParam(id): PathParam<TaskId>,
+    query: Query,
+) -> Result<Json<BreakdownView>> {
     query.done()?;
     load(&app, id).await
 }
 
-async fn load(app: &App, id: TaskId) -> Answer<Json<Breakdown>> {
+async fn load(app: &App, id: TaskId) -> Result<Json<BreakdownView>> {
     is_breakdown(app, id).await?;
     let plan = app.desk().store.plan(id).await?.map(|stored| stored.value);
-    Ok(Json(Breakdown { breakdown: TaskView::load(app.desk(), id).await?, plan }))
+    Ok(Json(BreakdownView { breakdown: TaskView::load(app.desk(), id).await?, plan }))
 }
 
 /// Under this address only breakdowns are there.
-async fn is_breakdown(app: &App, id: TaskId) -> Answer<()> {
+async fn is_breakdown(app: &App, id: TaskId) -> Result<()> {
     if app.desk().task(id).await?.value.is_breakdown() {
         Ok(())
     } else {
@@ -142,11 +146,11 @@ async fn is_breakdown(app: &App, id: TaskId) -> Answer<()> {
 }
 
 async fn edit(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(draft): Body<PlanDraft>,
-) -> Answer<Json<Breakdown>> {
+    JsonBody(draft): JsonBody<PlanDraft>,
+) -> Result<Json<BreakdownView>> {
     query.done()?;
     is_breakdown(&app, id).await?;
     let state = app.desk().task(id).await?.value.state().name();
@@ -159,34 +163,34 @@ async fn edit(
 }
 
 async fn run(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(EmptyBody {}): Body<EmptyBody>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     // What is no breakdown is refused by the machine itself, which also says where it stands.
     apply(&app, id, Command::Release).await
 }
 
 async fn approve(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(EmptyBody {}): Body<EmptyBody>,
-) -> Answer<Json<Approval>> {
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Json<ApprovalView>> {
     query.done()?;
     is_breakdown(&app, id).await?;
     let subtasks = app.desk().approve(id, app.actor()).await?;
-    Ok(Json(Approval { breakdown_id: id, subtasks }))
+    Ok(Json(ApprovalView { breakdown_id: id, subtasks }))
 }
 
 async fn reject(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Rejection>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<RejectBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     is_breakdown(&app, id).await?;
     send_back(&app, id, &body).await

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::route::Route;
-use crate::api::routes::projects::project;
-use crate::api::views::conversation::conversation;
-use crate::api::views::page::page;
-use crate::http::error::{Answer, ApiError};
-use crate::http::input::{Body, Key, Query, said};
+use crate::api::routes::projects::find_project;
+use crate::api::views::conversation::load_conversation;
+use crate::api::views::page::page_view;
+use crate::http::error::{ApiError, Result};
+use crate::http::input::{JsonBody, PathParam, Query, non_blank};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -34,12 +34,12 @@ pub fn routes() -> Vec<Route> {
                 "Sent again with the same key, a message does nothing twice",
             )
             .created()
-            .gives("Takes a message in: one message, one task more in its session", "ChatAnswer")
+            .returns("Takes a message in: one message, one task more in its session", "ChatAnswer")
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read)
             .query("session_id", "SessionId", "Which conversation; without it the project's own")
             .paged("EntryCursor")
-            .gives("Messages, results, questions and answers, in the order they came", "Conversation"),
+            .returns("Messages, results, questions and answers, in the order they came", "Conversation"),
     ]
 }
 
@@ -62,16 +62,16 @@ struct ChatAnswer {
 }
 
 async fn chat(
-    app: Visited,
-    Key(id): Key<ProjectId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<ProjectId>,
     query: Query,
     headers: HeaderMap,
-    Body(new): Body<NewMessage>,
-) -> Answer<(StatusCode, Json<ChatAnswer>)> {
+    JsonBody(new): JsonBody<NewMessage>,
+) -> Result<(StatusCode, Json<ChatAnswer>)> {
     query.done()?;
-    let text = said(&new.content, "content")?;
-    let key = key_in(&headers, id)?;
-    let project = project(&app, id).await?;
+    let text = non_blank(&new.content, "content")?;
+    let key = idempotency_key(&headers, id)?;
+    let project = find_project(&app, id).await?;
     if let Some(recipe) = &new.recipe {
         app.desk().recipe(recipe)?;
     }
@@ -93,7 +93,7 @@ async fn chat(
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-fn key_in(headers: &HeaderMap, project: ProjectId) -> Answer<Option<ReceiptKey>> {
+fn idempotency_key(headers: &HeaderMap, project: ProjectId) -> Result<Option<ReceiptKey>> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let hint = "send one key of your own making, such as a UUID";
@@ -108,13 +108,13 @@ fn key_in(headers: &HeaderMap, project: ProjectId) -> Answer<Option<ReceiptKey>>
 
 async fn read(
     State(app): State<App>,
-    Key(id): Key<ProjectId>,
+    PathParam(id): PathParam<ProjectId>,
     mut query: Query,
-) -> Answer<Json<Map<String, Value>>> {
+) -> Result<Json<Map<String, Value>>> {
     let session: Option<SessionId> = query.take("session_id")?;
     let paging = query.page()?;
     query.done()?;
-    project(&app, id).await?;
+    find_project(&app, id).await?;
     let own = SessionId::of_project(id);
     let session = session.unwrap_or_else(|| own.clone());
     // The project's own session is there from the start, also before anybody has said anything.
@@ -123,8 +123,8 @@ async fn read(
     if !is_here {
         return Err(EngineError::NotFound { kind: "session", key: session.to_string() }.into());
     }
-    let entries = conversation(app.desk(), &session, paging.cursor, paging.limit).await?;
-    let mut view = page("entries", &entries, Clone::clone)?;
+    let entries = load_conversation(app.desk(), &session, paging.cursor, paging.limit).await?;
+    let mut view = page_view("entries", &entries, Clone::clone)?;
     view.insert("session_id".to_owned(), json!(session));
     Ok(Json(view))
 }

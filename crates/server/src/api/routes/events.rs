@@ -4,10 +4,10 @@ use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::live::sse;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
@@ -22,9 +22,9 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn stream(app: Visited, mut query: Query, headers: HeaderMap) -> Answer<impl IntoResponse> {
+async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Result<impl IntoResponse> {
     let after: Option<u64> = query.take("after")?;
     query.done()?;
     let after = sse::last_event_id(&headers)?.or(after).unwrap_or_default();
-    Ok(sse::stream(&app, after, sse::event_of, futures_util::stream::pending()))
+    Ok(sse::stream(&app, after, sse::to_sse, futures_util::stream::pending()))
 }

@@ -10,36 +10,36 @@ use serde_json::{Map, Value, json};
 
 use crate::api::route::Route;
 use crate::api::views::group::GroupView;
-use crate::api::views::page::page;
-use crate::http::error::Answer;
-use crate::http::input::{Key, Query};
+use crate::api::views::page::page_view;
+use crate::http::error::Result;
+use crate::http::input::{PathParam, Query};
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/task-groups", "list_task_groups", list)
             .paged("GroupCursor")
-            .gives("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
+            .returns("Task groups, oldest first; a session is its task group", "TaskGroupPage"),
         Route::get("/api/task-groups/{id}/tasks", "list_group_tasks", tasks)
             .paged("TaskCursor")
-            .gives("The tasks of one group, oldest first", "GroupTaskPage"),
+            .returns("The tasks of one group, oldest first", "GroupTaskPage"),
     ]
 }
 
-async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
     let groups = app.desk().store.task_groups(paging.cursor, paging.limit).await?;
-    let mut view = page("task_groups", &groups, |group| GroupView::from(group))?;
+    let mut view = page_view("task_groups", &groups, |group| GroupView::from(group))?;
     view.insert("namespace".to_owned(), json!(app.namespace()));
     Ok(Json(view))
 }
 
 async fn tasks(
     State(app): State<App>,
-    Key(session): Key<SessionId>,
+    PathParam(session): PathParam<SessionId>,
     mut query: Query,
-) -> Answer<Json<Map<String, Value>>> {
+) -> Result<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
     let filter = TaskFilter { session: Some(session.clone()), ..TaskFilter::default() };
@@ -48,7 +48,7 @@ async fn tasks(
     if is_first && tasks.items.is_empty() {
         return Err(EngineError::NotFound { kind: "task group", key: session.to_string() }.into());
     }
-    let mut view = page("tasks", &tasks, TaskSummary::of)?;
+    let mut view = page_view("tasks", &tasks, TaskSummary::of)?;
     view.insert("namespace".to_owned(), json!(app.namespace()));
     view.insert("task_group_id".to_owned(), json!(session));
     Ok(Json(view))

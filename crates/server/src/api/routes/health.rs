@@ -4,18 +4,19 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::api::route::Route;
-use crate::api::views::health::{Health, health};
-use crate::http::error::Answer;
+use crate::api::views::health::{HealthView, load_health};
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/health", "get_health", show).gives("How the server is, and what is wrong", "Health"),
+        Route::get("/api/health", "get_health", show)
+            .returns("How the server is, and what is wrong", "Health"),
     ]
 }
 
-async fn show(State(app): State<App>, query: Query) -> Answer<Json<Health>> {
+async fn show(State(app): State<App>, query: Query) -> Result<Json<HealthView>> {
     query.done()?;
-    Ok(Json(health(&app.shop).await))
+    Ok(Json(load_health(&app.shop).await))
 }

@@ -7,26 +7,26 @@ use baton_core::text::AgentName;
 use serde_json::{Value, json};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
-use crate::http::input::{Key, Query};
+use crate::http::error::Result;
+use crate::http::input::{PathParam, Query};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/holds", "list_holds", list)
-            .gives("What keeps agents from being given work now", "HoldList"),
+            .returns("What keeps agents from being given work now", "HoldList"),
         Route::post("/api/holds/{agent}/release", "release_hold", release)
-            .gives("Lets the agent go on; what was held", "Hold"),
+            .returns("Lets the agent go on; what was held", "Hold"),
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Json<Value>> {
+async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>> {
     query.done()?;
     Ok(Json(json!({ "holds": app.desk().holds().await? })))
 }
 
-async fn release(app: Visited, Key(agent): Key<AgentName>, query: Query) -> Answer<Json<Hold>> {
+async fn release(app: AuthedApp, PathParam(agent): PathParam<AgentName>, query: Query) -> Result<Json<Hold>> {
     query.done()?;
     Ok(Json(app.desk().release_hold(&agent, app.actor()).await?))
 }

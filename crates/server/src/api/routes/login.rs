@@ -8,18 +8,18 @@ use baton_engine::people::PersonSecret;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
-use crate::http::input::{Body, Query};
+use crate::http::error::Result;
+use crate::http::input::{JsonBody, Query};
 use crate::http::paths;
 use crate::state::App;
-use crate::state::principal::identify_given;
+use crate::state::principal::identify_token;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::LOGIN, "log_in", log_in)
             .takes("Login")
-            .gives("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
-        Route::delete(paths::LOGIN, "log_out", log_out).gives("Takes the cookie back", "LoggedIn"),
+            .returns("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
+        Route::delete(paths::LOGIN, "log_out", log_out).returns("Takes the cookie back", "LoggedIn"),
     ]
 }
 
@@ -34,21 +34,26 @@ struct LoggedIn {
     is_logged_in: bool,
 }
 
-async fn log_in(State(app): State<App>, query: Query, Body(login): Body<Login>) -> Answer<impl IntoResponse> {
+async fn log_in(
+    State(app): State<App>,
+    query: Query,
+    JsonBody(login): JsonBody<Login>,
+) -> Result<impl IntoResponse> {
     query.done()?;
-    Ok(answer(true, shown(&app, login.token.trim()).await?))
+    Ok(answer(true, login_cookie(&app, login.token.trim()).await?))
 }
 
 /// The cookie for whoever shows a good token; none where none is needed.
-pub async fn shown(app: &App, token: &str) -> Answer<Option<String>> {
-    identify_given(app, Some(token)).await?;
+pub async fn login_cookie(app: &App, token: &str) -> Result<Option<String>> {
+    identify_token(app, Some(token)).await?;
     let persons = token.parse::<PersonSecret>().ok();
-    Ok(persons.map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.cookie_of(&secret.for_browser()))))
+    Ok(persons
+        .map_or_else(|| app.guard.cookie(), |secret| Some(app.guard.person_cookie(&secret.for_browser()))))
 }
 
-async fn log_out(State(app): State<App>, query: Query) -> Answer<impl IntoResponse> {
+async fn log_out(State(app): State<App>, query: Query) -> Result<impl IntoResponse> {
     query.done()?;
-    Ok(answer(false, Some(app.guard.no_cookie())))
+    Ok(answer(false, Some(app.guard.clear_cookie())))
 }
 
 fn answer(is_logged_in: bool, cookie: Option<String>) -> impl IntoResponse {

@@ -14,42 +14,42 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::api::route::Route;
-use crate::api::views::page::page;
+use crate::api::views::page::page_view;
 use crate::api::views::project::ProjectView;
 use crate::api::views::report::ReportView;
-use crate::http::error::{Answer, ApiError};
-use crate::http::input::{Body, EmptyBody, Key, Query, said};
+use crate::http::error::{ApiError, Result};
+use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
 use crate::http::limits::TITLE_CHARS_MAX;
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/projects", "list_projects", list)
-            .gives("Projects, oldest first", "ProjectPage")
+            .returns("Projects, oldest first", "ProjectPage")
             .paged("ProjectCursor"),
         Route::post("/api/projects", "create_project", create)
             .takes("NewProject")
             .created()
-            .gives("Makes a project of a git repository", "Project")
+            .returns("Makes a project of a git repository", "Project")
             .may_conflict(),
-        Route::get("/api/projects/{id}", "get_project", show).gives("One project", "Project"),
+        Route::get("/api/projects/{id}", "get_project", show).returns("One project", "Project"),
         Route::patch("/api/projects/{id}", "limit_project", limit)
             .takes("ProjectLimit")
-            .gives("Says how many of its tasks may run at once; null for what the settings say", "Project")
+            .returns("Says how many of its tasks may run at once; null for what the settings say", "Project")
             .may_conflict(),
         Route::get("/api/projects/{id}/report", "report_project", report)
-            .gives("How far a project is, what it took and who did what", "ProjectReport"),
+            .returns("How far a project is, what it took and who did what", "ProjectReport"),
         Route::post("/api/projects/{id}/complete", "complete_project", complete)
             .takes("Nothing")
-            .gives("Calls a project complete, which it must be", "ProjectReport")
+            .returns("Calls a project complete, which it must be", "ProjectReport")
             .may_conflict(),
     ]
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewProject {
+struct NewProjectBody {
     /// May be left out with a remote, which then is what it is called.
     #[serde(default)]
     path: String,
@@ -71,20 +71,20 @@ struct ProjectLimit {
     at_once_max: Option<u32>,
 }
 
-async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let paging = query.page()?;
     query.done()?;
     let projects = app.desk().store.projects(paging.cursor, paging.limit).await?;
-    page("projects", &projects, |project| ProjectView::from(project)).map(Json)
+    page_view("projects", &projects, |project| ProjectView::from(project)).map(Json)
 }
 
 async fn create(
-    app: Visited,
+    app: AuthedApp,
     query: Query,
-    Body(new): Body<NewProject>,
-) -> Answer<(StatusCode, Json<ProjectView>)> {
+    JsonBody(new): JsonBody<NewProjectBody>,
+) -> Result<(StatusCode, Json<ProjectView>)> {
     query.done()?;
-    let title = new.title.as_deref().map(|title| titled(title, "title")).transpose()?;
+    let title = new.title.as_deref().map(|title| parse_title(title, "title")).transpose()?;
     let new = new_project::NewProject {
         path: new.path,
         remote: new.remote,
@@ -98,49 +98,57 @@ async fn create(
     Ok((StatusCode::CREATED, Json(ProjectView::from(&project))))
 }
 
-async fn show(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ProjectView>> {
+async fn show(
+    State(app): State<App>,
+    PathParam(id): PathParam<ProjectId>,
+    query: Query,
+) -> Result<Json<ProjectView>> {
     query.done()?;
-    Ok(Json(ProjectView::from(&project(&app, id).await?)))
+    Ok(Json(ProjectView::from(&find_project(&app, id).await?)))
 }
 
 async fn limit(
-    app: Visited,
-    Key(id): Key<ProjectId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<ProjectId>,
     query: Query,
-    Body(limit): Body<ProjectLimit>,
-) -> Answer<Json<ProjectView>> {
+    JsonBody(limit): JsonBody<ProjectLimit>,
+) -> Result<Json<ProjectView>> {
     query.done()?;
     Ok(Json(ProjectView::from(&app.desk().limit_project(id, limit.at_once_max, app.actor()).await?)))
 }
 
-async fn report(State(app): State<App>, Key(id): Key<ProjectId>, query: Query) -> Answer<Json<ReportView>> {
+async fn report(
+    State(app): State<App>,
+    PathParam(id): PathParam<ProjectId>,
+    query: Query,
+) -> Result<Json<ReportView>> {
     query.done()?;
     Ok(Json(ProjectReport::load(app.desk(), id).await?.into()))
 }
 
 async fn complete(
-    app: Visited,
-    Key(id): Key<ProjectId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<ProjectId>,
     query: Query,
-    Body(EmptyBody {}): Body<EmptyBody>,
-) -> Answer<Json<ReportView>> {
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Json<ReportView>> {
     query.done()?;
     Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
 }
 
 /// A project that is there.
-pub async fn project(app: &App, id: ProjectId) -> Answer<Project> {
+pub async fn find_project(app: &App, id: ProjectId) -> Result<Project> {
     let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
     Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
 }
 
 /// A title: a line that says something.
-pub fn titled(text: &str, name: &'static str) -> Answer<baton_core::text::NonBlank> {
+pub fn parse_title(text: &str, name: &'static str) -> Result<baton_core::text::NonBlank> {
     if text.chars().count() > TITLE_CHARS_MAX {
         return Err(ApiError::invalid(
             format!("{name} is longer than {TITLE_CHARS_MAX} characters"),
             "shorten it; the rest belongs into the description",
         ));
     }
-    said(text, name)
+    non_blank(text, name)
 }

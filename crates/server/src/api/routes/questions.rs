@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::route::Route;
-use crate::api::views::page::page;
-use crate::http::error::Answer;
-use crate::http::input::{Body, Key, Query, said};
+use crate::api::views::page::page_view;
+use crate::http::error::Result;
+use crate::http::input::{JsonBody, PathParam, Query, non_blank};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
@@ -26,19 +26,19 @@ pub fn routes() -> Vec<Route> {
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
-            .gives("Questions, oldest first", "QuestionPage"),
+            .returns("Questions, oldest first", "QuestionPage"),
         Route::get("/api/questions/{id}", "get_question", show)
-            .gives("One question, and what became of it", "QuestionRecord"),
+            .returns("One question, and what became of it", "QuestionRecord"),
         Route::post("/api/questions/{id}/answer", "answer_question", answer)
             .takes("NewAnswer")
-            .gives("Answers a question, once", "AnswerGiven")
+            .returns("Answers a question, once", "AnswerGiven")
             .may_conflict(),
     ]
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Wanted {
+enum QuestionStateFilter {
     Pending,
     Closed,
 }
@@ -61,37 +61,37 @@ struct AnswerGiven {
     queue: Option<Queue>,
 }
 
-async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let filter = QuestionFilter {
-        is_pending: query.word("state")?.map(|state| matches!(state, Wanted::Pending)),
+        is_pending: query.word("state")?.map(|state| matches!(state, QuestionStateFilter::Pending)),
         task: query.take("task_id")?,
         session: query.take("session_id")?,
     };
     let paging = query.page()?;
     query.done()?;
     let questions = app.desk().store.questions(&filter, paging.cursor, paging.limit).await?;
-    page("questions", &questions, |stored| stored.value.clone()).map(Json)
+    page_view("questions", &questions, |stored| stored.value.clone()).map(Json)
 }
 
 async fn show(
     State(app): State<App>,
-    Key(id): Key<QuestionId>,
+    PathParam(id): PathParam<QuestionId>,
     query: Query,
-) -> Answer<Json<QuestionRecord>> {
+) -> Result<Json<QuestionRecord>> {
     query.done()?;
     let missing = || EngineError::NotFound { kind: "question", key: id.to_string() };
     Ok(Json(app.desk().question(id).await?.ok_or_else(missing)?))
 }
 
 async fn answer(
-    app: Visited,
-    Key(id): Key<QuestionId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<QuestionId>,
     query: Query,
-    Body(body): Body<NewAnswer>,
-) -> Answer<Json<AnswerGiven>> {
+    JsonBody(body): JsonBody<NewAnswer>,
+) -> Result<Json<AnswerGiven>> {
     query.done()?;
-    let text = said(&body.answer, "answer")?;
-    let task = give(&app, id, text).await?;
+    let text = non_blank(&body.answer, "answer")?;
+    let task = answer_question(&app, id, text).await?;
     let task = task.as_ref();
     Ok(Json(AnswerGiven {
         question_id: id,
@@ -102,7 +102,7 @@ async fn answer(
 }
 
 /// The first answer wins; whoever comes later is told who was first, also when both came at once.
-pub async fn give(app: &Visited, id: QuestionId, text: NonBlank) -> Answer<Option<Task>> {
+pub async fn answer_question(app: &AuthedApp, id: QuestionId, text: NonBlank) -> Result<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given
         && let Some(record) = app.desk().store.question(id).await?

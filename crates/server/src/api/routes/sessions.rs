@@ -9,28 +9,28 @@ use baton_engine::asking::Attendant;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
-use crate::http::input::{Body, Key, Query, said};
-use crate::state::principal::Visited;
+use crate::http::error::Result;
+use crate::http::input::{JsonBody, PathParam, Query, non_blank};
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/sessions/{id}/messages", "say", say)
             .takes("NewSaying")
             .created()
-            .gives("Says something to the recipe that runs on a session", "Message")
+            .returns("Says something to the recipe that runs on a session", "Message")
             .may_conflict(),
         Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
             .takes("NewQueuedAnswer")
             .created()
-            .gives("Lays an answer down for a question still to come", "QueuedAnswers")
+            .returns("Lays an answer down for a question still to come", "QueuedAnswers")
             .may_conflict(),
     ]
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewSaying {
+struct SessionMessageBody {
     text: String,
 }
 
@@ -49,25 +49,25 @@ struct QueuedAnswers {
 }
 
 async fn say(
-    app: Visited,
-    Key(session): Key<SessionId>,
+    app: AuthedApp,
+    PathParam(session): PathParam<SessionId>,
     query: Query,
-    Body(new): Body<NewSaying>,
-) -> Answer<(StatusCode, Json<Message>)> {
+    JsonBody(new): JsonBody<SessionMessageBody>,
+) -> Result<(StatusCode, Json<Message>)> {
     query.done()?;
-    let text = said(&new.text, "text")?;
+    let text = non_blank(&new.text, "text")?;
     let message = app.desk().say(&session, text, app.actor()).await?;
     Ok((StatusCode::CREATED, Json(message)))
 }
 
 async fn queue(
-    app: Visited,
-    Key(session): Key<SessionId>,
+    app: AuthedApp,
+    PathParam(session): PathParam<SessionId>,
     query: Query,
-    Body(new): Body<NewQueuedAnswer>,
-) -> Answer<(StatusCode, Json<QueuedAnswers>)> {
+    JsonBody(new): JsonBody<NewQueuedAnswer>,
+) -> Result<(StatusCode, Json<QueuedAnswers>)> {
     query.done()?;
-    let text = said(&new.answer, "answer")?;
+    let text = non_blank(&new.answer, "answer")?;
     if let Some(task) = new.task_id {
         app.desk().task(task).await?;
     }

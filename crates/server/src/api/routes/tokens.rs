@@ -11,25 +11,25 @@ use baton_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
-use crate::http::input::{Body, Key, Query};
+use crate::http::error::Result;
+use crate::http::input::{JsonBody, PathParam, Query};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tokens", "list_tokens", list)
-            .gives("Every token that was handed out, without its secret", "TokenList"),
+            .returns("Every token that was handed out, without its secret", "TokenList"),
         Route::post("/api/tokens", "create_token", create)
             .takes("NewToken")
             .created()
-            .gives(
+            .returns(
                 "Makes a token for a person; its secret is in this answer and nowhere else",
                 "CreatedToken",
             )
             .may_conflict(),
         Route::delete("/api/tokens/{name}", "revoke_token", revoke)
-            .gives("Takes a person's token back, at once and for good", "Token"),
+            .returns("Takes a person's token back, at once and for good", "Token"),
     ]
 }
 
@@ -56,7 +56,7 @@ struct TokenView {
 }
 
 impl TokenView {
-    fn of(token: AccessToken, now: Timestamp) -> Self {
+    fn new(token: AccessToken, now: Timestamp) -> Self {
         let is_good = token.is_good(now);
         let AccessToken { name, role, created_at, created_by, expires_at, revoked, .. } = token;
         Self { name, role, is_good, created_at, created_by, expires_at, revoked }
@@ -76,31 +76,35 @@ struct CreatedToken {
     about: TokenView,
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Json<TokenList>> {
+async fn list(State(app): State<App>, query: Query) -> Result<Json<TokenList>> {
     query.done()?;
     let now = app.desk().store.now().await?;
     let tokens = app.desk().access_tokens().await?;
-    Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::of(token, now)).collect() }))
+    Ok(Json(TokenList { tokens: tokens.into_iter().map(|token| TokenView::new(token, now)).collect() }))
 }
 
 async fn create(
-    app: Visited,
+    app: AuthedApp,
     query: Query,
-    Body(new): Body<NewToken>,
-) -> Answer<(StatusCode, Json<CreatedToken>)> {
+    JsonBody(new): JsonBody<NewToken>,
+) -> Result<(StatusCode, Json<CreatedToken>)> {
     query.done()?;
     let NewToken { name, role, expires_at } = new;
     let (token, secret) = app.desk().create_access_token(&name, role, expires_at, app.actor()).await?;
     let now = token.created_at;
-    let created = CreatedToken { token: secret.reveal().to_owned(), about: TokenView::of(token, now) };
+    let created = CreatedToken { token: secret.reveal().to_owned(), about: TokenView::new(token, now) };
     Ok((StatusCode::CREATED, Json(created)))
 }
 
-async fn revoke(app: Visited, Key(name): Key<PersonName>, query: Query) -> Answer<Json<TokenView>> {
+async fn revoke(
+    app: AuthedApp,
+    PathParam(name): PathParam<PersonName>,
+    query: Query,
+) -> Result<Json<TokenView>> {
     query.done()?;
     app.desk().revoke_access_token(&name, app.actor()).await?;
     let now = app.desk().store.now().await?;
     let token = app.desk().store.access_token(&name).await?;
     let gone = || baton_engine::error::EngineError::NotFound { kind: "token", key: format!("of {name}") };
-    Ok(Json(TokenView::of(token.ok_or_else(gone)?.value, now)))
+    Ok(Json(TokenView::new(token.ok_or_else(gone)?.value, now)))
 }

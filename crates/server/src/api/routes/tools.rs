@@ -7,46 +7,46 @@ use axum::http::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
-use crate::http::input::{Body, Key, Query};
-use crate::mcp::mount::who;
+use crate::http::error::Result;
+use crate::http::input::{JsonBody, PathParam, Query};
+use crate::mcp::mount::identify_caller;
 use crate::mcp::{ToolAnswer, Toolbox};
 use crate::state::App;
-use crate::state::principal::Visitor;
+use crate::state::principal::Principal;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tools", "list_tools", list)
-            .gives("The tools whoever asks may call, as at /mcp", "ToolList"),
+            .returns("The tools whoever asks may call, as at /mcp", "ToolList"),
         Route::post("/api/tools/{name}", "call_tool", call)
             .takes("ToolArguments")
-            .gives("Calls a tool; what is wrong with the call is in the answer", "ToolAnswer"),
+            .returns("Calls a tool; what is wrong with the call is in the answer", "ToolAnswer"),
     ]
 }
 
 async fn list(
     State(app): State<App>,
-    visitor: Option<Extension<Visitor>>,
+    principal: Option<Extension<Principal>>,
     headers: HeaderMap,
     query: Query,
-) -> Answer<Json<Value>> {
+) -> Result<Json<Value>> {
     query.done()?;
-    let caller = who(&app, &headers, visitor.map(|found| found.0)).await?;
-    Ok(Json(json!({ "tools": Toolbox::of_server(&app).offered(&caller) })))
+    let caller = identify_caller(&app, &headers, principal.map(|found| found.0)).await?;
+    Ok(Json(json!({ "tools": Toolbox::for_server(&app).list_tools(&caller) })))
 }
 
 async fn call(
     State(app): State<App>,
-    Key(name): Key<String>,
-    visitor: Option<Extension<Visitor>>,
+    PathParam(name): PathParam<String>,
+    principal: Option<Extension<Principal>>,
     headers: HeaderMap,
     query: Query,
-    Body(arguments): Body<Map<String, Value>>,
-) -> Answer<Json<ToolAnswer>> {
+    JsonBody(arguments): JsonBody<Map<String, Value>>,
+) -> Result<Json<ToolAnswer>> {
     query.done()?;
-    let caller = who(&app, &headers, visitor.map(|found| found.0)).await?;
-    if let Some(refusal) = Toolbox::of_server(&app).refusal(&caller, &name) {
+    let caller = identify_caller(&app, &headers, principal.map(|found| found.0)).await?;
+    if let Some(refusal) = Toolbox::for_server(&app).refusal(&caller, &name) {
         return Err(refusal);
     }
-    Ok(Json(Toolbox::of_server(&app).answer(&caller, &name, Some(arguments)).await))
+    Ok(Json(Toolbox::for_server(&app).call_tool(&caller, &name, Some(arguments)).await))
 }

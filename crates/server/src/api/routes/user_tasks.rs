@@ -6,37 +6,37 @@ use baton_engine::user_tasks::{Ran, Site, UserTaskError, UserTaskList};
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::http::error::{Answer, ApiError, code_of_user_task};
-use crate::http::input::{Body, Key, Query};
+use crate::http::error::{ApiError, Result, code_of_user_task};
+use crate::http::input::{JsonBody, PathParam, Query};
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/user-tasks", "list_user_tasks", list)
-            .gives("The project's own commands, in the order of the file", "UserTaskList"),
+            .returns("The project's own commands, in the order of the file", "UserTaskList"),
         Route::post("/api/user-tasks/{name}/run", "run_user_task", run)
             .takes("UserTaskRun")
-            .gives("Runs one in the project's root and waits for its end", "UserTaskRan")
+            .returns("Runs one in the project's root and waits for its end", "UserTaskRan")
             .may_conflict(),
     ]
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewRun {
+struct UserTaskArgs {
     #[serde(default)]
     args: String,
 }
 
 #[derive(Serialize)]
-struct RanView {
+struct UserTaskRunView {
     #[serde(flatten)]
     ran: Ran,
     /// The same as `run_user_task` says it, but whole.
     message: String,
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Json<UserTaskList>> {
+async fn list(State(app): State<App>, query: Query) -> Result<Json<UserTaskList>> {
     query.done()?;
     match app.shop.user_tasks.list(&site(&app)) {
         Ok(list) => Ok(Json(list)),
@@ -50,13 +50,13 @@ async fn list(State(app): State<App>, query: Query) -> Answer<Json<UserTaskList>
 
 async fn run(
     State(app): State<App>,
-    Key(name): Key<String>,
+    PathParam(name): PathParam<String>,
     query: Query,
-    Body(new): Body<NewRun>,
-) -> Answer<Json<RanView>> {
+    JsonBody(new): JsonBody<UserTaskArgs>,
+) -> Result<Json<UserTaskRunView>> {
     query.done()?;
     let ran = app.shop.user_tasks.run(&site(&app), &name, &new.args).await?;
-    Ok(Json(RanView { message: ran.text(), ran }))
+    Ok(Json(UserTaskRunView { message: ran.text(), ran }))
 }
 
 fn site(app: &App) -> Site {

@@ -5,21 +5,19 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use crate::api::route::Route;
-use crate::http::error::Answer;
+use crate::http::error::Result;
 use crate::http::input::Query;
 use crate::state::App;
 use baton_engine::worker_view::workers;
 
 pub fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/api/workers", "list_workers", list).gives(
-            "Who runs agents on this store, what each runs, and when it was last heard of",
-            "WorkerList",
-        ),
-    ]
+    vec![Route::get("/api/workers", "list_workers", list).returns(
+        "Who runs agents on this store, what each runs, and when it was last heard of",
+        "WorkerList",
+    )]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Json<Value>> {
+async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>> {
     query.done()?;
     Ok(Json(json!({ "workers": workers(&app.shop).await? })))
 }

@@ -19,11 +19,11 @@ use serde::Serialize;
 const ROWS_PAGE: u32 = 100;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Entry {
+pub struct ConversationEntry {
     pub at: Timestamp,
     pub task_id: Option<TaskId>,
     #[serde(flatten)]
-    pub said: Said,
+    pub content: EntryContent,
     /// Its place among what happened in the same millisecond.
     #[serde(skip)]
     key: String,
@@ -31,7 +31,7 @@ pub struct Entry {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Said {
+pub enum EntryContent {
     Message {
         number: u32,
         author: Actor,
@@ -57,28 +57,28 @@ pub enum Said {
 
 /// The part of a conversation that comes after `cursor`. Of the session no more is read than could be in it: each
 /// kind of row comes in the order of its time, and what comes of a row never comes before the row itself.
-pub async fn conversation(
+pub async fn load_conversation(
     desk: &Desk,
     session: &SessionId,
     cursor: Option<Cursor>,
     limit: u32,
-) -> Result<Page<Entry>, EngineError> {
-    let mut excerpt = Excerpt { after: cursor, limit: limit as usize, entries: BTreeMap::new() };
-    messages(desk, session, &mut excerpt).await?;
-    questions(desk, session, &mut excerpt).await?;
-    results(desk, session, &mut excerpt).await?;
+) -> Result<Page<ConversationEntry>, EngineError> {
+    let mut excerpt = ConversationWindow { after: cursor, limit: limit as usize, entries: BTreeMap::new() };
+    add_messages(desk, session, &mut excerpt).await?;
+    add_questions(desk, session, &mut excerpt).await?;
+    add_results(desk, session, &mut excerpt).await?;
     Ok(excerpt.page())
 }
 
 /// The first entries after a place; one more than wanted, to know whether there are more.
-struct Excerpt {
+struct ConversationWindow {
     after: Option<Cursor>,
     limit: usize,
-    entries: BTreeMap<Cursor, Entry>,
+    entries: BTreeMap<Cursor, ConversationEntry>,
 }
 
-impl Excerpt {
-    fn add(&mut self, entry: Entry) {
+impl ConversationWindow {
+    fn add(&mut self, entry: ConversationEntry) {
         let place = Cursor { at: entry.at, key: entry.key.clone() };
         if self.after.as_ref().is_none_or(|after| place > *after) {
             self.entries.insert(place, entry);
@@ -93,7 +93,7 @@ impl Excerpt {
         self.entries.len() > self.limit && self.entries.last_key_value().is_some_and(|(last, _)| at > last.at)
     }
 
-    fn page(mut self) -> Page<Entry> {
+    fn page(mut self) -> Page<ConversationEntry> {
         let has_more = self.entries.len() > self.limit;
         if has_more {
             self.entries.pop_last();
@@ -103,8 +103,12 @@ impl Excerpt {
     }
 }
 
-async fn messages(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
-    let mut after = first_after(desk, session, excerpt.after.as_ref()).await?;
+async fn add_messages(
+    desk: &Desk,
+    session: &SessionId,
+    excerpt: &mut ConversationWindow,
+) -> Result<(), EngineError> {
+    let mut after = last_message_before(desk, session, excerpt.after.as_ref()).await?;
     loop {
         let page = desk.store.messages(session, after, ROWS_PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
@@ -113,14 +117,18 @@ async fn messages(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Re
             if excerpt.is_past(message.at) {
                 return Ok(());
             }
-            excerpt.add(of_message(message));
+            excerpt.add(message_entry(message));
         }
     }
 }
 
 /// The number of the last message before a moment. They are numbered in the order of their time, so it is looked for
 /// where it must be.
-async fn first_after(desk: &Desk, session: &SessionId, cursor: Option<&Cursor>) -> Result<u32, EngineError> {
+async fn last_message_before(
+    desk: &Desk,
+    session: &SessionId,
+    cursor: Option<&Cursor>,
+) -> Result<u32, EngineError> {
     let Some(cursor) = cursor else { return Ok(0) };
     let count = desk.store.session(session).await?.map_or(0, |stored| stored.value.message_count);
     let (mut low, mut high) = (0, count);
@@ -136,7 +144,11 @@ async fn first_after(desk: &Desk, session: &SessionId, cursor: Option<&Cursor>) 
     Ok(low)
 }
 
-async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
+async fn add_questions(
+    desk: &Desk,
+    session: &SessionId,
+    excerpt: &mut ConversationWindow,
+) -> Result<(), EngineError> {
     let filter = QuestionFilter { session: Some(session.clone()), ..QuestionFilter::default() };
     let mut cursor = None;
     loop {
@@ -145,7 +157,7 @@ async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> R
             if excerpt.is_past(stored.value.asked_at) {
                 return Ok(());
             }
-            for entry in of_question(&stored.value) {
+            for entry in question_entries(&stored.value) {
                 excerpt.add(entry);
             }
         }
@@ -157,7 +169,11 @@ async fn questions(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> R
 }
 
 /// Tasks nobody touched since have nothing to add, and the store passes over them.
-async fn results(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Result<(), EngineError> {
+async fn add_results(
+    desk: &Desk,
+    session: &SessionId,
+    excerpt: &mut ConversationWindow,
+) -> Result<(), EngineError> {
     let updated_from = excerpt.after.as_ref().map(|after| after.at);
     let filter = TaskFilter { session: Some(session.clone()), updated_from, ..TaskFilter::default() };
     let mut cursor = None;
@@ -170,7 +186,7 @@ async fn results(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Res
             }
             if task.ledger().started > 0 {
                 let attempts = desk.store.attempts(task.id()).await?;
-                for entry in attempts.iter().filter_map(of_attempt) {
+                for entry in attempts.iter().filter_map(result_entry) {
                     excerpt.add(entry);
                 }
             }
@@ -185,34 +201,34 @@ async fn results(desk: &Desk, session: &SessionId, excerpt: &mut Excerpt) -> Res
 // The keys put what happens in one moment in the order people expect: a message, the result of the attempt it
 // caused, the question in it, its answer.
 
-fn of_message(message: Message) -> Entry {
-    Entry {
+fn message_entry(message: Message) -> ConversationEntry {
+    ConversationEntry {
         at: message.at,
         task_id: message.task_id,
         key: format!("0{:010}", message.number),
-        said: Said::Message { number: message.number, author: message.author, text: message.text },
+        content: EntryContent::Message { number: message.number, author: message.author, text: message.text },
     }
 }
 
-fn of_attempt(record: &AttemptRecord) -> Option<Entry> {
+fn result_entry(record: &AttemptRecord) -> Option<ConversationEntry> {
     let Some(Closing::Ended { at, end }) = &record.closing else { return None };
     let text = end.reported.output.trim();
     let attempt_id = record.attempt.id;
-    (!text.is_empty()).then(|| Entry {
+    (!text.is_empty()).then(|| ConversationEntry {
         at: *at,
         task_id: Some(record.task_id),
         key: format!("1{attempt_id}"),
-        said: Said::Result { attempt_id, text: text.to_owned() },
+        content: EntryContent::Result { attempt_id, text: text.to_owned() },
     })
 }
 
-fn of_question(record: &QuestionRecord) -> Vec<Entry> {
+fn question_entries(record: &QuestionRecord) -> Vec<ConversationEntry> {
     let question_id = record.question.id;
-    let asked = Entry {
+    let asked = ConversationEntry {
         at: record.asked_at,
         task_id: record.task_id,
         key: format!("2{question_id}"),
-        said: Said::Question {
+        content: EntryContent::Question {
             question_id,
             text: record.question.text().clone(),
             options: record.question.draft.options.clone(),
@@ -221,11 +237,15 @@ fn of_question(record: &QuestionRecord) -> Vec<Entry> {
     };
     match &record.state {
         QuestionState::Answered { at, answer, answered_by } => {
-            let answered = Entry {
+            let answered = ConversationEntry {
                 at: *at,
                 task_id: record.task_id,
                 key: format!("3{question_id}"),
-                said: Said::Answer { question_id, text: answer.clone(), answered_by: answered_by.clone() },
+                content: EntryContent::Answer {
+                    question_id,
+                    text: answer.clone(),
+                    answered_by: answered_by.clone(),
+                },
             };
             vec![asked, answered]
         }

@@ -21,7 +21,7 @@ const DISK_BYTES_MIN: u64 = 256 * 1024 * 1024;
 const COUNTED_MAX: u32 = 500;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Health {
+pub struct HealthView {
     /// `ok`, or `degraded` when `problems` says why.
     pub status: &'static str,
     pub namespace: String,
@@ -31,7 +31,7 @@ pub struct Health {
     /// What keeps agents from being given work now.
     pub holds: Vec<Hold>,
     pub disk: DiskHealth,
-    pub counts: Counts,
+    pub counts: QueueCounts,
     pub last_seq: u64,
     /// The store's own time; none when it cannot be reached.
     pub now: Option<Timestamp>,
@@ -60,14 +60,14 @@ pub struct DiskHealth {
 
 /// Each is counted up to 500.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Counts {
+pub struct QueueCounts {
     pub ready: u64,
     pub running: u64,
     pub pending_questions: u64,
     pub unaccepted: u64,
 }
 
-pub async fn health(shop: &Workshop) -> Health {
+pub async fn load_health(shop: &Workshop) -> HealthView {
     let store = store_health(shop).await;
     let holds = shop.desk.holds().await.unwrap_or_default();
     let agents: Vec<AgentHealth> =
@@ -97,7 +97,7 @@ pub async fn health(shop: &Workshop) -> Health {
         problems.push("the disk of the state directory is nearly full".to_owned());
     }
     let now = shop.desk.store.now().await.ok();
-    Health {
+    HealthView {
         status: if problems.is_empty() { "ok" } else { "degraded" },
         namespace: shop.place.namespace.clone(),
         version: env!("CARGO_PKG_VERSION"),
@@ -133,13 +133,13 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-pub async fn counts(shop: &Workshop) -> Result<Counts, baton_engine::store_error::StoreError> {
+pub async fn counts(shop: &Workshop) -> Result<QueueCounts, baton_engine::store_error::StoreError> {
     let store = &shop.desk.store;
     let pending = store.questions(&QuestionFilter::pending(), None, COUNTED_MAX).await?;
     let provisional =
         TaskFilter { queue: Some(baton_core::state::Queue::Provisional), ..TaskFilter::default() };
     let unaccepted = store.tasks(&provisional, None, COUNTED_MAX).await?;
-    Ok(Counts {
+    Ok(QueueCounts {
         ready: store.ready_count().await?,
         running: shop.running.count() as u64,
         pending_questions: pending.items.len() as u64,

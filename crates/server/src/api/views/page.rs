@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 
 /// `{"<name>": […], "next_cursor": …}`.
-pub fn page<T, V: serde::Serialize>(
+pub fn page_view<T, V: serde::Serialize>(
     name: &'static str,
     page: &Page<T>,
     view: impl Fn(&T) -> V,
 ) -> Result<Map<String, Value>, ApiError> {
     let items: Vec<V> = page.items.iter().map(view).collect();
-    listed(name, &items, page.next.as_ref().map(Cursor::to_string).as_deref())
+    list_view(name, &items, page.next.as_ref().map(Cursor::to_string).as_deref())
 }
 
-pub fn listed<V: serde::Serialize>(
+pub fn list_view<V: serde::Serialize>(
     name: &'static str,
     items: &[V],
     next: Option<&str>,

@@ -17,7 +17,7 @@ pub struct TransitionView {
 }
 
 impl TransitionView {
-    pub fn of(old_status: Status, task: &Task) -> Self {
+    pub fn new(old_status: Status, task: &Task) -> Self {
         let state = task.state();
         Self { task_id: task.id(), old_status, new_status: state.status(), queue: state.queue() }
     }
@@ -35,7 +35,7 @@ pub struct AcceptedView {
 }
 
 impl AcceptedView {
-    pub fn of(transition: TransitionView, landing: Option<Landing>) -> Self {
+    pub fn new(transition: TransitionView, landing: Option<Landing>) -> Self {
         let (branch, remote) = match landing {
             Some(Landing { branch, remote }) => (Some(branch), remote),
             None => (None, None),

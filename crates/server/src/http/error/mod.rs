@@ -68,7 +68,7 @@ pub struct ApiError {
 }
 
 /// What a handler gives back.
-pub type Answer<T> = Result<T, ApiError>;
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// Seconds after which a client that was turned away may try again.
 const RETRY_AFTER_SECONDS: &str = "1";

@@ -6,20 +6,20 @@ use axum::http::{HeaderMap, HeaderValue};
 use baton_core::text::NonBlank;
 
 use crate::http::error::{ApiError, Code};
-use crate::http::input::said;
+use crate::http::input::non_blank;
 use crate::pages::frame::response::PageError;
 
 /// What a browser says of who made it send the request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The fields, in order. A name may come more than once.
-pub struct Form(Vec<(String, String)>);
+pub struct PageForm(Vec<(String, String)>);
 
-impl<S: Send + Sync> FromRequest<S> for Form {
+impl<S: Send + Sync> FromRequest<S> for PageForm {
     type Rejection = PageError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
-        own_page(request.headers())?;
+        check_same_origin(request.headers())?;
         axum::Form::from_request(request, state).await.map(|axum::Form(fields)| Self(fields)).map_err(
             |error| {
                 ApiError::invalid(format!("the form cannot be read: {error}"), "go back and send it again")
@@ -30,7 +30,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 }
 
 /// The door has looked at Origin; a browser that leaves it out still says this.
-fn own_page(headers: &HeaderMap) -> Result<(), PageError> {
+fn check_same_origin(headers: &HeaderMap) -> Result<(), PageError> {
     match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(()),
         Some(_) => Err(ApiError::new(
@@ -42,14 +42,14 @@ fn own_page(headers: &HeaderMap) -> Result<(), PageError> {
     }
 }
 
-impl Form {
+impl PageForm {
     /// The text of a field; empty where it was not sent.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
     /// A choice of a list, where something was chosen.
-    pub fn chosen(&self, name: &str) -> Option<&str> {
+    pub fn choice(&self, name: &str) -> Option<&str> {
         Some(self.text(name).trim()).filter(|value| !value.is_empty())
     }
 
@@ -58,12 +58,12 @@ impl Form {
     }
 
     /// Browsers send line ends as on paper tape.
-    pub fn said(&self, name: &'static str) -> Result<NonBlank, ApiError> {
-        said(&self.text(name).replace("\r\n", "\n"), name)
+    pub fn non_blank(&self, name: &'static str) -> Result<NonBlank, ApiError> {
+        non_blank(&self.text(name).replace("\r\n", "\n"), name)
     }
 
     /// A field that has to hold a value of some kind, such as an id.
-    pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
     ) -> Result<Option<T>, ApiError> {
@@ -72,7 +72,7 @@ impl Form {
                 ApiError::invalid(format!("{name}: {error}"), "go back and choose another")
             })
         };
-        self.chosen(name).map(read).transpose()
+        self.choice(name).map(read).transpose()
     }
 
     /// Where to go afterwards: an address of ours, or `otherwise`.
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn it_leads_nowhere_but_to_our_own_pages() {
-        let next = |value: &str| Form(vec![("next".to_owned(), value.to_owned())]).next("/");
+        let next = |value: &str| PageForm(vec![("next".to_owned(), value.to_owned())]).next("/");
         assert_eq!(next("/board?q=1"), "/board?q=1");
         for foreign in
             ["https://evil.example", "//evil.example", "/\\evil.example", "", "javascript:alert(1)"]
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn a_page_elsewhere_cannot_post() {
         let from = |site: &'static str| {
-            own_page(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]))
+            check_same_origin(&HeaderMap::from_iter([(FETCH_SITE.parse().unwrap(), site.parse().unwrap())]))
         };
         assert!(from("same-origin").is_ok());
         assert!(from("cross-site").is_err());
         assert!(from("same-site").is_err());
-        assert!(own_page(&HeaderMap::new()).is_ok());
+        assert!(check_same_origin(&HeaderMap::new()).is_ok());
     }
 }

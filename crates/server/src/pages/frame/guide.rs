@@ -7,7 +7,7 @@ use crate::state::guide::Guide;
 /// Tasks a guide looks at: those of a demo, and room for a few that a person adds to it.
 pub const GUIDED_TASKS_MAX: u32 = 100;
 
-pub fn words(guide: &Guide) -> Markup {
+pub fn render(guide: &Guide) -> Markup {
     html! {
         section.guide #guide aria-label="Guide" data-part=(guide.part) {
             p.far { span { "The demo" } span { (guide.finished) " of " (guide.all) " tasks are finished" } }

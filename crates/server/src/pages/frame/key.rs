@@ -1,4 +1,4 @@
-//! The one variable in a page's address, as [`crate::http::input::Key`]; what cannot be one is answered with a page.
+//! The one variable in a page's address, as [`crate::http::input::PathParam`]; what cannot be one is answered with a page.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use axum::http::request::Parts;
 use crate::http::input;
 use crate::pages::frame::response::PageError;
 
-pub struct Key<T>(pub T);
+pub struct PageParam<T>(pub T);
 
-impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Key<T> {
+impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for PageParam<T> {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
-        let input::Key(key) = input::Key::from_request_parts(parts, state).await?;
+        let input::PathParam(key) = input::PathParam::from_request_parts(parts, state).await?;
         Ok(Self(key))
     }
 }

@@ -12,8 +12,8 @@ use crate::pages::frame::assets::address;
 use crate::pages::frame::guide::{self, GUIDED_TASKS_MAX};
 use crate::pages::frame::keys;
 use crate::pages::frame::navigation::{PLACES, Tab};
+use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::{PageError, page};
-use crate::pages::frame::visit::Visit;
 use crate::state::App;
 use crate::state::guide::Guide;
 
@@ -30,19 +30,19 @@ pub struct Frame {
     namespace: String,
     /// What somebody who is shown around is told on every page.
     guide: Option<Guide>,
-    visit: Visit,
+    request: PageRequest,
 }
 
 impl Frame {
-    pub async fn load(app: &App, visit: Visit) -> Result<Self, PageError> {
+    pub async fn load(app: &App, request: PageRequest) -> Result<Self, PageError> {
         let desk = app.desk();
         // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
         let seq = desk.last_event().await?;
-        let guide = match app.guiding.get() {
-            Some(guiding) => {
+        let guide = match app.guide_fn.get() {
+            Some(guide_fn) => {
                 let page = desk.store.tasks(&TaskFilter::default(), None, GUIDED_TASKS_MAX).await?;
                 let tasks: Vec<Task> = page.items.into_iter().map(|stored| stored.value).collect();
-                Some(guiding(&tasks))
+                Some(guide_fn(&tasks))
             }
             None => None,
         };
@@ -54,12 +54,12 @@ impl Frame {
             unaccepted: desk.store.tasks(&provisional, None, COUNTED_MAX).await?.items.len(),
             namespace: app.namespace().to_owned(),
             guide,
-            visit,
+            request,
         })
     }
 
-    pub fn visit(&self) -> &Visit {
-        &self.visit
+    pub fn request(&self) -> &PageRequest {
+        &self.request
     }
 
     /// The page, or only what of it changes. `about` names the ids it shows; an empty list stands for everything.
@@ -75,18 +75,18 @@ impl Frame {
         about: &[String],
         body: &Markup,
     ) -> Response {
-        let changing = self.changing(tab, title, about, body);
-        page(status, if self.visit.is_fragment { changing } else { self.whole(title, &changing) })
+        let live_part = self.live_part(tab, title, about, body);
+        page(status, if self.request.is_fragment { live_part } else { self.document(title, &live_part) })
     }
 
     /// The same markup stands in the first page and in every later patch.
-    fn changing(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
+    fn live_part(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
         // A guide speaks of the whole story, so every event may change what it says.
         let about = if self.guide.is_some() { &[] } else { about };
         html! {
             (self.navigation(tab))
             main #main data-title=(title) data-seq=(self.seq) data-pending=(self.pending) data-about=(about.join(" ")) {
-                @if let Some(guide) = &self.guide { (guide::words(guide)) }
+                @if let Some(guide) = &self.guide { (guide::render(guide)) }
                 (body)
             }
         }
@@ -100,10 +100,10 @@ impl Frame {
                     span { "Baton" }
                 }
                 ul {
-                    @for (tab, word, sign, address, letter) in PLACES {
+                    @for (tab, word, badge, address, letter) in PLACES {
                         li {
                             a href=(address) aria-current=[(tab == current).then_some("page")] data-chord=(letter) {
-                                span.sign aria-hidden="true" { (sign) }
+                                span.sign aria-hidden="true" { (badge) }
                                 span.word { (word) }
                                 (self.count(tab))
                             }
@@ -131,7 +131,7 @@ impl Frame {
         }
     }
 
-    fn whole(&self, title: &str, changing: &Markup) -> Markup {
+    fn document(&self, title: &str, live_part: &Markup) -> Markup {
         let count = if self.pending > 0 { format!("({}) ", self.pending) } else { String::new() };
         html! {
             (DOCTYPE)
@@ -151,7 +151,7 @@ impl Frame {
                 }
                 body {
                     a.skip href="#main" { "To the content" }
-                    (changing)
+                    (live_part)
                     footer #foot {
                         span #line role="status" aria-live="polite" { }
                         span.tools {

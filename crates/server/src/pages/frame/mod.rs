@@ -9,5 +9,5 @@ pub(crate) mod key;
 pub(crate) mod keys;
 pub(crate) mod layout;
 pub(crate) mod navigation;
+pub(crate) mod request;
 pub(crate) mod response;
-pub(crate) mod visit;

@@ -17,7 +17,7 @@ use crate::pages::frame::assets::address;
 const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-pub type PageAnswer = Result<Response, PageError>;
+pub type PageResult = Result<Response, PageError>;
 
 /// HTML that is never kept by anybody between.
 pub fn page(status: StatusCode, markup: Markup) -> Response {
@@ -54,7 +54,7 @@ pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
 }
 
 /// After a form: the browser asks for this page next.
-pub fn go(to: &str) -> Response {
+pub fn redirect(to: &str) -> Response {
     let location = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }

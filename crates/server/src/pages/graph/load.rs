@@ -17,26 +17,26 @@ use crate::state::App;
 pub const TASKS_MAX: usize = 150;
 
 /// The tasks that are drawn, and what ties them.
-pub struct Drawn {
+pub struct GraphModel {
     pub tasks: Vec<Task>,
     pub graph: Graph,
     /// What is waited on, what waits; and what stands in for a recycled task.
-    pub ties: Vec<Tie>,
+    pub ties: Vec<GraphEdge>,
     /// What waits on nothing and is waited on by nothing; a drawing of it would say nothing.
-    pub loose: Vec<Task>,
+    pub unconnected: Vec<Task>,
     pub is_cut: bool,
 }
 
 /// From one task to one that comes after it, by number.
-pub struct Tie {
+pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
     /// The first does what is left of the second, which was recycled.
-    pub is_stand_in: bool,
+    pub is_replacement: bool,
 }
 
 /// Open tasks first; then those they rest on, finished or not.
-pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageError> {
+pub async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
     let open = [
         Queue::Claimed,
@@ -68,42 +68,44 @@ pub async fn load(app: &App, project: Option<ProjectId>) -> Result<Drawn, PageEr
             }
         }
     }
-    let standings: Vec<_> = stand_ins(app, &mut tasks).await?;
+    let standings: Vec<_> = load_replacements(app, &mut tasks).await?;
     let graph = Graph::load(standings, edges.iter().copied()).map_err(EngineError::from)?;
-    let lineage: Vec<(TaskId, TaskId)> = tasks.values().flat_map(stood_in_for).collect();
+    let lineage: Vec<(TaskId, TaskId)> = tasks.values().flat_map(replacement_edges).collect();
     let related: BTreeSet<TaskId> =
         edges.iter().chain(&lineage).flat_map(|(one, other)| [*one, *other]).collect();
-    let (tasks, loose): (Vec<Task>, Vec<Task>) =
+    let (tasks, unconnected): (Vec<Task>, Vec<Task>) =
         tasks.into_values().partition(|task| related.contains(&task.id()));
     let number = |id: TaskId| tasks.iter().position(|task| task.id() == id);
-    let tie = |is_stand_in: bool| {
-        move |(to, from): &(TaskId, TaskId)| Some(Tie { from: number(*from)?, to: number(*to)?, is_stand_in })
+    let tie = |is_replacement: bool| {
+        move |(to, from): &(TaskId, TaskId)| {
+            Some(GraphEdge { from: number(*from)?, to: number(*to)?, is_replacement })
+        }
     };
     let ties = edges.iter().filter_map(tie(false)).chain(lineage.iter().filter_map(tie(true))).collect();
-    Ok(Drawn { tasks, graph, ties, loose, is_cut })
+    Ok(GraphModel { tasks, graph, ties, unconnected, is_cut })
 }
 
 /// A recycled task with each that stands in for it.
-fn stood_in_for(task: &Task) -> Vec<(TaskId, TaskId)> {
-    stand_ins_of(task).into_iter().map(|other| (task.id(), other)).collect()
+fn replacement_edges(task: &Task) -> Vec<(TaskId, TaskId)> {
+    replacements_of(task).into_iter().map(|other| (task.id(), other)).collect()
 }
 
-fn stand_ins_of(task: &Task) -> Vec<TaskId> {
+fn replacements_of(task: &Task) -> Vec<TaskId> {
     task.standing().stand_ins().to_vec()
 }
 
 /// How each stands. A recycled task brings those that stand in for it.
-async fn stand_ins(
+async fn load_replacements(
     app: &App,
     tasks: &mut BTreeMap<TaskId, Task>,
 ) -> Result<Vec<(TaskId, Standing)>, PageError> {
-    let mut missing: Vec<TaskId> = tasks.values().flat_map(stand_ins_of).collect();
+    let mut missing: Vec<TaskId> = tasks.values().flat_map(replacements_of).collect();
     while let Some(id) = missing.pop() {
         if tasks.contains_key(&id) {
             continue;
         }
         let task = app.desk().task(id).await?.value;
-        missing.extend(stand_ins_of(&task));
+        missing.extend(replacements_of(&task));
         tasks.insert(id, task);
     }
     Ok(tasks.values().map(|task| (task.id(), task.standing())).collect())

@@ -1,6 +1,6 @@
 //! `/recipes`: each workflow drawn as the machine it is, the step of a run lit, the exits in words.
 
-pub mod ends;
+pub mod exits;
 mod machine;
 
 use axum::extract::State;
@@ -12,21 +12,21 @@ use baton_engine::recipes::{Listed, Source};
 use maud::{Markup, html};
 
 use crate::http::error::ApiError;
-use crate::pages::frame::form::Form;
-use crate::pages::frame::key::Key;
+use crate::pages::frame::form::PageForm;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::{Frame, heading};
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError, go};
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
 use crate::pages::projects;
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
-pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
+pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
     let runs: Vec<Run> = app.desk().store.open_runs().await?.into_iter().map(|stored| stored.value).collect();
     let listed = app.desk().recipes.list();
-    let projects = projects::offered(&app).await?;
+    let projects = projects::list_projects(&app).await?;
     let start = |id: &RecipeId| {
         html! {
             details {
@@ -36,7 +36,7 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
                     input #{ "message-" (id) } type="text" name="message" placeholder="What is to be done (may stay empty)";
                     @if !projects.is_empty() {
                         label.unseen for={ "project-" (id) } { "Project" }
-                        (projects::choice(&format!("project-{id}"), &projects, None, "No project"))
+                        (projects::picker(&format!("project-{id}"), &projects, None, "No project"))
                     }
                     button.primary type="submit" { "Start" }
                 }
@@ -48,15 +48,15 @@ pub async fn show(State(app): State<App>, visit: Visit) -> PageAnswer {
         div data-filter {
             @for each in &listed {
                 @let own: Vec<&Run> = runs.iter().filter(|run| run.recipe() == each.recipe.id()).collect();
-                (recipe(each, &own, &start(each.recipe.id())))
+                (render_recipe(each, &own, &start(each.recipe.id())))
             }
         }
-        (ends::of_all())
+        (exits::render_common())
     };
     Ok(frame.page(Tab::Recipes, "Recipes", &[], &body))
 }
 
-fn recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
+fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
     let recipe = &listed.recipe;
     let guardrails = recipe.guardrails();
     html! {
@@ -68,15 +68,15 @@ fn recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
                 " · at most " (guardrails.max_step_visits()) " visits of a step, " (guardrails.max_total_steps()) " steps in all"
             }
             @for fault in &listed.faults { p.tone-failed { "✗ " (fault) } }
-            @for run in runs { (running(run)) }
-            (machine::drawing(recipe, runs))
-            (ends::own(recipe))
+            @for run in runs { (render_run(run)) }
+            (machine::render(recipe, runs))
+            (exits::render_own(recipe))
             (start)
         }
     }
 }
 
-fn running(run: &Run) -> Markup {
+fn render_run(run: &Run) -> Markup {
     let word = match run.state() {
         RunState::Working => "works",
         RunState::AtGate { .. } => "waits at the gate",
@@ -94,31 +94,31 @@ fn running(run: &Run) -> Markup {
 }
 
 /// A person starts one: on the project's own session, or on one made for it.
-pub async fn start(app: Visited, Key(id): Key<RecipeId>, form: Form) -> PageAnswer {
-    let project: Option<ProjectId> = form.parsed("project")?;
+pub async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
+    let project: Option<ProjectId> = form.parse("project")?;
     if let Some(id) = project {
-        crate::api::routes::projects::project(&app, id).await?;
+        crate::api::routes::projects::find_project(&app, id).await?;
     }
     let session = match project {
         Some(id) => SessionId::of_project(id),
-        None => fresh(&app)?,
+        None => new_session_id(&app)?,
     };
     let message = NonBlank::new(form.text("message").trim()).ok();
     app.desk().start_run(&session, &id, project, message, app.actor()).await?;
-    Ok(to(&session))
+    Ok(redirect_to(&session))
 }
 
-fn fresh(app: &App) -> Result<SessionId, PageError> {
+fn new_session_id(app: &App) -> Result<SessionId, PageError> {
     let name = app.desk().ids.task().to_string().replace("TASK-", "run-");
     name.parse()
         .map_err(|error: baton_core::id::BadId| ApiError::invalid(error.to_string(), "try again").into())
 }
 
-pub async fn exit(app: Visited, Key(session): Key<SessionId>, form: Form) -> PageAnswer {
+pub async fn exit(app: AuthedApp, PageParam(session): PageParam<SessionId>, form: PageForm) -> PageResult {
     app.desk().exit_run(&session, app.actor()).await?;
-    Ok(go(&form.next("/recipes")))
+    Ok(redirect(&form.next("/recipes")))
 }
 
-fn to(session: &SessionId) -> Response {
-    go(&format!("/chat/{session}"))
+fn redirect_to(session: &SessionId) -> Response {
+    redirect(&format!("/chat/{session}"))
 }

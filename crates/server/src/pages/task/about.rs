@@ -12,16 +12,16 @@ use baton_engine::view::TaskView;
 use maud::{Markup, html};
 
 use crate::pages::frame::response::PageError;
-use crate::pages::recipes::ends::end;
-use crate::pages::task::Seen;
-use crate::pages::widgets::words::{ago, money, of_state};
+use crate::pages::recipes::exits::render_exit;
+use crate::pages::task::TaskPage;
+use crate::pages::widgets::words::{ago, money, state_badge};
 use crate::state::App;
 
 /// What waits on a task, named on its page.
 const DEPENDENTS_MAX: u32 = 50;
 
 /// The last recipe somebody chose for it, and how far that is.
-pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
+pub async fn find_run(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
         _ => None,
@@ -31,23 +31,29 @@ pub async fn run_of(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageE
     Ok(run.filter(|run| run.origin() != Origin::Default))
 }
 
-pub fn run_told(run: &Run) -> Markup {
+pub fn describe_run(run: &Run) -> Markup {
     html! {
         a href={ "/recipes#" (run.recipe()) } { (run.recipe()) } " "
         @match run.state() {
-            RunState::Leaving { reason } | RunState::Exited { reason } => (end(reason)),
+            RunState::Leaving { reason } | RunState::Exited { reason } => (render_exit(reason)),
             RunState::Working | RunState::AtGate { .. } => { "at " strong { (run.step()) } ", step " (run.total_steps()) },
         }
     }
 }
 
-pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -> Result<Markup, PageError> {
+pub async fn render_about(
+    app: &App,
+    seen: &TaskPage,
+    view: &TaskView,
+    run: Option<&Run>,
+) -> Result<Markup, PageError> {
     let spec = seen.task.spec();
     let mut dependents = Vec::new();
     for edge in app.desk().store.dependents(spec.id, None, DEPENDENTS_MAX).await? {
         dependents.push(app.desk().task(edge.task).await?.value);
     }
-    let cost: u64 = view.attempts.iter().filter_map(ended).map(|verified| verified.cost_micro_usd).sum();
+    let cost: u64 =
+        view.attempts.iter().filter_map(evidence_of).map(|verified| verified.cost_micro_usd).sum();
     let project = match spec.project_id {
         Some(id) => app.desk().store.project(id).await?.map(|stored| stored.value),
         None => None,
@@ -65,7 +71,7 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
                 dt { "Priority" } dd { (spec.priority) }
                 dt { "Created" } dd { (ago(spec.created_at, seen.frame.now)) }
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
-                @if let Some(run) = run { dt { "Recipe" } dd { (run_told(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
+                @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
                 dt { "Branch" } dd { code { (BranchName::of_task(spec.id)) } }
                 dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in all" } }
             }
@@ -76,7 +82,7 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
                 ul.plain {
                     @for (task, dead) in &waits_on {
                         li {
-                            (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) }
+                            (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) }
                             @if let Some(reason) = dead { p.tone-failed { "✗ can never be met: " (reason) } }
                         }
                     }
@@ -88,7 +94,7 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
                 h2 { "Waited on by" }
                 ul.plain {
                     @for task in &dependents {
-                        li { (of_state(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
+                        li { (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
                     }
                 }
             }
@@ -97,7 +103,7 @@ pub async fn about(app: &App, seen: &Seen, view: &TaskView, run: Option<&Run>) -
     })
 }
 
-fn ended(record: &AttemptRecord) -> Option<&Evidence> {
+fn evidence_of(record: &AttemptRecord) -> Option<&Evidence> {
     match &record.closing {
         Some(Closing::Ended { end, .. }) => Some(&end.verified),
         _ => None,
@@ -105,7 +111,7 @@ fn ended(record: &AttemptRecord) -> Option<&Evidence> {
 }
 
 /// What it stands in for, and what stands in for it.
-fn lineage(seen: &Seen) -> Markup {
+fn lineage(seen: &TaskPage) -> Markup {
     let came_of = seen.task.came_of();
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };
     let replaced_by = match seen.task.state() {

@@ -4,7 +4,7 @@ use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
 use maud::{Markup, html};
 
 use crate::pages::widgets::markdown::markdown;
-use crate::pages::widgets::words::{counted, grouped, money, of_result, took};
+use crate::pages::widgets::words::{counted, duration, grouped, money, result_text};
 
 /// Of the last attempt.
 pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
@@ -44,7 +44,7 @@ fn said(reported: &Reported) -> Markup {
         | AttemptResult::TurnLimit => None,
     };
     html! {
-        p { strong { (of_result(reported.result.kind())) } }
+        p { strong { (result_text(reported.result.kind())) } }
         @if let Some(more) = more { div.prose { (markdown(more)) } }
         @if !reported.output.trim().is_empty() {
             details { summary { "Its last words" } div.prose { (markdown(&reported.output)) } }
@@ -59,7 +59,7 @@ fn measured(verified: &Evidence) -> Markup {
             dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " and uncommitted changes, which Baton committed" } }
             dt { "Changed" } dd { (counted(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
             dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
-            dt { "Time" } dd { (took(ms)) }
+            dt { "Time" } dd { (duration(ms)) }
             @if verified.input_tokens + verified.output_tokens > 0 {
                 dt { "Tokens" } dd { (grouped(verified.input_tokens)) " in, " (grouped(verified.output_tokens)) " out" }
             }

@@ -6,18 +6,22 @@ use baton_core::id::TaskId;
 use baton_core::redact::redact;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::Key;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::empty;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
-use crate::pages::task::patch::{File, Hunk, Kind, LINES_MAX, Line, read};
-use crate::pages::task::{Seen, Sheet};
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::task::patch::{LINES_MAX, LineKind, PatchFile, PatchHunk, PatchLine, read};
+use crate::pages::task::{TaskPage, TaskTab};
 use crate::pages::widgets::card::verbs;
 use crate::pages::widgets::words::counted;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let text = redact(&app.shop.diff(&seen.task).await?).into_owned();
     let (files, is_cut) = read(&text);
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
@@ -28,15 +32,15 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
             (summary(&files))
             @if is_cut { div.notice { p { "Only the first " (LINES_MAX) " lines are shown; " code { "baton task diff " (id) } " prints all." } } }
             div.diff #diff data-task=(id) data-commentable[may_reject] {
-                @for (index, file) in files.iter().enumerate() { (drawn(index, file)) }
+                @for (index, file) in files.iter().enumerate() { (render_file(index, file)) }
             }
         }
         @if may_reject { (reject(id)) }
     };
-    Ok(seen.page(Sheet::Diff, &[], &body))
+    Ok(seen.page(TaskTab::Diff, &[], &body))
 }
 
-fn summary(files: &[File]) -> Markup {
+fn summary(files: &[PatchFile]) -> Markup {
     html! {
         details.files open[files.len() <= 12] {
             summary { (counted(files.len() as u64, "file")) " changed" }
@@ -44,7 +48,7 @@ fn summary(files: &[File]) -> Markup {
                 @for (index, file) in files.iter().enumerate() {
                     li {
                         a href={ "#file-" (index) } { (file.name) } " "
-                        span.plus { "+" (file.count(Kind::Added)) } " " span.minus { "−" (file.count(Kind::Removed)) }
+                        span.plus { "+" (file.count(LineKind::Added)) } " " span.minus { "−" (file.count(LineKind::Removed)) }
                     }
                 }
             }
@@ -52,17 +56,17 @@ fn summary(files: &[File]) -> Markup {
     }
 }
 
-fn drawn(index: usize, file: &File) -> Markup {
+fn render_file(index: usize, file: &PatchFile) -> Markup {
     html! {
         section.file #{ "file-" (index) } data-row data-file=(file.name) {
             h2 { (file.name) }
             @for note in &file.notes { p.muted { (note) } }
-            @for hunk in &file.hunks { (hunk_drawn(file, hunk)) }
+            @for hunk in &file.hunks { (render_hunk(file, hunk)) }
         }
     }
 }
 
-fn hunk_drawn(file: &File, hunk: &Hunk) -> Markup {
+fn render_hunk(file: &PatchFile, hunk: &PatchHunk) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label={ (file.name) " " (hunk.heading) } {
             table.hunk {
@@ -74,18 +78,18 @@ fn hunk_drawn(file: &File, hunk: &Hunk) -> Markup {
 }
 
 /// The sign is in the text too, so that colour says nothing alone.
-fn row(line: &Line) -> Markup {
-    let (class, sign) = match line.kind {
-        Kind::Same => ("same", " "),
-        Kind::Added => ("added", "+"),
-        Kind::Removed => ("removed", "−"),
+fn row(line: &PatchLine) -> Markup {
+    let (class, badge) = match line.kind {
+        LineKind::Same => ("same", " "),
+        LineKind::Added => ("added", "+"),
+        LineKind::Removed => ("removed", "−"),
     };
     html! {
         tr class=(class) data-line=[line.new.or(line.old)] {
             td.number { @if let Some(number) = line.old { (number) } }
             td.number { @if let Some(number) = line.new { (number) } }
             td.code {
-                span.sign { (sign) }
+                span.sign { (badge) }
                 @for (changed, text) in &line.pieces { @if *changed { mark { (text) } } @else { (text) } }
             }
         }

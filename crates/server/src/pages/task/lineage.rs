@@ -7,16 +7,20 @@ use baton_core::task::{Purpose, Task};
 use baton_engine::lineage::Kin;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::Key;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::empty;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
-use crate::pages::task::{Seen, Sheet};
-use crate::pages::widgets::words::of_state;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::task::{TaskPage, TaskTab};
+use crate::pages::widgets::words::state_badge;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let lineage = app.desk().lineage(id).await?;
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let body = html! {
@@ -30,7 +34,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
             }
         }
     };
-    Ok(seen.page(Sheet::Lineage, &related, &body))
+    Ok(seen.page(TaskTab::Lineage, &related, &body))
 }
 
 /// The ones of the first one's level, each with what came of it.
@@ -41,17 +45,17 @@ fn generation(kin: &[Kin], here: TaskId) -> Markup {
         ul.lineage {
             @for family in families {
                 @if let Some((head, rest)) = family.split_first() {
-                    li { (told(&head.task, here)) (generation(rest, here)) }
+                    li { (render_task(&head.task, here)) (generation(rest, here)) }
                 }
             }
         }
     }
 }
 
-fn told(task: &Task, here: TaskId) -> Markup {
+fn render_task(task: &Task, here: TaskId) -> Markup {
     html! {
         div.kin aria-current=[(task.id() == here).then_some("true")] {
-            (of_state(task.state()).chip()) " "
+            (state_badge(task.state()).chip()) " "
             a href={ "/tasks/" (task.id()) @if task.id() != here { "/lineage" } } { (task.spec().title) }
             " " span.id { (task.id()) }
             span.muted { (role(task)) }

@@ -16,13 +16,13 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::time::{Instant, sleep};
 
-use crate::http::error::{Answer, ApiError};
+use crate::http::error::{ApiError, Result};
 use crate::http::input::Query;
-use crate::pages::frame::key::Key;
+use crate::pages::frame::key::PageParam;
 use crate::pages::frame::layout::empty;
-use crate::pages::frame::response::{PageAnswer, PageError};
-use crate::pages::frame::visit::Visit;
-use crate::pages::task::{Seen, Sheet};
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult};
+use crate::pages::task::{TaskPage, TaskTab};
 use crate::state::App;
 
 /// As much as one answer brings.
@@ -36,13 +36,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub async fn show(
     State(app): State<App>,
-    Key(id): Key<TaskId>,
-    visit: Visit,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
     mut query: Query,
-) -> PageAnswer {
+) -> PageResult {
     let wanted: Option<AttemptId> = query.take("attempt")?;
     query.done()?;
-    let seen = Seen::load(&app, id, visit).await?;
+    let seen = TaskPage::load(&app, id, request).await?;
     let attempts = app.desk().store.attempts(id).await?;
     let chosen = wanted.or_else(|| attempts.last().map(|record| record.attempt.id));
     let body = match chosen {
@@ -59,7 +59,7 @@ pub async fn show(
             }
         }
     };
-    Ok(seen.page(Sheet::Log, &[], &body))
+    Ok(seen.page(TaskTab::Log, &[], &body))
 }
 
 fn is_live(attempts: &[AttemptRecord], attempt: AttemptId) -> bool {
@@ -113,7 +113,7 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
 async fn tail(path: &Path) -> String {
     let Ok(metadata) = tokio::fs::metadata(path).await else { return String::new() };
     let from = metadata.len().saturating_sub(TAIL_BYTES_MAX);
-    let bytes = piece(path, from).await.unwrap_or_default();
+    let bytes = read_from(path, from).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }
 }
@@ -133,7 +133,11 @@ fn plain(text: &str) -> String {
 }
 
 /// The raw log from a byte on. With `wait`, an answer comes as soon as there is more, or after a while without.
-pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Response> {
+pub async fn raw(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    mut query: Query,
+) -> Result<Response> {
     let attempt: Option<AttemptId> = query.take("attempt")?;
     let from: u64 = query.take("from")?.unwrap_or_default();
     let wait: Option<u32> = query.take("wait")?;
@@ -151,7 +155,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
         let seen = look_elsewhere(&app.shop, attempt, Some(from), patience, wait.is_some()).await?;
         seen.map(|seen| seen.bytes).unwrap_or_default()
     } else {
-        grown(&folder, from, patience, &app.ending).await
+        wait_for_growth(&folder, from, patience, &app.ending).await
     };
     let next = from + bytes.len() as u64;
     let live = is_live(&app.desk().store.attempts(id).await?, attempt);
@@ -166,7 +170,7 @@ pub async fn raw(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query)
 
 /// What stands behind `from`, waited for as long as `patience` lasts. The logs of an attempt, one for each time an agent
 /// was put to work in it, are one text: a log that has a successor does not grow any more.
-async fn grown(
+async fn wait_for_growth(
     folder: &Path,
     from: u64,
     patience: Duration,
@@ -174,8 +178,8 @@ async fn grown(
 ) -> Vec<u8> {
     let until = Instant::now() + patience;
     loop {
-        if let Some((path, at)) = place_of(&AttemptLog::files(folder).await, from).await
-            && let Ok(bytes) = piece(&path, at).await
+        if let Some((path, at)) = find_file(&AttemptLog::files(folder).await, from).await
+            && let Ok(bytes) = read_from(&path, at).await
             && !bytes.is_empty()
         {
             return bytes;
@@ -188,7 +192,7 @@ async fn grown(
 }
 
 /// The file that holds this byte of all of them, and where in it.
-async fn place_of(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
+async fn find_file(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
     let mut at = from;
     for path in logs {
         let size = tokio::fs::metadata(path).await.ok()?.len();
@@ -200,7 +204,7 @@ async fn place_of(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
     None
 }
 
-async fn piece(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
+async fn read_from(path: &Path, from: u64) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path).await?;
     file.seek(std::io::SeekFrom::Start(from)).await?;
     let mut bytes = Vec::new();

@@ -6,8 +6,8 @@ use baton_core::time::Timestamp;
 use baton_core::transition::table::next_states;
 use maud::{Markup, html};
 
-use crate::pages::task::walk::Stay;
-use crate::pages::widgets::words::{of_state_name, took};
+use crate::pages::task::walk::StateSpan;
+use crate::pages::widgets::words::{duration, state_name_badge};
 
 const WIDTH: i32 = 132;
 const HEIGHT: i32 = 44;
@@ -37,18 +37,18 @@ fn middle(state: StateName) -> (i32, i32) {
     (6 + column * COLUMN + WIDTH / 2, 6 + row * ROW + HEIGHT / 2)
 }
 
-pub fn drawing(stays: &[Stay], now: Timestamp) -> Markup {
+pub fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
     let walked: Vec<(StateName, StateName)> =
-        stays.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
-    let current = stays.last().map(|stay| stay.state);
+        spans.windows(2).map(|pair| (pair[0].state, pair[1].state)).collect();
+    let current = spans.last().map(|span| span.state);
     let (width, height) = (12 + 3 * COLUMN + WIDTH, 12 + 2 * ROW + HEIGHT);
     html! {
         figure.machine tabindex="0" {
-            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(spoken(stays, now)) {
+            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(describe(spans, now)) {
                 defs { (tip("tip")) (tip("tip-lit")) }
                 @for (from, to) in possible().filter(|edge| !walked.contains(edge)) { (edge(from, to, "edge", "tip")) }
                 @for (from, to) in &walked { (edge(*from, *to, "edge lit", "tip-lit")) }
-                @for state in StateName::ALL { (node(state, stays, current == Some(state), now)) }
+                @for state in StateName::ALL { (node(state, spans, current == Some(state), now)) }
             }
         }
     }
@@ -108,18 +108,18 @@ fn border(dx: i32, dy: i32) -> (i32, i32) {
     }
 }
 
-fn node(state: StateName, stays: &[Stay], is_current: bool, now: Timestamp) -> Markup {
+fn node(state: StateName, spans: &[StateSpan], is_current: bool, now: Timestamp) -> Markup {
     let (x, y) = middle(state);
-    let visits = stays.iter().filter(|stay| stay.state == state).count();
-    let ms: i64 = stays.iter().filter(|stay| stay.state == state).map(|stay| stay.ms(now)).sum();
-    let sign = of_state_name(state);
+    let visits = spans.iter().filter(|span| span.state == state).count();
+    let ms: i64 = spans.iter().filter(|span| span.state == state).map(|span| span.ms(now)).sum();
+    let badge = state_name_badge(state);
     html! {
-        g class={ "node tone-" (sign.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
+        g class={ "node tone-" (badge.tone) @if visits > 0 { " lit" } @if is_current { " current" } } {
             rect x=(x - WIDTH / 2) y=(y - HEIGHT / 2) width=(WIDTH) height=(HEIGHT) rx="8" {}
-            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (sign.glyph) " " (sign.word) }
+            text x=(x) y=(if visits > 0 { y - 3 } else { y + 4 }) { (badge.glyph) " " (badge.word) }
             @if visits > 0 {
                 text.time x=(x) y=(y + 14) {
-                    @if is_final(state) { "after " (total(stays)) } @else { (took(ms)) @if visits > 1 { " · " (visits) "×" } }
+                    @if is_final(state) { "after " (total(spans)) } @else { (duration(ms)) @if visits > 1 { " · " (visits) "×" } }
                 }
             }
         }
@@ -130,18 +130,18 @@ fn is_final(state: StateName) -> bool {
     matches!(state, StateName::Done | StateName::Cancelled)
 }
 
-fn total(stays: &[Stay]) -> String {
-    match (stays.first(), stays.last()) {
-        (Some(first), Some(last)) => took(last.from.ms_since(first.from)),
-        _ => took(0),
+fn total(spans: &[StateSpan]) -> String {
+    match (spans.first(), spans.last()) {
+        (Some(first), Some(last)) => duration(last.from.ms_since(first.from)),
+        _ => duration(0),
     }
 }
 
 /// The same in words, for those who hear it.
-fn spoken(stays: &[Stay], now: Timestamp) -> String {
-    let told: Vec<String> = stays
+fn describe(spans: &[StateSpan], now: Timestamp) -> String {
+    let told: Vec<String> = spans
         .iter()
-        .map(|stay| format!("{} for {}", of_state_name(stay.state).word, took(stay.ms(now))))
+        .map(|span| format!("{} for {}", state_name_badge(span.state).word, duration(span.ms(now))))
         .collect();
     format!("The way of this task: {}", told.join(", then "))
 }

@@ -23,17 +23,17 @@ use maud::{Markup, html};
 
 use crate::pages::frame::layout::Frame;
 use crate::pages::frame::navigation::Tab;
+use crate::pages::frame::request::PageRequest;
 use crate::pages::frame::response::PageError;
-use crate::pages::frame::visit::Visit;
 use crate::pages::widgets::card::actions;
-use crate::pages::widgets::words::{ago, of_state};
+use crate::pages::widgets::words::{ago, state_badge};
 use crate::state::App;
 
 /// Events of one task that its pages look at: far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sheet {
+pub enum TaskTab {
     Overview,
     Log,
     Diff,
@@ -43,34 +43,34 @@ pub enum Sheet {
     Lineage,
 }
 
-const SHEETS: [(Sheet, &str, &str); 7] = [
-    (Sheet::Overview, "Overview", ""),
-    (Sheet::Log, "Log", "/log"),
-    (Sheet::Diff, "Changes", "/diff"),
-    (Sheet::Timeline, "Timeline", "/timeline"),
-    (Sheet::Evidence, "Evidence", "/evidence"),
-    (Sheet::Questions, "Questions", "/questions"),
-    (Sheet::Lineage, "Lineage", "/lineage"),
+const TABS: [(TaskTab, &str, &str); 7] = [
+    (TaskTab::Overview, "Overview", ""),
+    (TaskTab::Log, "Log", "/log"),
+    (TaskTab::Diff, "Changes", "/diff"),
+    (TaskTab::Timeline, "Timeline", "/timeline"),
+    (TaskTab::Evidence, "Evidence", "/evidence"),
+    (TaskTab::Questions, "Questions", "/questions"),
+    (TaskTab::Lineage, "Lineage", "/lineage"),
 ];
 
 /// A task and the frame of its page.
-pub struct Seen {
+pub struct TaskPage {
     pub frame: Frame,
     pub task: Task,
 }
 
-impl Seen {
-    pub async fn load(app: &App, id: TaskId, visit: Visit) -> Result<Self, PageError> {
-        Ok(Self { frame: Frame::load(app, visit).await?, task: app.desk().task(id).await?.value })
+impl TaskPage {
+    pub async fn load(app: &App, id: TaskId, request: PageRequest) -> Result<Self, PageError> {
+        Ok(Self { frame: Frame::load(app, request).await?, task: app.desk().task(id).await?.value })
     }
 
     /// The page with one of its sheets open.
-    pub fn page(&self, sheet: Sheet, about: &[String], body: &Markup) -> Response {
+    pub fn page(&self, tab: TaskTab, about: &[String], body: &Markup) -> Response {
         let (task, spec) = (&self.task, self.task.spec());
         let body = html! {
             header.heading.task {
                 p.crumbs {
-                    (of_state(task.state()).chip())
+                    (state_badge(task.state()).chip())
                     span.id { (spec.id) }
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
                     span { "changed " (ago(task.updated_at(), self.frame.now)) }
@@ -79,8 +79,8 @@ impl Seen {
                 (actions(task))
             }
             div.tabs role="navigation" aria-label="Parts of this task" {
-                @for (each, word, path) in SHEETS {
-                    a href={ "/tasks/" (spec.id) (path) } aria-current=[(each == sheet).then_some("page")] { (word) }
+                @for (each, word, path) in TABS {
+                    a href={ "/tasks/" (spec.id) (path) } aria-current=[(each == tab).then_some("page")] { (word) }
                 }
             }
             (body)

@@ -6,20 +6,20 @@ use baton_core::task::TaskSpec;
 use baton_core::task_type::TaskType;
 use maud::html;
 
-use crate::api::routes::projects::{project, titled};
+use crate::api::routes::projects::{find_project, parse_title};
 use crate::api::routes::tasks::session_for;
-use crate::pages::frame::form::Form;
+use crate::pages::frame::form::PageForm;
 use crate::pages::frame::layout::Frame;
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, go};
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageResult, redirect};
 use crate::pages::projects;
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
-pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
-    let frame = Frame::load(&app, visit).await?;
-    let projects = projects::offered(&app).await?;
+pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
+    let frame = Frame::load(&app, request).await?;
+    let projects = projects::list_projects(&app).await?;
     let body = html! {
         div.sheet.narrow {
             h1 { "New task" }
@@ -30,7 +30,7 @@ pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
                 textarea #description name="description" rows="5" data-draft="new-task" {}
                 @if !projects.is_empty() {
                     label for="new-project" { "Project" }
-                    (projects::choice("new-project", &projects, None, "None"))
+                    (projects::picker("new-project", &projects, None, "None"))
                 }
                 label for="type" { "Type" }
                 select #type name="type" {
@@ -51,17 +51,17 @@ pub async fn ask(State(app): State<App>, visit: Visit) -> PageAnswer {
     Ok(frame.page(Tab::Board, "New task", &["none".to_owned()], &body))
 }
 
-pub async fn add(app: Visited, form: Form) -> PageAnswer {
-    let title = titled(form.text("title"), "title")?;
+pub async fn add(app: AuthedApp, form: PageForm) -> PageResult {
+    let title = parse_title(form.text("title"), "title")?;
     let description = form.text("description").replace("\r\n", "\n");
-    let project_id = form.parsed("project")?;
+    let project_id = form.parse("project")?;
     if let Some(id) = project_id {
-        project(&app, id).await?;
+        find_project(&app, id).await?;
     }
     let session = session_for(&app, project_id, None).await?;
-    let given: Option<TaskType> = form.parsed("type")?;
+    let given: Option<TaskType> = form.parse("type")?;
     let task_type = given.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
-    let priority: Priority = form.parsed("priority")?.unwrap_or_default();
+    let priority: Priority = form.parse("priority")?.unwrap_or_default();
     let spec = |id, created_at| TaskSpec {
         project_id,
         description: description.clone(),
@@ -69,5 +69,5 @@ pub async fn add(app: Visited, form: Form) -> PageAnswer {
         ..TaskSpec::new(id, session.clone(), task_type, title.clone(), created_at)
     };
     let task = app.desk().add_task(&[], app.actor(), spec).await?;
-    Ok(go(&form.next(&format!("/tasks/{}", task.id()))))
+    Ok(redirect(&form.next(&format!("/tasks/{}", task.id()))))
 }

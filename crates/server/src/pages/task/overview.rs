@@ -8,26 +8,30 @@ use baton_core::state::{Mark, TaskState};
 use baton_core::task::Note;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::Key;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
 use crate::pages::question;
-use crate::pages::task::about::{about, run_of};
+use crate::pages::task::about::{find_run, render_about};
 use crate::pages::task::claims::claims;
-use crate::pages::task::questions::of_task;
+use crate::pages::task::questions::load_questions;
 use crate::pages::task::walk::walk;
-use crate::pages::task::{Seen, Sheet, history, machine};
+use crate::pages::task::{TaskPage, TaskTab, history, machine};
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::ago;
 use crate::state::App;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let view = app.shop.task_view(id).await?;
-    let questions = of_task(&app, id).await?;
+    let questions = load_questions(&app, id).await?;
     let events = history(&app, id).await?;
-    let stays = walk(&seen.task, &events);
-    let run = run_of(&app, &events).await?;
+    let spans = walk(&seen.task, &events);
+    let run = find_run(&app, &events).await?;
     let (now, next) = (seen.frame.now, format!("/tasks/{id}"));
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending);
     // Who was about to answer here sees what became of it, and keeps what was typed.
@@ -37,7 +41,7 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
         @for record in pending { (question::card(record, Some(&seen.task), now, &next)) }
         (standing(&seen))
         @if let Some(reason) = &view.not_started { div.notice { p { "It is ready and not started yet: " (reason.message) "." } } }
-        (machine::drawing(&stays, now))
+        (machine::render(&spans, now))
         div.columns {
             div {
                 @if !view.description.trim().is_empty() {
@@ -55,12 +59,12 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
                 }
             }
             aside aria-label="About this task" {
-                (about(&app, &seen, &view, run.as_ref()).await?)
+                (render_about(&app, &seen, &view, run.as_ref()).await?)
                 (notes(&seen))
             }
         }
     };
-    Ok(seen.page(Sheet::Overview, &[], &body))
+    Ok(seen.page(TaskTab::Overview, &[], &body))
 }
 
 /// Where what an agent said last was its question, that stands on the page already.
@@ -70,7 +74,7 @@ fn is_news(output: &str, questions: &[QuestionRecord]) -> bool {
 }
 
 /// A sentence where the state alone does not say enough.
-fn standing(seen: &Seen) -> Markup {
+fn standing(seen: &TaskPage) -> Markup {
     html! {
         @match seen.task.state() {
             TaskState::Failed { error } => div.alert role="alert" { pre { (error) } p.muted { "Retry lets an agent try again." } },
@@ -97,7 +101,7 @@ fn standing(seen: &Seen) -> Markup {
 }
 
 /// What the next attempt is told.
-fn notes(seen: &Seen) -> Markup {
+fn notes(seen: &TaskPage) -> Markup {
     let notes = &seen.task.ledger().notes;
     html! {
         @if !notes.is_empty() {

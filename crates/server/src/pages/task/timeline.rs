@@ -9,12 +9,14 @@ use baton_core::time::Timestamp;
 use baton_engine::Recorded;
 use maud::{Markup, html};
 
-use crate::pages::frame::key::Key;
-use crate::pages::frame::response::PageAnswer;
-use crate::pages::frame::visit::Visit;
-use crate::pages::task::walk::{Stay, walk};
-use crate::pages::task::{Seen, Sheet, history};
-use crate::pages::widgets::words::{age, ago, counted, money, of_result, of_state_name, short, took};
+use crate::pages::frame::key::PageParam;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::PageResult;
+use crate::pages::task::walk::{StateSpan, walk};
+use crate::pages::task::{TaskPage, TaskTab, history};
+use crate::pages::widgets::words::{
+    age, ago, counted, duration, money, result_text, short, state_name_badge,
+};
 use crate::state::App;
 
 /// The scale is a thousand wide.
@@ -22,17 +24,21 @@ const SCALE: i64 = 1_000;
 /// No bar is so short that it cannot be seen.
 const BAR_MIN: i64 = 4;
 
-pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) -> PageAnswer {
-    let seen = Seen::load(&app, id, visit).await?;
+pub async fn show(
+    State(app): State<App>,
+    PageParam(id): PageParam<TaskId>,
+    request: PageRequest,
+) -> PageResult {
+    let seen = TaskPage::load(&app, id, request).await?;
     let events = history(&app, id).await?;
     let attempts = app.desk().store.attempts(id).await?;
-    let stays = walk(&seen.task, &events);
+    let spans = walk(&seen.task, &events);
     let now = seen.frame.now;
     let body = html! {
         section {
             h2 { "Where the time went" }
-            (sums(&stays, now))
-            (bars(&stays, now))
+            (sums(&spans, now))
+            (bars(&spans, now))
         }
         section {
             h2 { "Attempts" }
@@ -43,40 +49,40 @@ pub async fn show(State(app): State<App>, Key(id): Key<TaskId>, visit: Visit) ->
             ol.history { @for recorded in &events { (line(recorded, now)) } }
         }
     };
-    Ok(seen.page(Sheet::Timeline, &[], &body))
+    Ok(seen.page(TaskTab::Timeline, &[], &body))
 }
 
-fn sums(stays: &[Stay], now: Timestamp) -> Markup {
+fn sums(spans: &[StateSpan], now: Timestamp) -> Markup {
     let sum = |states: &[StateName]| -> i64 {
-        stays.iter().filter(|stay| states.contains(&stay.state)).map(|stay| stay.ms(now)).sum()
+        spans.iter().filter(|span| states.contains(&span.state)).map(|span| span.ms(now)).sum()
     };
     html! {
         dl.sums {
-            div { dt { "Agents worked" } dd { (took(sum(&[StateName::Claimed]))) } }
-            div { dt { "Waited for you" } dd { (took(sum(&[StateName::AwaitingResponse, StateName::Blocked, StateName::Provisional]))) } }
-            div { dt { "Waited in the queue" } dd { (took(sum(&[StateName::Incoming, StateName::Breakdown, StateName::NeedsContinuation]))) } }
+            div { dt { "Agents worked" } dd { (duration(sum(&[StateName::Claimed]))) } }
+            div { dt { "Waited for you" } dd { (duration(sum(&[StateName::AwaitingResponse, StateName::Blocked, StateName::Provisional]))) } }
+            div { dt { "Waited in the queue" } dd { (duration(sum(&[StateName::Incoming, StateName::Breakdown, StateName::NeedsContinuation]))) } }
         }
     }
 }
 
-fn bars(stays: &[Stay], now: Timestamp) -> Markup {
-    let Some(first) = stays.first() else { return html! {} };
+fn bars(spans: &[StateSpan], now: Timestamp) -> Markup {
+    let Some(first) = spans.first() else { return html! {} };
     // What is over took no more time from then on.
-    let is_over = |stay: &&Stay| matches!(stay.state, StateName::Done | StateName::Cancelled);
-    let end = stays.last().filter(is_over).map_or(now, |stay| stay.from);
+    let is_over = |span: &&StateSpan| matches!(span.state, StateName::Done | StateName::Cancelled);
+    let end = spans.last().filter(is_over).map_or(now, |span| span.from);
     let whole = end.ms_since(first.from).max(1);
     let at = |moment: Timestamp| moment.ms_since(first.from) * SCALE / whole;
     html! {
         ol.bars {
-            @for stay in stays {
-                @let (sign, from, until) = (of_state_name(stay.state), at(stay.from), at(stay.until.unwrap_or(end).min(end)));
-                li class={ "tone-" (sign.tone) } {
-                    span.what { (sign.glyph) " " (sign.word) }
+            @for span in spans {
+                @let (badge, from, until) = (state_name_badge(span.state), at(span.from), at(span.until.unwrap_or(end).min(end)));
+                li class={ "tone-" (badge.tone) } {
+                    span.what { (badge.glyph) " " (badge.word) }
                     svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
                         rect.track x="0" y="0" width="1000" height="10" {}
                         rect.bar x=(from.min(SCALE - BAR_MIN)) y="0" width=((until - from).max(BAR_MIN)) height="10" {}
                     }
-                    span.long { (took(stay.until.unwrap_or(end).min(end).ms_since(stay.from))) }
+                    span.long { (duration(span.until.unwrap_or(end).min(end).ms_since(span.from))) }
                 }
             }
         }
@@ -97,15 +103,15 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
                             td { (ago(attempt.started_at, now)) }
                             @match &record.closing {
                                 Some(Closing::Ended { at, end }) => {
-                                    td { (took(at.ms_since(attempt.started_at))) }
-                                    td { (of_result(end.reported.result.kind())) }
+                                    td { (duration(at.ms_since(attempt.started_at))) }
+                                    td { (result_text(end.reported.result.kind())) }
                                     td { (end.verified.turns) "/" (end.verified.turns_max) }
                                     td { (end.verified.commits) }
                                     td { (money(end.verified.cost_micro_usd)) }
                                 },
-                                Some(Closing::Lost { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "lost" } td {} td {} td {} },
-                                Some(Closing::Stopped { at }) => { td { (took(at.ms_since(attempt.started_at))) } td { "stopped" } td {} td {} td {} },
-                                None => { td { (took(now.ms_since(attempt.started_at))) } td { span.tone-working { "▶ at work" } } td {} td {} td {} },
+                                Some(Closing::Lost { at }) => { td { (duration(at.ms_since(attempt.started_at))) } td { "lost" } td {} td {} td {} },
+                                Some(Closing::Stopped { at }) => { td { (duration(at.ms_since(attempt.started_at))) } td { "stopped" } td {} td {} td {} },
+                                None => { td { (duration(now.ms_since(attempt.started_at))) } td { span.tone-working { "▶ at work" } } td {} td {} td {} },
                             }
                             td { a href={ "/tasks/" (record.task_id) "/log?attempt=" (attempt.id) } { "log" } }
                         }
@@ -121,13 +127,13 @@ fn line(recorded: &Recorded, now: Timestamp) -> Markup {
     html! {
         li #{ "e" (recorded.seq) } {
             (age(event.at, now))
-            span { (told(&event.body)) " " span.muted { "by " (event.by) } }
+            span { (describe_event(&event.body)) " " span.muted { "by " (event.by) } }
         }
     }
 }
 
 /// One event in a few words.
-fn told(body: &EventBody) -> String {
+fn describe_event(body: &EventBody) -> String {
     const CHARS_MAX: usize = 160;
     match body {
         EventBody::TaskCreated { .. } => "created".to_owned(),

@@ -13,15 +13,15 @@ use baton_engine::acceptor::{Accepted, Acceptor};
 use maud::{Markup, html};
 
 use crate::http::error::{ApiError, Code};
-use crate::pages::frame::form::Form;
+use crate::pages::frame::form::PageForm;
 use crate::pages::frame::navigation::Tab;
-use crate::pages::frame::response::{PageAnswer, PageError, go};
-use crate::pages::frame::visit::Visit;
-use crate::pages::task::Seen;
+use crate::pages::frame::request::PageRequest;
+use crate::pages::frame::response::{PageError, PageResult, redirect};
+use crate::pages::task::TaskPage;
 use crate::pages::widgets::card::verbs;
-use crate::pages::widgets::words::{counted, of_state};
+use crate::pages::widgets::words::{counted, state_badge};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// What waits on a task, looked at for the preview.
 const DEPENDENTS_MAX: u32 = 100;
@@ -65,14 +65,14 @@ impl Verb {
 pub async fn ask(
     State(app): State<App>,
     Path((id, verb)): Path<(String, String)>,
-    visit: Visit,
-) -> PageAnswer {
+    request: PageRequest,
+) -> PageResult {
     let (id, word) = (read(&id)?, Verb::read(&verb)?);
-    let seen = Seen::load(&app, id, visit).await?;
+    let seen = TaskPage::load(&app, id, request).await?;
     let body = html! {
         div.sheet.narrow {
             h1 { (word.word()) ": " (seen.task.spec().title) }
-            p { (of_state(seen.task.state()).chip()) " " span.id { (id) } }
+            p { (state_badge(seen.task.state()).chip()) " " span.id { (id) } }
             @if verbs(&seen.task).iter().any(|(legal, _)| *legal == verb) {
                 (preview(&app, &seen.task, word).await?)
                 (form(&seen.task, &verb, word))
@@ -121,7 +121,7 @@ fn is_too_large(task: &Task) -> bool {
 
 async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError> {
     Ok(match verb {
-        Verb::Accept => accepting(app, task).await?,
+        Verb::Accept => preview_accept(app, task).await?,
         Verb::Reject => {
             html! { p { "It goes back to the queue, ahead of other work. The branch and the conversation are kept." } }
         }
@@ -141,7 +141,7 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
 }
 
 /// What would be merged, and what would start because of it.
-async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
+async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
     let (mut starts, mut waits) = (Vec::new(), Vec::new());
     for edge in app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await? {
@@ -169,11 +169,11 @@ async fn accepting(app: &App, task: &Task) -> Result<Markup, PageError> {
 }
 
 /// The deed.
-pub async fn act(app: Visited, Path((id, verb)): Path<(String, String)>, form: Form) -> PageAnswer {
+pub async fn act(app: AuthedApp, Path((id, verb)): Path<(String, String)>, form: PageForm) -> PageResult {
     let (id, verb) = (read(&id)?, Verb::read(&verb)?);
     let command = match verb {
         Verb::Accept => return accept(&app, id, &form).await,
-        Verb::Reject => Command::Reject { reason: form.said("reason")? },
+        Verb::Reject => Command::Reject { reason: form.non_blank("reason")? },
         Verb::Recycle => Command::Recycle { reason: RecycleReason::TooLarge },
         Verb::Retry => Command::Retry,
         Verb::Release => Command::Release,
@@ -183,7 +183,7 @@ pub async fn act(app: Visited, Path((id, verb)): Path<(String, String)>, form: F
     Ok(back(id, &form))
 }
 
-async fn accept(app: &Visited, id: TaskId, form: &Form) -> PageAnswer {
+async fn accept(app: &AuthedApp, id: TaskId, form: &PageForm) -> PageResult {
     match Acceptor::new(app.shop.clone()).accept(id, form.has("force"), app.actor()).await? {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(
@@ -195,6 +195,6 @@ async fn accept(app: &Visited, id: TaskId, form: &Form) -> PageAnswer {
     }
 }
 
-fn back(id: TaskId, form: &Form) -> Response {
-    go(&form.next(&format!("/tasks/{id}")))
+fn back(id: TaskId, form: &PageForm) -> Response {
+    redirect(&form.next(&format!("/tasks/{id}")))
 }

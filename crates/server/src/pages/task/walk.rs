@@ -9,29 +9,29 @@ use baton_engine::Recorded;
 
 /// One stay in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stay {
+pub struct StateSpan {
     pub state: StateName,
     pub from: Timestamp,
     /// None while it lasts.
     pub until: Option<Timestamp>,
 }
 
-impl Stay {
+impl StateSpan {
     pub fn ms(&self, now: Timestamp) -> i64 {
         self.until.unwrap_or(now).ms_since(self.from)
     }
 }
 
 /// The stays, first to last. The last one is where the task is, whatever the history left out.
-pub fn walk(task: &Task, events: &[Recorded]) -> Vec<Stay> {
-    let mut way = Way { stays: Vec::new(), home: home(task), is_live: false };
+pub fn walk(task: &Task, events: &[Recorded]) -> Vec<StateSpan> {
+    let mut way = WalkBuilder { spans: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
         if let Some(state) = way.next(&recorded.event.body) {
             way.enter(state, recorded.event.at);
         }
     }
     way.enter(task.state().name(), task.updated_at());
-    way.stays
+    way.spans
 }
 
 /// Where a task waits for an agent: work and plans have queues of their own.
@@ -42,14 +42,14 @@ fn home(task: &Task) -> StateName {
     }
 }
 
-struct Way {
-    stays: Vec<Stay>,
+struct WalkBuilder {
+    spans: Vec<StateSpan>,
     home: StateName,
     /// An agent is at work, so a question does not yet make the task wait.
     is_live: bool,
 }
 
-impl Way {
+impl WalkBuilder {
     /// The state an event leads to, where it leads anywhere.
     fn next(&mut self, event: &EventBody) -> Option<StateName> {
         Some(match event {
@@ -120,17 +120,17 @@ impl Way {
 
     /// What passes in no time at all was not a stay.
     fn enter(&mut self, state: StateName, at: Timestamp) {
-        let passed = |stay: &Stay| stay.from == at && stay.state == self.home;
-        if self.stays.len() > 1 && self.stays.last().is_some_and(passed) {
-            self.stays.pop();
+        let passed = |span: &StateSpan| span.from == at && span.state == self.home;
+        if self.spans.len() > 1 && self.spans.last().is_some_and(passed) {
+            self.spans.pop();
         }
-        if let Some(last) = self.stays.last_mut() {
+        if let Some(last) = self.spans.last_mut() {
             if last.state == state {
                 last.until = None;
                 return;
             }
             last.until = Some(at);
         }
-        self.stays.push(Stay { state, from: at, until: None });
+        self.spans.push(StateSpan { state, from: at, until: None });
     }
 }

@@ -6,11 +6,11 @@ use baton_core::time::Timestamp;
 use baton_engine::running::Running;
 use maud::{Markup, html};
 
-use crate::pages::widgets::words::{Sign, age, counted, money, of_state};
+use crate::pages::widgets::words::{StateBadge, age, counted, money, state_badge};
 
 /// How many of a task's dependencies are met, of how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waits {
+pub struct DependencyCount {
     pub met: usize,
     pub all: usize,
 }
@@ -18,28 +18,28 @@ pub struct Waits {
 /// `said` is the state that stands over it already, such as its column's; a card says only what is more than that.
 pub fn card(
     task: &Task,
-    waits: Option<Waits>,
+    waits: Option<DependencyCount>,
     running: &Running,
     now: Timestamp,
-    said: Option<Sign>,
+    said: Option<StateBadge>,
 ) -> Markup {
-    let (spec, sign) = (task.spec(), of_state(task.state()));
+    let (spec, badge) = (task.spec(), state_badge(task.state()));
     html! {
-        article.card.{ "tone-" (sign.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
+        article.card.{ "tone-" (badge.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
             header {
-                @if said == Some(sign) { span.id { (spec.id) } } @else { (sign.chip()) }
+                @if said == Some(badge) { span.id { (spec.id) } } @else { (badge.chip()) }
                 @if task.pending_question().is_some() { span.asks title="A question waits" { span aria-hidden="true" { "?" } span.unseen { "A question waits" } } }
                 span.age { (age(task.updated_at(), now)) }
             }
             a.title href={ "/tasks/" (spec.id) } { (spec.title) }
-            (facts(task, waits, running, said == Some(sign)))
+            (facts(task, waits, running, said == Some(badge)))
             (actions(task))
         }
     }
 }
 
 /// The numbers, as far as there are any.
-fn facts(task: &Task, waits: Option<Waits>, running: &Running, is_named: bool) -> Markup {
+fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_named: bool) -> Markup {
     let live = task.state().live_attempt();
     let agent = live.map(|attempt| &attempt.agent);
     let at_work = live.and_then(|attempt| running.at_work(attempt.id));
@@ -50,7 +50,7 @@ fn facts(task: &Task, waits: Option<Waits>, running: &Running, is_named: bool) -
             @if !is_named { span.id { (task.id()) } }
             @if let Some(agent) = agent { span title="Agent" { (agent) } }
             @if task.spec().priority != baton_core::priority::Priority::default() { span title="Priority" { (task.spec().priority) } }
-            @if let Some(Waits { met, all }) = waits {
+            @if let Some(DependencyCount { met, all }) = waits {
                 span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
             }
             @if let Some(at_work) = at_work {

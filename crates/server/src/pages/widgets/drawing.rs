@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::pages::widgets::layers::{Layout, Spot};
+use crate::pages::widgets::layers::{Cell, LayeredLayout};
 
 /// A drawing up to this wide is made smaller where the window is a little narrower; a wider one is scrolled, since nobody
 /// could read it.
@@ -25,24 +25,24 @@ pub struct Grid {
 
 impl Grid {
     /// The upper left of a box.
-    pub const fn corner(&self, (column, row): Spot) -> (usize, usize) {
+    pub const fn corner(&self, (column, row): Cell) -> (usize, usize) {
         (self.margin + column * self.column, self.margin + row * self.row)
     }
 
-    fn middle(&self, spot: Spot) -> usize {
-        self.corner(spot).1 + self.height / 2
+    fn middle(&self, cell: Cell) -> usize {
+        self.corner(cell).1 + self.height / 2
     }
 
     /// From a box to one in a later column, along the places between.
-    pub fn forward(&self, from: Spot, way: &[Spot], to: Spot) -> String {
+    pub fn forward(&self, from: Cell, way: &[Cell], to: Cell) -> String {
         let (mut x, mut y) = (self.corner(from).0 + self.width, self.middle(from));
         let mut path = vec![format!("M{x} {y}")];
-        for spot in way.iter().chain([&to]) {
-            let (next_x, next_y) = (self.corner(*spot).0, self.middle(*spot));
+        for cell in way.iter().chain([&to]) {
+            let (next_x, next_y) = (self.corner(*cell).0, self.middle(*cell));
             let half = usize::midpoint(x, next_x);
             path.push(format!("C{half} {y} {half} {next_y} {next_x} {next_y}"));
             (x, y) = (next_x, next_y);
-            if *spot != to {
+            if *cell != to {
                 x += self.width;
                 path.push(format!("H{x}"));
             }
@@ -51,17 +51,17 @@ impl Grid {
     }
 
     /// Where a label begins that is about the box its line comes from: one place for all lines of that box.
-    pub fn behind(&self, from: Spot) -> (usize, usize) {
+    pub fn behind(&self, from: Cell) -> (usize, usize) {
         (self.corner(from).0 + self.width + LABEL_PX, self.middle(from) - LABEL_PX)
     }
 
     /// Where a label ends that is about the box its line leads to.
-    pub fn before(&self, to: Spot) -> (usize, usize) {
+    pub fn before(&self, to: Cell) -> (usize, usize) {
         (self.corner(to).0 - 2 * LABEL_PX, self.middle(to) - LABEL_PX)
     }
 
     /// Out below, under the boxes, and in from below.
-    pub fn back(&self, from: Spot, to: Spot) -> (String, (usize, usize)) {
+    pub fn back(&self, from: Cell, to: Cell) -> (String, (usize, usize)) {
         const DEEP_PX: usize = 26;
         let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
         let (from, to, y, y_to) =
@@ -71,19 +71,19 @@ impl Grid {
     }
 
     /// The tip of what leads into a box from the left.
-    pub fn tip(&self, to: Spot) -> Markup {
+    pub fn tip(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x) " " (y + self.height / 2) " l-8 -4 v8 z" } {} }
     }
 
     /// The tip of what leads into a box from below.
-    pub fn tip_below(&self, to: Spot) -> Markup {
+    pub fn tip_below(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x + self.width / 2) " " (y + self.height) " l-4 8 h8 z" } {} }
     }
 
     /// The whole drawing: what is given first is drawn first, and the rest over it.
-    pub fn drawing(&self, layout: &Layout, label: &str, parts: &[Markup]) -> Markup {
+    pub fn drawing(&self, layout: &LayeredLayout, label: &str, parts: &[Markup]) -> Markup {
         let width = layout.columns() * self.column - (self.column - self.width) + 2 * self.margin;
         let height = layout.rows() * self.row - (self.row - self.height) + 2 * self.margin + self.below;
         html! {
@@ -114,7 +114,7 @@ mod tests {
     fn only_a_drawing_that_stays_readable_is_made_smaller() {
         let drawn = |columns: usize| {
             let edges: Vec<(usize, usize)> = (1..columns).map(|node| (node - 1, node)).collect();
-            GRID.drawing(&Layout::of(columns, &edges), "a chain", &[]).into_string()
+            GRID.drawing(&LayeredLayout::new(columns, &edges), "a chain", &[]).into_string()
         };
         assert!(drawn(4).contains("<svg class=\"shrinks\" width=\"570\" height=\"60\""), "{}", drawn(4));
         assert!(!drawn(40).contains("shrinks"));

@@ -4,19 +4,19 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// Column and row.
-pub type Spot = (usize, usize);
+pub type Cell = (usize, usize);
 
 /// Where everything stands.
-pub struct Layout {
+pub struct LayeredLayout {
     /// Of every node, by number.
-    pub places: Vec<Spot>,
+    pub places: Vec<Cell>,
     /// Of every edge, by number: the spots it passes between its ends.
-    pub ways: Vec<Vec<Spot>>,
+    pub ways: Vec<Vec<Cell>>,
 }
 
-impl Layout {
+impl LayeredLayout {
     /// `edges` lead from a node to one that comes after it; those that would lead back are left to the drawing.
-    pub fn of(count: usize, edges: &[(usize, usize)]) -> Self {
+    pub fn new(count: usize, edges: &[(usize, usize)]) -> Self {
         let mut columns = columns(count, edges);
         let (mut ties, mut ways) = (Vec::new(), Vec::new());
         for (from, to) in edges {
@@ -32,23 +32,23 @@ impl Layout {
             ways.push(way);
         }
         let rows = rows(&columns, &ties);
-        let spot = |node: usize| (columns[node], rows[node]);
+        let cell = |node: usize| (columns[node], rows[node]);
         Self {
-            places: (0..count).map(spot).collect(),
-            ways: ways.into_iter().map(|way| way.into_iter().map(spot).collect()).collect(),
+            places: (0..count).map(cell).collect(),
+            ways: ways.into_iter().map(|way| way.into_iter().map(cell).collect()).collect(),
         }
     }
 
-    fn spots(&self) -> impl Iterator<Item = Spot> {
+    fn cells(&self) -> impl Iterator<Item = Cell> {
         self.places.iter().chain(self.ways.iter().flatten()).copied()
     }
 
     pub fn columns(&self) -> usize {
-        self.spots().map(|(column, _)| column + 1).max().unwrap_or(1)
+        self.cells().map(|(column, _)| column + 1).max().unwrap_or(1)
     }
 
     pub fn rows(&self) -> usize {
-        self.spots().map(|(_, row)| row + 1).max().unwrap_or(1)
+        self.cells().map(|(_, row)| row + 1).max().unwrap_or(1)
     }
 }
 
@@ -74,7 +74,7 @@ fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
         for column in order {
             let Some(layer) = layers.get_mut(&column) else { continue };
             layer.sort_by_key(|node| {
-                (tied(*node, edges, &rows, sweep % 2 == 0).unwrap_or(rows[*node] * 16), *node)
+                (mean_row(*node, edges, &rows, sweep % 2 == 0).unwrap_or(rows[*node] * 16), *node)
             });
             for (row, node) in layer.iter().enumerate() {
                 rows[*node] = row;
@@ -85,7 +85,7 @@ fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
 }
 
 /// The middle of the rows a node is tied to, in sixteenths.
-fn tied(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool) -> Option<usize> {
+fn mean_row(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool) -> Option<usize> {
     let others: Vec<usize> = edges
         .iter()
         .map(|(from, to)| if before { (*to, *from) } else { (*from, *to) })
@@ -132,16 +132,16 @@ fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn columns_of(layout: &Layout) -> Vec<usize> {
+    fn columns_of(layout: &LayeredLayout) -> Vec<usize> {
         layout.places.iter().map(|(column, _)| *column).collect()
     }
 
     #[test]
     fn what_comes_after_stands_after_and_a_long_edge_passes_behind_nothing() {
-        let layout = Layout::of(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
+        let layout = LayeredLayout::new(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4)]);
         assert_eq!(columns_of(&layout), [0, 1, 1, 2, 3]);
         assert_eq!(layout.ways.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 0]);
-        let mut each: Vec<Spot> = layout.spots().collect();
+        let mut each: Vec<Cell> = layout.cells().collect();
         each.sort_unstable();
         each.dedup();
         assert_eq!(each.len(), 6, "each node and each way has a place of its own");
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn circles_come_to_an_end() {
-        assert_eq!(Layout::of(0, &[]).places, []);
-        let round = Layout::of(3, &[(0, 1), (1, 2), (2, 0)]);
+        assert_eq!(LayeredLayout::new(0, &[]).places, []);
+        let round = LayeredLayout::new(3, &[(0, 1), (1, 2), (2, 0)]);
         assert_eq!(columns_of(&round), [0, 1, 2]);
-        assert_eq!(Layout::of(2, &[(0, 0), (0, 1), (1, 0)]).places.len(), 2);
+        assert_eq!(LayeredLayout::new(2, &[(0, 0), (0, 1), (1, 0)]).places.len(), 2);
     }
 }

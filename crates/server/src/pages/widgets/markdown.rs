@@ -4,12 +4,12 @@ use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Event, Options, Parser, TagEnd, html};
 
 /// The longest text that is laid out; what is longer is shown as it is, cut.
-const LAID_OUT_BYTES_MAX: usize = 256 * 1024;
+const RENDERED_BYTES_MAX: usize = 256 * 1024;
 
 /// Markdown, laid out and cleaned.
 pub fn markdown(text: &str) -> Markup {
     let end =
-        (0..=LAID_OUT_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        (0..=RENDERED_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     // A line break was meant as one; and HTML is shown, not obeyed.
     let events = Parser::new_ext(&text[..end], options).map(|event| match event {
@@ -17,9 +17,9 @@ pub fn markdown(text: &str) -> Markup {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         other => other,
     });
-    let mut laid_out = String::new();
-    html::push_html(&mut laid_out, events);
-    PreEscaped(cleaned(&laid_out))
+    let mut rendered = String::new();
+    html::push_html(&mut rendered, events);
+    PreEscaped(sanitize(&rendered))
 }
 
 /// The same without any layout, for a place that shows only words.
@@ -41,7 +41,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Images would call elsewhere, ids would collide with ours; links lead out in the open.
-fn cleaned(html: &str) -> String {
+fn sanitize(html: &str) -> String {
     ammonia::Builder::default()
         .rm_tags(["img", "map", "area", "figure", "figcaption"])
         .url_schemes(["http", "https", "mailto"].into())
@@ -107,6 +107,6 @@ mod tests {
 
     #[test]
     fn a_very_long_text_is_cut_between_characters() {
-        assert!(markdown(&"ä".repeat(LAID_OUT_BYTES_MAX)).0.len() < 2 * LAID_OUT_BYTES_MAX);
+        assert!(markdown(&"ä".repeat(RENDERED_BYTES_MAX)).0.len() < 2 * RENDERED_BYTES_MAX);
     }
 }

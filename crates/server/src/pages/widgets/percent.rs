@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Everything that has a meaning there is written out.
-pub fn encoded(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
             encoded.push(char::from(byte));
@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_become_more_of_an_address() {
-        assert_eq!(encoded("docs:build"), "docs%3Abuild");
-        assert_eq!(encoded("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
+        assert_eq!(encode("docs:build"), "docs%3Abuild");
+        assert_eq!(encode("../a?b#c d"), "..%2Fa%3Fb%23c%20d");
     }
 }

@@ -13,87 +13,87 @@ use maud::{Markup, html};
 
 /// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sign {
+pub struct StateBadge {
     pub word: &'static str,
     pub glyph: &'static str,
     pub tone: &'static str,
 }
 
-const fn sign(word: &'static str, glyph: &'static str, tone: &'static str) -> Sign {
-    Sign { word, glyph, tone }
+const fn badge(word: &'static str, glyph: &'static str, tone: &'static str) -> StateBadge {
+    StateBadge { word, glyph, tone }
 }
 
-pub const fn of_state_name(state: StateName) -> Sign {
+pub const fn state_name_badge(state: StateName) -> StateBadge {
     match state {
-        StateName::Incoming => sign("Queued", "○", "queued"),
-        StateName::Breakdown => sign("To break down", "⋔", "planning"),
-        StateName::Claimed => sign("Working", "▶", "working"),
-        StateName::NeedsContinuation => sign("Goes on", "↻", "queued"),
-        StateName::AwaitingResponse => sign("Needs you", "?", "asking"),
-        StateName::Blocked => sign("Blocked", "!", "asking"),
-        StateName::Provisional => sign("To accept", "◆", "review"),
-        StateName::Recycled => sign("Recycled", "♺", "recycled"),
-        StateName::Done => sign("Done", "✓", "done"),
-        StateName::Failed => sign("Failed", "✗", "failed"),
-        StateName::Cancelled => sign("Cancelled", "⊘", "cancelled"),
+        StateName::Incoming => badge("Queued", "○", "queued"),
+        StateName::Breakdown => badge("To break down", "⋔", "planning"),
+        StateName::Claimed => badge("Working", "▶", "working"),
+        StateName::NeedsContinuation => badge("Goes on", "↻", "queued"),
+        StateName::AwaitingResponse => badge("Needs you", "?", "asking"),
+        StateName::Blocked => badge("Blocked", "!", "asking"),
+        StateName::Provisional => badge("To accept", "◆", "review"),
+        StateName::Recycled => badge("Recycled", "♺", "recycled"),
+        StateName::Done => badge("Done", "✓", "done"),
+        StateName::Failed => badge("Failed", "✗", "failed"),
+        StateName::Cancelled => badge("Cancelled", "⊘", "cancelled"),
     }
 }
 
-pub const fn of_state(state: &TaskState) -> Sign {
+pub const fn state_badge(state: &TaskState) -> StateBadge {
     match state {
         TaskState::Provisional(provisional) => match provisional.mark {
-            Mark::Ready => of_state_name(StateName::Provisional),
-            Mark::NoChanges { .. } => sign("Nothing to do?", "◇", "review"),
-            Mark::BurnedOut => sign("Burned out", "▲", "failed"),
-            Mark::NotConverging => sign("Not converging", "▲", "failed"),
-            Mark::Plan => sign("Plan to approve", "◆", "review"),
+            Mark::Ready => state_name_badge(StateName::Provisional),
+            Mark::NoChanges { .. } => badge("Nothing to do?", "◇", "review"),
+            Mark::BurnedOut => badge("Burned out", "▲", "failed"),
+            Mark::NotConverging => badge("Not converging", "▲", "failed"),
+            Mark::Plan => badge("Plan to approve", "◆", "review"),
         },
-        other => of_state_name(other.name()),
+        other => state_name_badge(other.name()),
     }
 }
 
-pub const fn of_status(status: Status) -> Sign {
+pub const fn status_badge(status: Status) -> StateBadge {
     match status {
-        Status::Queued => of_state_name(StateName::Incoming),
-        Status::Running => of_state_name(StateName::Claimed),
-        Status::AwaitingResponse => of_state_name(StateName::AwaitingResponse),
-        Status::Blocked => of_state_name(StateName::Blocked),
-        Status::WaitingChildren => of_state_name(StateName::Recycled),
-        Status::Complete => of_state_name(StateName::Done),
-        Status::Error => of_state_name(StateName::Failed),
-        Status::Cancelled => of_state_name(StateName::Cancelled),
+        Status::Queued => state_name_badge(StateName::Incoming),
+        Status::Running => state_name_badge(StateName::Claimed),
+        Status::AwaitingResponse => state_name_badge(StateName::AwaitingResponse),
+        Status::Blocked => state_name_badge(StateName::Blocked),
+        Status::WaitingChildren => state_name_badge(StateName::Recycled),
+        Status::Complete => state_name_badge(StateName::Done),
+        Status::Error => state_name_badge(StateName::Failed),
+        Status::Cancelled => state_name_badge(StateName::Cancelled),
     }
 }
 
-pub const fn of_kind(kind: QuestionKind) -> Sign {
+pub const fn question_badge(kind: QuestionKind) -> StateBadge {
     match kind {
-        QuestionKind::Clarification => sign("Question", "?", "asking"),
-        QuestionKind::Confirmation => sign("Confirm", "✓?", "asking"),
-        QuestionKind::Gate => sign("Gate", "⊟", "review"),
-        QuestionKind::Permission => sign("Permission", "⚿", "asking"),
-        QuestionKind::Danger => sign("Dangerous", "!", "failed"),
-        QuestionKind::Escalation => sign("Escalation", "▲", "failed"),
+        QuestionKind::Clarification => badge("Question", "?", "asking"),
+        QuestionKind::Confirmation => badge("Confirm", "✓?", "asking"),
+        QuestionKind::Gate => badge("Gate", "⊟", "review"),
+        QuestionKind::Permission => badge("Permission", "⚿", "asking"),
+        QuestionKind::Danger => badge("Dangerous", "!", "failed"),
+        QuestionKind::Escalation => badge("Escalation", "▲", "failed"),
     }
 }
 
-pub const fn of_exit(category: ExitCategory) -> Sign {
+pub const fn exit_badge(category: ExitCategory) -> StateBadge {
     match category {
-        ExitCategory::Completed => sign("completed", "✓", "done"),
-        ExitCategory::Guardrail => sign("guardrail", "▲", "asking"),
-        ExitCategory::Error => sign("error", "✗", "failed"),
+        ExitCategory::Completed => badge("completed", "✓", "done"),
+        ExitCategory::Guardrail => badge("guardrail", "▲", "asking"),
+        ExitCategory::Error => badge("error", "✗", "failed"),
     }
 }
 
-pub const fn of_verdict(verdict: &Verdict) -> Sign {
+pub const fn dependency_badge(verdict: &Verdict) -> StateBadge {
     match verdict {
-        Verdict::Met => sign("met", "✓", "done"),
-        Verdict::Pending { .. } => sign("pending", "○", "queued"),
-        Verdict::Dead { .. } => sign("dead", "✗", "failed"),
+        Verdict::Met => badge("met", "✓", "done"),
+        Verdict::Pending { .. } => badge("pending", "○", "queued"),
+        Verdict::Dead { .. } => badge("dead", "✗", "failed"),
     }
 }
 
 /// How an attempt ended, as the agent has it.
-pub const fn of_result(kind: ResultKind) -> &'static str {
+pub const fn result_text(kind: ResultKind) -> &'static str {
     match kind {
         ResultKind::Complete => "complete",
         ResultKind::Incomplete => "incomplete",
@@ -107,7 +107,7 @@ pub const fn of_result(kind: ResultKind) -> &'static str {
     }
 }
 
-impl Sign {
+impl StateBadge {
     /// As a small label.
     pub fn chip(self) -> Markup {
         html! {
@@ -133,7 +133,7 @@ pub fn ago(at: Timestamp, now: Timestamp) -> Markup {
 }
 
 /// How long until then.
-pub fn left(until: Timestamp, now: Timestamp) -> Markup {
+pub fn time_left(until: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(until) title=(until) data-age="left" { (span(until.ms_since(now))) } }
 }
 
@@ -144,17 +144,17 @@ pub fn span(ms: i64) -> String {
         ..1 => "now".to_owned(),
         1..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min", seconds / 60),
-        3_600..86_400 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+        3_600..86_400 => two_units(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two_units(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
     }
 }
 
 /// How long something took.
-pub fn took(ms: i64) -> String {
+pub fn duration(ms: i64) -> String {
     if ms < 1_000 { format!("{ms} ms") } else { span(ms) }
 }
 
-fn two(large: i64, unit: &str, small: i64, small_unit: &str) -> String {
+fn two_units(large: i64, unit: &str, small: i64, small_unit: &str) -> String {
     if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small} {small_unit}") }
 }
 
@@ -228,14 +228,14 @@ mod tests {
         assert_eq!(words(age(then, now)), "2 min");
         assert_eq!(words(ago(then, now)), "2 min ago");
         assert_eq!(words(ago(now, now)), "just now");
-        assert_eq!(words(left(now, then)), "2 min");
+        assert_eq!(words(time_left(now, then)), "2 min");
     }
 
     #[test]
     fn no_two_states_look_alike() {
-        let mut signs: Vec<Sign> = StateName::ALL.into_iter().map(of_state_name).collect();
-        signs.sort_by_key(|sign| (sign.word, sign.glyph));
-        signs.dedup_by_key(|sign| sign.word);
+        let mut signs: Vec<StateBadge> = StateName::ALL.into_iter().map(state_name_badge).collect();
+        signs.sort_by_key(|badge| (badge.word, badge.glyph));
+        signs.dedup_by_key(|badge| badge.word);
         assert_eq!(signs.len(), StateName::ALL.len());
     }
 }

@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::route::Route;
-use crate::api::routes::projects::{project, titled};
-use crate::api::views::page::{listed, page};
-use crate::http::error::{Answer, ApiError};
-use crate::http::input::{Body, Key, Query};
+use crate::api::routes::projects::{find_project, parse_title};
+use crate::api::views::page::{list_view, page_view};
+use crate::http::error::{ApiError, Result};
+use crate::http::input::{JsonBody, PathParam, Query};
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// Where tasks go that name neither a session nor a project.
 const SESSION_OF_API: &str = "api";
@@ -40,21 +40,21 @@ pub fn routes() -> Vec<Route> {
             .query("project_id", "ProjectId", "Only tasks of this project")
             .query("session_id", "SessionId", "Only tasks of this session")
             .paged("TaskCursor")
-            .gives("Tasks, oldest first", "TaskPage"),
+            .returns("Tasks, oldest first", "TaskPage"),
         Route::post("/api/tasks", "create_task", create)
             .takes("NewTask")
             .created()
-            .gives("Puts a task into the queue", "Task")
+            .returns("Puts a task into the queue", "Task")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/tasks/ready", "list_ready_tasks", ready)
             .query("limit", "Limit", "How many at most")
-            .gives("What could be started now, in the order it would be, and what keeps it", "ReadyPage"),
+            .returns("What could be started now, in the order it would be, and what keeps it", "ReadyPage"),
         Route::get("/api/tasks/find", "find_task", find)
             .query("prefix", "IdPrefix", "The beginning of an id, with or without TASK-")
-            .gives("The one task whose id begins like this", "TaskFound")
+            .returns("The one task whose id begins like this", "TaskFound")
             .may_be_missing(),
-        Route::get("/api/tasks/{id}", "get_task", show).gives("Everything about one task", "Task"),
+        Route::get("/api/tasks/{id}", "get_task", show).returns("Everything about one task", "Task"),
     ];
     own.into_iter().chain(verdicts::routes()).chain(records::routes()).collect()
 }
@@ -77,7 +77,7 @@ struct NewTask {
     needs: BTreeSet<Label>,
 }
 
-async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let filter = TaskFilter {
         queue: query.word("queue")?,
         status: query.word("status")?,
@@ -88,14 +88,14 @@ async fn list(State(app): State<App>, mut query: Query) -> Answer<Json<Map<Strin
     let paging = query.page()?;
     query.done()?;
     let tasks = app.desk().store.tasks(&filter, paging.cursor, paging.limit).await?;
-    page("tasks", &tasks, TaskSummary::of).map(Json)
+    page_view("tasks", &tasks, TaskSummary::of).map(Json)
 }
 
-async fn ready(State(app): State<App>, mut query: Query) -> Answer<Json<Map<String, Value>>> {
+async fn ready(State(app): State<App>, mut query: Query) -> Result<Json<Map<String, Value>>> {
     let limit = query.limit()?;
     query.done()?;
     let tasks = app.shop.ready(limit).await?;
-    listed("tasks", &tasks, None).map(Json)
+    list_view("tasks", &tasks, None).map(Json)
 }
 
 #[derive(Serialize)]
@@ -103,7 +103,7 @@ struct TaskFound {
     task_id: TaskId,
 }
 
-async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<TaskFound>> {
+async fn find(State(app): State<App>, mut query: Query) -> Result<Json<TaskFound>> {
     let prefix: Option<String> = query.take("prefix")?;
     query.done()?;
     let prefix = prefix.filter(|prefix| !prefix.is_empty()).ok_or_else(|| {
@@ -113,12 +113,12 @@ async fn find(State(app): State<App>, mut query: Query) -> Answer<Json<TaskFound
 }
 
 async fn create(
-    app: Visited,
+    app: AuthedApp,
     query: Query,
-    Body(new): Body<NewTask>,
-) -> Answer<(StatusCode, Json<TaskView>)> {
+    JsonBody(new): JsonBody<NewTask>,
+) -> Result<(StatusCode, Json<TaskView>)> {
     query.done()?;
-    let title = titled(&new.title, "title")?;
+    let title = parse_title(&new.title, "title")?;
     if new.depends_on.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
             format!("a task can wait on {DEPENDENCIES_MAX} others at most"),
@@ -126,7 +126,7 @@ async fn create(
         ));
     }
     if let Some(id) = new.project_id {
-        project(&app, id).await?;
+        find_project(&app, id).await?;
     }
     if let Some(recipe) = &new.recipe {
         app.desk().recipe(recipe)?;
@@ -151,7 +151,7 @@ pub async fn session_for(
     app: &App,
     project: Option<ProjectId>,
     wanted: Option<SessionId>,
-) -> Answer<SessionId> {
+) -> Result<SessionId> {
     let Some(session) = wanted else {
         return match project {
             Some(project) => Ok(SessionId::of_project(project)),
@@ -168,7 +168,11 @@ pub async fn session_for(
     }
 }
 
-async fn show(State(app): State<App>, Key(id): Key<TaskId>, query: Query) -> Answer<Json<TaskView>> {
+async fn show(
+    State(app): State<App>,
+    PathParam(id): PathParam<TaskId>,
+    query: Query,
+) -> Result<Json<TaskView>> {
     query.done()?;
     Ok(Json(app.shop.task_view(id).await?))
 }

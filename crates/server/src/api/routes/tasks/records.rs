@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::api::route::Route;
-use crate::api::views::page::listed;
-use crate::http::error::Answer;
-use crate::http::input::{Key, Query};
+use crate::api::views::page::list_view;
+use crate::http::error::Result;
+use crate::http::input::{PathParam, Query};
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
@@ -20,13 +20,13 @@ pub fn routes() -> Vec<Route> {
         Route::get("/api/tasks/{id}/events", "list_task_events", events)
             .query("limit", "Limit", "How many at most")
             .query("cursor", "Seq", "The number of the last event seen")
-            .gives("The history of one task", "EventPage"),
+            .returns("The history of one task", "EventPage"),
         Route::get("/api/tasks/{id}/log", "get_task_log", log)
             .query("offset", "Seq", "Read on from here; without it the end of the log")
-            .gives("What the agent of the last attempt wrote", "TaskLog"),
+            .returns("What the agent of the last attempt wrote", "TaskLog"),
         Route::get("/api/tasks/{id}/diff", "get_task_diff", diff)
             .query("offset", "Seq", "Read on from here; without it from the beginning")
-            .gives("What the task changed, against the branch it goes into", "TaskDiff"),
+            .returns("What the task changed, against the branch it goes into", "TaskDiff"),
     ]
 }
 
@@ -51,9 +51,9 @@ struct TaskDiff {
 
 async fn events(
     State(app): State<App>,
-    Key(id): Key<TaskId>,
+    PathParam(id): PathParam<TaskId>,
     mut query: Query,
-) -> Answer<Json<Map<String, Value>>> {
+) -> Result<Json<Map<String, Value>>> {
     let limit = query.limit()?;
     let after: u64 = query.take("cursor")?.unwrap_or_default();
     query.done()?;
@@ -61,10 +61,14 @@ async fn events(
     let events = app.desk().store.task_events(id, after, limit).await?;
     let is_full = events.len() == limit as usize;
     let next = events.last().filter(|_| is_full).map(|last| last.seq.to_string());
-    listed("events", &events, next.as_deref()).map(Json)
+    list_view("events", &events, next.as_deref()).map(Json)
 }
 
-async fn log(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskLog>> {
+async fn log(
+    State(app): State<App>,
+    PathParam(id): PathParam<TaskId>,
+    mut query: Query,
+) -> Result<Json<TaskLog>> {
     let offset = query.take("offset")?;
     query.done()?;
     app.desk().task(id).await?;
@@ -89,7 +93,11 @@ async fn log(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> 
     Ok(Json(TaskLog { task_id: id, attempt_id: None, machine: None, piece: Piece::default() }))
 }
 
-async fn diff(State(app): State<App>, Key(id): Key<TaskId>, mut query: Query) -> Answer<Json<TaskDiff>> {
+async fn diff(
+    State(app): State<App>,
+    PathParam(id): PathParam<TaskId>,
+    mut query: Query,
+) -> Result<Json<TaskDiff>> {
     let offset: u64 = query.take("offset")?.unwrap_or_default();
     query.done()?;
     let task = app.desk().task(id).await?.value;

@@ -12,13 +12,13 @@ use baton_engine::foresight::{Foreseen, foresee};
 use serde::{Deserialize, Serialize};
 
 use crate::api::route::Route;
-use crate::api::routes::projects::titled;
-use crate::api::routes::questions::give;
+use crate::api::routes::projects::parse_title;
+use crate::api::routes::questions::answer_question;
 use crate::api::routes::tasks::DEPENDENCIES_MAX;
 use crate::api::views::transition::{AcceptedView, TransitionView};
-use crate::http::error::{Answer, ApiError, Code};
-use crate::http::input::{Body, EmptyBody, Key, Query, said};
-use crate::state::principal::Visited;
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
+use crate::state::principal::AuthedApp;
 
 /// Tasks whose acceptance is foreseen at once.
 const PREVIEWED_MAX: usize = 500;
@@ -27,80 +27,80 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/reply", "reply", reply)
             .takes("Reply")
-            .gives("Answers the question a task waits on; it goes on with the answer", "Transition")
+            .returns("Answers the question a task waits on; it goes on with the answer", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/accept", "accept_task", accept)
             .takes("Acceptance")
-            .gives("Merges finished work and calls the task done", "AcceptedTask")
+            .returns("Merges finished work and calls the task done", "AcceptedTask")
             .may_conflict(),
         Route::post("/api/tasks/accept-preview", "preview_accept", preview)
             .takes("AcceptancePreview")
-            .gives("What accepting these tasks would come to; nothing is done", "Preview")
+            .returns("What accepting these tasks would come to; nothing is done", "Preview")
             .may_be_missing(),
         Route::post("/api/tasks/{id}/reject", "reject_task", reject)
             .takes("Rejection")
-            .gives("Sends work back with the reason", "Transition")
+            .returns("Sends work back with the reason", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
             .takes("Recycling")
-            .gives("Sends a task that was too large to a breakdown", "Transition")
+            .returns("Sends a task that was too large to a breakdown", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel)
             .takes("Cancelling")
-            .gives("Gives a task up; what it wrote is kept", "Transition")
+            .returns("Gives a task up; what it wrote is kept", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/retry", "retry_task", retry)
             .takes("Nothing")
-            .gives("Tries a failed task again", "Transition")
+            .returns("Tries a failed task again", "Transition")
             .may_conflict(),
         Route::patch("/api/tasks/{id}", "revise_task", revise)
             .takes("Revising")
-            .gives("Changes what a task says, while nobody works on it", "Transition")
+            .returns("Changes what a task says, while nobody works on it", "Transition")
             .may_conflict(),
     ]
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ReplyBody {
     reply: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Acceptance {
+struct AcceptBody {
     #[serde(default)]
     force: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AcceptancePreview {
+struct AcceptPreviewBody {
     task_ids: Vec<TaskId>,
     #[serde(default)]
     force: bool,
 }
 
 #[derive(Serialize)]
-struct Preview {
+struct AcceptPreviewView {
     preview: Vec<Foreseen>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rejection {
+pub struct RejectBody {
     reason: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Recycling {
+struct RecycleBody {
     reason: Option<RecycleReason>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Revising {
+struct ReviseBody {
     title: Option<String>,
     description: Option<String>,
     priority: Option<Priority>,
@@ -108,12 +108,12 @@ struct Revising {
     #[serde(default)]
     after: Vec<TaskId>,
     /// What the caller saw of it before; nothing is changed where it is no longer so.
-    seen: Option<Seen>,
+    seen: Option<SeenFields>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seen {
+struct SeenFields {
     title: Option<String>,
     description: Option<String>,
     priority: Option<Priority>,
@@ -121,39 +121,39 @@ struct Seen {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cancelling {
+struct CancelBody {
     reason: Option<String>,
 }
 
 /// The answer goes to the question that was there when the reply came, and to no later one.
 async fn reply(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Reply>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<ReplyBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
-    let answer = said(&body.reply, "reply")?;
+    let answer = non_blank(&body.reply, "reply")?;
     let task = app.desk().task(id).await?.value;
     let old = task.state().status();
     let question = task.pending_question().ok_or(EngineError::NotWaiting { task: id })?.id;
-    give(&app, question, answer).await?;
+    answer_question(&app, question, answer).await?;
     let task = app.desk().task(id).await?.value;
-    Ok(Json(TransitionView::of(old, &task)))
+    Ok(Json(TransitionView::new(old, &task)))
 }
 
 async fn accept(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Acceptance>,
-) -> Answer<Json<AcceptedView>> {
+    JsonBody(body): JsonBody<AcceptBody>,
+) -> Result<Json<AcceptedView>> {
     query.done()?;
     let old = app.desk().task(id).await?.value.state().status();
     match Acceptor::new(app.shop.clone()).accept(id, body.force, app.actor()).await? {
         Accepted::Done { landing } => {
-            let transition = TransitionView::of(old, &app.desk().task(id).await?.value);
-            Ok(Json(AcceptedView::of(transition, landing)))
+            let transition = TransitionView::new(old, &app.desk().task(id).await?.value);
+            Ok(Json(AcceptedView::new(transition, landing)))
         }
         Accepted::Conflicted { files } => Err(ApiError {
             conflicts: files.clone(),
@@ -166,7 +166,11 @@ async fn accept(
     }
 }
 
-async fn preview(app: Visited, query: Query, Body(body): Body<AcceptancePreview>) -> Answer<Json<Preview>> {
+async fn preview(
+    app: AuthedApp,
+    query: Query,
+    JsonBody(body): JsonBody<AcceptPreviewBody>,
+) -> Result<Json<AcceptPreviewView>> {
     query.done()?;
     if body.task_ids.len() > PREVIEWED_MAX {
         return Err(ApiError::invalid(
@@ -175,67 +179,67 @@ async fn preview(app: Visited, query: Query, Body(body): Body<AcceptancePreview>
         ));
     }
     let preview = foresee(app.desk(), &body.task_ids, body.force, app.actor()).await?;
-    Ok(Json(Preview { preview }))
+    Ok(Json(AcceptPreviewView { preview }))
 }
 
 async fn reject(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Rejection>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<RejectBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     send_back(&app, id, &body).await
 }
 
 /// A task's work, or a breakdown's plan, goes back with the reason.
-pub async fn send_back(app: &Visited, id: TaskId, body: &Rejection) -> Answer<Json<TransitionView>> {
-    let reason = said(&body.reason, "reason")?;
+pub async fn send_back(app: &AuthedApp, id: TaskId, body: &RejectBody) -> Result<Json<TransitionView>> {
+    let reason = non_blank(&body.reason, "reason")?;
     apply(app, id, Command::Reject { reason }).await
 }
 
 async fn recycle(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Recycling>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<RecycleBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     let reason = body.reason.unwrap_or(RecycleReason::TooLarge);
     apply(&app, id, Command::Recycle { reason }).await
 }
 
 async fn cancel(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Cancelling>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<CancelBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
-    let reason = body.reason.map(|reason| said(&reason, "reason")).transpose()?;
+    let reason = body.reason.map(|reason| non_blank(&reason, "reason")).transpose()?;
     apply(&app, id, Command::Cancel { reason }).await
 }
 
 async fn retry(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(EmptyBody {}): Body<EmptyBody>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     apply(&app, id, Command::Retry).await
 }
 
 /// What it says, while nobody works on it. What is left out stays as it is.
 async fn revise(
-    app: Visited,
-    Key(id): Key<TaskId>,
+    app: AuthedApp,
+    PathParam(id): PathParam<TaskId>,
     query: Query,
-    Body(body): Body<Revising>,
-) -> Answer<Json<TransitionView>> {
+    JsonBody(body): JsonBody<ReviseBody>,
+) -> Result<Json<TransitionView>> {
     query.done()?;
     let revision = Revision {
-        title: body.title.map(|title| titled(&title, "title")).transpose()?,
+        title: body.title.map(|title| parse_title(&title, "title")).transpose()?,
         description: body.description,
         priority: body.priority,
         after: body.after,
@@ -255,18 +259,18 @@ async fn revise(
     let old = app.desk().task(id).await?.value.state().status();
     let seen = body.seen.unwrap_or_default();
     let seen = Revision {
-        title: seen.title.map(|title| said(&title, "seen.title")).transpose()?,
+        title: seen.title.map(|title| non_blank(&title, "seen.title")).transpose()?,
         description: seen.description,
         priority: seen.priority,
         after: Vec::new(),
     };
     let task = app.desk().revise(id, revision, &seen, app.actor()).await?;
-    Ok(Json(TransitionView::of(old, &task)))
+    Ok(Json(TransitionView::new(old, &task)))
 }
 
 /// Carries a command out and tells where it led.
-pub async fn apply(app: &Visited, id: TaskId, command: Command) -> Answer<Json<TransitionView>> {
+pub async fn apply(app: &AuthedApp, id: TaskId, command: Command) -> Result<Json<TransitionView>> {
     let old = app.desk().task(id).await?.value.state().status();
     let task = app.desk().apply(id, command, app.actor()).await?;
-    Ok(Json(TransitionView::of(old, &task)))
+    Ok(Json(TransitionView::new(old, &task)))
 }

@@ -4,10 +4,10 @@ use baton_core::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, Step, Transition};
 use maud::{Markup, html};
 
-use crate::pages::widgets::words::of_exit;
+use crate::pages::widgets::words::exit_badge;
 
 /// The ends it names itself.
-pub fn own(recipe: &Recipe) -> Markup {
+pub fn render_own(recipe: &Recipe) -> Markup {
     let mut reasons: Vec<&ExitReason> = recipe
         .steps()
         .iter()
@@ -21,17 +21,17 @@ pub fn own(recipe: &Recipe) -> Markup {
     reasons.dedup();
     html! {
         h3 { "How it can end" }
-        ul.plain.exits { @for reason in reasons { li { (end(reason)) } } }
+        ul.plain.exits { @for reason in reasons { li { (render_exit(reason)) } } }
     }
 }
 
 /// One of them: its kind by sign, word and colour, its sentence, its name.
-pub fn end(reason: &ExitReason) -> Markup {
-    html! { (of_exit(reason.category()).chip()) " " (reason.message()) " " span.id { (reason) } }
+pub fn render_exit(reason: &ExitReason) -> Markup {
+    html! { (exit_badge(reason.category()).chip()) " " (reason.message()) " " span.id { (reason) } }
 }
 
 /// The ends no recipe names and each can come to: a person's word, the guardrails, and what goes wrong.
-pub fn of_all() -> Markup {
+pub fn render_common() -> Markup {
     let reasons = [
         ExitReason::user_requested(),
         ExitReason::max_step_visits_of_any(),
@@ -43,7 +43,7 @@ pub fn of_all() -> Markup {
     html! {
         section.recipe #every-recipe aria-labelledby="every-recipe-title" {
             h2 #every-recipe-title { "Each of them can also end so" }
-            ul.plain.exits { @for reason in &reasons { li { (end(reason)) } } }
+            ul.plain.exits { @for reason in &reasons { li { (render_exit(reason)) } } }
         }
     }
 }

@@ -13,12 +13,12 @@ const SHOWN: &str = "x-baton-shown";
 /// Questions that are looked up again for one page.
 const SHOWN_MAX: usize = 200;
 
-pub struct Visit {
+pub struct PageRequest {
     pub is_fragment: bool,
     pub shown: Vec<QuestionId>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Visit {
+impl<S: Send + Sync> FromRequestParts<S> for PageRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {

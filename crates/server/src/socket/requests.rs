@@ -8,53 +8,53 @@ use baton_core::text::{AgentName, NonBlank, RecipeId, Role};
 use baton_engine::posting::Posting;
 use serde_json::{Value, json};
 
-use crate::api::routes::questions::give;
-use crate::http::error::{Answer, ApiError, Code};
-use crate::http::input::said;
-use crate::socket::incoming::Incoming;
+use crate::api::routes::questions::answer_question;
+use crate::http::error::{ApiError, Code, Result};
+use crate::http::input::non_blank;
+use crate::socket::incoming::ClientMessage;
 use crate::socket::outgoing;
 use crate::state::App;
-use crate::state::principal::Visited;
+use crate::state::principal::AuthedApp;
 
 /// Projects looked at in one page.
 const PROJECTS_PAGE: u32 = 500;
 
-pub async fn carry_out(app: &Visited, request: Incoming) -> Answer<Value> {
+pub async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
     match request {
-        Incoming::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
-        Incoming::StartRecipe { session_id, recipe_id, working_directory, provider } => {
+        ClientMessage::GetAvailableRecipes {} => Ok(outgoing::available_recipes(&app.desk().recipes)),
+        ClientMessage::StartRecipe { session_id, recipe_id, working_directory, provider } => {
             start(app, &session_id, &recipe_id, &working_directory, provider.as_ref()).await
         }
-        Incoming::ExitRecipe { session_id } => {
+        ClientMessage::ExitRecipe { session_id } => {
             let run = app.desk().exit_run(&session_id, app.actor()).await?;
             let mut ack = outgoing::ack("exit_recipe");
             ack["run_id"] = json!(run.id());
             Ok(ack)
         }
-        Incoming::Prompt { session_id, content } => {
-            let text = said(&content, "content")?;
+        ClientMessage::Prompt { session_id, content } => {
+            let text = non_blank(&content, "content")?;
             prompt(app, session_id, text).await
         }
-        Incoming::Answer { question_id, answer } => {
-            let text = said(&answer, "answer")?;
-            let task = give(app, question_id, text).await?;
+        ClientMessage::Answer { question_id, answer } => {
+            let text = non_blank(&answer, "answer")?;
+            let task = answer_question(app, question_id, text).await?;
             let mut ack = outgoing::ack("answer");
             ack["task_id"] = json!(task.map(|task| task.id()));
             Ok(ack)
         }
-        Incoming::Connect { .. } => Ok(outgoing::ack("connect")),
+        ClientMessage::Connect { .. } => Ok(outgoing::ack("connect")),
         // The socket itself does it; here there is nothing to do.
-        Incoming::Subscribe { .. } => Ok(outgoing::ack("subscribe")),
+        ClientMessage::Subscribe { .. } => Ok(outgoing::ack("subscribe")),
     }
 }
 
 async fn start(
-    app: &Visited,
+    app: &AuthedApp,
     session: &SessionId,
     recipe: &RecipeId,
     folder: &str,
     provider: Option<&AgentName>,
-) -> Answer<Value> {
+) -> Result<Value> {
     check_provider(app, recipe, provider)?;
     let project = project_at(app, folder).await?;
     let run = app.desk().start_run(session, recipe, project, None, app.actor()).await?;
@@ -66,7 +66,7 @@ async fn start(
 
 /// Which agent works is decided by the settings, role by role. A client that wants a certain one gets it in every
 /// step of the recipe, or is told in which it would not.
-fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Answer<()> {
+fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Result<()> {
     let Some(wanted) = provider else { return Ok(()) };
     for step in app.desk().recipe(recipe)?.steps() {
         let usual = Role::implement();
@@ -87,7 +87,7 @@ fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) ->
 }
 
 /// The project whose repository the folder is; none for the repository this server was started in.
-async fn project_at(app: &App, folder: &str) -> Answer<Option<ProjectId>> {
+async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
     let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
     if path == app.shop.place.root {
         return Ok(None);
@@ -109,7 +109,7 @@ async fn project_at(app: &App, folder: &str) -> Answer<Option<ProjectId>> {
 }
 
 /// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
-async fn prompt(app: &Visited, session: SessionId, text: NonBlank) -> Answer<Value> {
+async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
     let mut ack = outgoing::ack("prompt");
     if app.desk().session_run(&session).await?.is_some() {
         let message = app.desk().say(&session, text, app.actor()).await?;
