@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use baton_engine::engine::Engine;
 use baton_engine::store_address::StoreAddress;
-use baton_server::http::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -39,7 +39,7 @@ impl AgentsDoor {
         let app = App::new(
             Office::for_people(&engine.shop),
             office.person().to_owned(),
-            Guard::new(address, None),
+            HttpGuard::new(address, None),
             stopping.clone(),
         );
         let file = ServerFile::write(&office.place, address, None)?;

@@ -6,7 +6,7 @@ use baton_core::time::Timestamp;
 use baton_engine::place::Place;
 use baton_engine::query::Cursor;
 use baton_engine::view::TaskView;
-use baton_server::client::{Client, ClientError, Events, with_query};
+use baton_server::client::{ApiClient, ClientError, EventStream, with_query};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use crate::server_file;
 const PAGE_MAX: u32 = 500;
 
 pub struct Api {
-    client: Client,
+    client: ApiClient,
     pub place: Place,
     pub is_json: bool,
     /// The store, where it had to be opened here. The sender lives as long: without it streams of events would end.
@@ -34,12 +34,12 @@ impl Api {
         let (place, settings) = office::find(common)?;
         let is_json = common.json;
         if let Some(address) = server_file::running(&place, None).await {
-            let address = address.in_the_name_of(&office::person(&settings));
-            return Ok(Self { client: Client::of_server(address), place, is_json, here: None });
+            let address = address.acting_as(&office::person(&settings));
+            return Ok(Self { client: ApiClient::for_server(address), place, is_json, here: None });
         }
         let office = Office::at(place.clone(), is_json).await?;
         let (alive, ending) = watch::channel(false);
-        let client = Client::of_store(office.app(settings, ending));
+        let client = ApiClient::in_process(office.app(settings, ending));
         Ok(Self { client, place, is_json, here: Some((office, alive)) })
     }
 
@@ -96,7 +96,7 @@ impl Api {
         Ok(self.client.delete(path).await?)
     }
 
-    pub async fn events(&self, after: u64) -> Result<Events, Fault> {
+    pub async fn events(&self, after: u64) -> Result<EventStream, Fault> {
         Ok(self.client.events(after).await?)
     }
 

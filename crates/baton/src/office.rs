@@ -20,7 +20,7 @@ use baton_engine::store_address::StoreAddress;
 use baton_engine::survey::assumed;
 use baton_engine::workshop::Workshop;
 use baton_engine::worktree::Watcher;
-use baton_server::http::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::state::App;
 use tokio::sync::watch;
 
@@ -102,7 +102,7 @@ impl Office {
     pub fn app(&self, settings: Settings, ending: watch::Receiver<bool>) -> App {
         let (place, say) = (self.place.clone(), Arc::new(output::talk));
         let shop = Workshop::new(self.desk.clone(), settings, place, own_program(), say);
-        let guard = Guard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
+        let guard = HttpGuard::new((Ipv4Addr::LOCALHOST, 0).into(), None);
         App::new(shop, self.person.clone(), guard, ending)
     }
 

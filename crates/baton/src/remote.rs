@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_server::client::{Address, Client, ClientError};
-use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Tools};
+use baton_server::client::{ApiClient, ClientError, ServerAddress};
+use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub struct Remote {
-    client: Client,
+    client: ApiClient,
 }
 
 #[derive(Deserialize)]
@@ -24,8 +24,8 @@ struct Offered {
 
 impl Remote {
     /// A tool may take as long as the command it runs, or the person it asks.
-    pub fn new(address: Address) -> Self {
-        Self { client: Client::of_server(address.patient()) }
+    pub fn new(address: ServerAddress) -> Self {
+        Self { client: ApiClient::for_server(address.without_timeout()) }
     }
 
     async fn offered(&self) -> Result<Vec<ToolSpec>, ClientError> {
@@ -33,7 +33,7 @@ impl Remote {
     }
 }
 
-impl Tools for Remote {
+impl ToolProvider for Remote {
     /// A server that is gone offers nothing; a call says why.
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
         self.offered().await.unwrap_or_default()
@@ -42,15 +42,15 @@ impl Tools for Remote {
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
         // Names of ours are plain; any other is not there.
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
-            return ToolAnswer::bad(format!("there is no tool {name:?}"));
+            return ToolAnswer::error(format!("there is no tool {name:?}"));
         }
         let arguments = arguments.unwrap_or_default();
         match self.client.post(&format!("/api/tools/{name}"), &arguments).await {
             Ok(answer) => answer,
             Err(ClientError::Refused(refusal)) => {
-                ToolAnswer::bad(format!("{}\n{}", refusal.message, refusal.hint))
+                ToolAnswer::error(format!("{}\n{}", refusal.message, refusal.hint))
             }
-            Err(error) => ToolAnswer::bad(error.to_string()),
+            Err(error) => ToolAnswer::error(error.to_string()),
         }
     }
 

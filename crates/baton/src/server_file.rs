@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use baton_engine::identity::{ProcessIdentity, Sighting};
 use baton_engine::place::Place;
-use baton_server::client::{Address, Client};
+use baton_server::client::{ApiClient, ServerAddress};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{FAILED, Fault};
@@ -80,7 +80,7 @@ pub fn said_url(place: &Place) -> Option<String> {
 }
 
 /// The running server of a place, if there is one. Its address comes with its token, or with another one.
-pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
+pub async fn running(place: &Place, token: Option<String>) -> Option<ServerAddress> {
     let text = fs::read_to_string(path(place)).ok()?;
     let content: Content = serde_json::from_str(&text).ok()?;
     if content.store != place.store.plain() {
@@ -90,9 +90,9 @@ pub async fn running(place: &Place, token: Option<String>) -> Option<Address> {
         Sighting::Alive | Sighting::Unknown => {}
         Sighting::Gone | Sighting::Unreaped => return None,
     }
-    let address = Address::new(&content.url, token.or(content.token)).ok()?;
+    let address = ServerAddress::new(&content.url, token.or(content.token)).ok()?;
     // One that is ending takes nobody in any more, and soon the store is free.
-    Client::of_server(address.clone()).is_there().await.then_some(address)
+    ApiClient::for_server(address.clone()).is_reachable().await.then_some(address)
 }
 
 fn path(place: &Place) -> PathBuf {

@@ -5,8 +5,8 @@ use baton_engine::error::EngineError;
 use baton_engine::mailbox::Mailbox;
 use baton_engine::settings::Settings;
 use baton_engine::user_tasks::{Site, UserTasks};
-use baton_server::client::Address;
-use baton_server::mcp::{Caller, ToolAnswer, ToolSpec, Toolbox, Tools, serve_stdio};
+use baton_server::client::ServerAddress;
+use baton_server::mcp::{Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, serve_stdio};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -19,7 +19,7 @@ use crate::server_file;
 /// To the server at `url`, which may be the address of its `/mcp`.
 pub async fn hand_on(url: &str, token: Option<String>) -> Result<String, Fault> {
     let base = url.trim_end_matches('/').trim_end_matches("/mcp");
-    let address = Address::new(base, token)
+    let address = ServerAddress::new(base, token)
         .map_err(|error| Fault::usage(error.to_string(), "it looks like http://127.0.0.1:5678"))?;
     serve(Remote::new(address)).await
 }
@@ -57,14 +57,14 @@ async fn known(toolbox: &Toolbox, token: &str) -> Result<Caller, Fault> {
     let secret: Secret = token
         .parse()
         .map_err(|error: BadSecret| Fault::usage(error.to_string(), "it is in the agent's environment"))?;
-    toolbox.holder(secret).await?.ok_or_else(|| Fault {
+    toolbox.find_caller(secret).await?.ok_or_else(|| Fault {
         message: "the attempt this token belongs to is over".to_owned(),
         hint: "leave BATON_TOKEN unset to use the tools as yourself".to_owned(),
         code: REFUSED,
     })
 }
 
-async fn serve(tools: impl Tools) -> Result<String, Fault> {
+async fn serve(tools: impl ToolProvider) -> Result<String, Fault> {
     serve_stdio(tools).await.map(|()| String::new()).map_err(|message| Fault {
         message,
         hint: "this command is for an MCP client, which starts it and speaks first".to_owned(),
@@ -79,13 +79,13 @@ struct Alone {
     caller: Caller,
 }
 
-impl Tools for Alone {
+impl ToolProvider for Alone {
     async fn list(&self, _: Option<Caller>) -> Vec<ToolSpec> {
-        self.toolbox.offered(&self.caller)
+        self.toolbox.list_tools(&self.caller)
     }
 
     async fn call(&self, _: Option<Caller>, name: &str, arguments: Option<Map<String, Value>>) -> ToolAnswer {
-        self.toolbox.answer(&self.caller, name, arguments).await
+        self.toolbox.call_tool(&self.caller, name, arguments).await
     }
 
     fn changes(&self, _: Option<Caller>) -> watch::Receiver<u64> {

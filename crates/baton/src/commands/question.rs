@@ -16,7 +16,7 @@ use baton_core::words::{counted, shell_word};
 use baton_engine::asking::{Asked, BadSecret, Door, Secret};
 use baton_engine::error::EngineError;
 use baton_engine::settings::Settings;
-use baton_server::client::Client;
+use baton_server::client::ApiClient;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -211,7 +211,7 @@ pub async fn ask(common: &Common, text: &str, options: &[String], token: &str) -
     let place = office::find(common)?.0;
     if let Some(address) = server_file::running(&place, Some(token.to_owned())).await {
         let body = json!({ "question": text, "options": options });
-        let answer: Value = Client::of_server(address).post("/api/attempt/questions", &body).await?;
+        let answer: Value = ApiClient::for_server(address).post("/api/attempt/questions", &body).await?;
         if answer["refused"].is_null() {
             return output::json_line(&answer);
         }

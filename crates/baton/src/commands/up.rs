@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use baton_engine::error::EngineError;
 use baton_engine::ids::Ids;
 use baton_engine::settings::Settings;
-use baton_server::http::guard::{Guard, Token};
+use baton_server::http::guard::{HttpGuard, ServerToken};
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -39,7 +39,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let token = token_for(server.address(), options.token)?;
     let mut engine = office.patient().engine(options.agents).await?;
     engine.shop.mcp_url = Some(format!("{}/mcp", server_file::url(server.address())));
-    let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(Token::reveal))?;
+    let file = ServerFile::write(&office.place, server.address(), token.as_ref().map(ServerToken::reveal))?;
     if let Some(told) = assumptions::told(&engine.shop).await {
         output::talk(&told);
     }
@@ -55,7 +55,7 @@ async fn serve(office: &Office, options: Up, settings: &Settings) -> Result<Stri
     let (stop, stopping) = watch::channel(false);
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(server.address(), token);
+    let guard = HttpGuard::new(server.address(), token);
     let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run(stopping.clone())).await;
@@ -107,15 +107,15 @@ async fn bind(listen: SocketAddr) -> Result<Server, Fault> {
 }
 
 /// Off loopback there is always one. It is written to the server file and never printed.
-fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<Token>, Fault> {
+fn token_for(address: SocketAddr, given: Option<String>) -> Result<Option<ServerToken>, Fault> {
     match given {
-        Some(text) if text.len() < Token::LEN_MIN => Err(Fault::usage(
-            format!("the token is shorter than {} characters", Token::LEN_MIN),
+        Some(text) if text.len() < ServerToken::LEN_MIN => Err(Fault::usage(
+            format!("the token is shorter than {} characters", ServerToken::LEN_MIN),
             "choose a longer one, or leave it out and take the one in the server file",
         )),
-        Some(text) => Ok(Some(Token::new(text))),
+        Some(text) => Ok(Some(ServerToken::new(text))),
         None if address.ip().is_loopback() => Ok(None),
-        None => Ok(Some(Token::new(Ids::secret()))),
+        None => Ok(Some(ServerToken::new(Ids::secret()))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::worker::{Duty, Health};
 use baton_engine::post::Post;
 use baton_engine::worker_view::WorkerView;
-use baton_server::http::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ pub async fn run(office: &Office, options: Worker) -> Result<String, Fault> {
     let (stop, stopping) = watch::channel(false);
     let (hurry, hurrying) = watch::channel(false);
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(server.address(), None);
+    let guard = HttpGuard::new(server.address(), None);
     let app = App::new(Office::for_people(&engine.shop), office.person().to_owned(), guard, ending);
     let working = async {
         let worked = Box::pin(engine.run_until(stopping.clone(), hurrying)).await;

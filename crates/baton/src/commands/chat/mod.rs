@@ -13,7 +13,7 @@ use baton_core::id::{SessionId, TaskId};
 use baton_core::question_record::QuestionRecord;
 use baton_core::text::NonBlank;
 use baton_engine::engine::Engine;
-use baton_server::client::Events;
+use baton_server::client::EventStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -202,7 +202,7 @@ impl Follower<'_> {
 }
 
 /// The next event, which has to come: the work is not over.
-async fn next(events: &mut Events) -> Result<baton_engine::Recorded, Fault> {
+async fn next(events: &mut EventStream) -> Result<baton_engine::Recorded, Fault> {
     events.next().await?.ok_or_else(|| Fault {
         message: "the server ended before the work was done".to_owned(),
         hint: "the message is kept; start the server again: baton up".to_owned(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use baton_engine::engine::Engine;
-use baton_server::http::guard::Guard;
+use baton_server::http::guard::HttpGuard;
 use baton_server::serve::Server;
 use baton_server::state::App;
 use tokio::sync::watch;
@@ -50,8 +50,8 @@ pub async fn play(engine: &Engine, asked: &Demo, pace: Pace, folder: &Path) -> R
     // Streams end last, so that they can tell what the engine's end brought about.
     let (end, ending) = watch::channel(false);
     let is_visited = Arc::new(AtomicBool::new(false));
-    let app = App::new(engine.shop.clone(), PERSON.to_owned(), Guard::new(address, None), ending)
-        .guided_by(guiding(Arc::clone(&is_visited), pace));
+    let app = App::new(engine.shop.clone(), PERSON.to_owned(), HttpGuard::new(address, None), ending)
+        .with_guide(guiding(Arc::clone(&is_visited), pace));
     greet(&server_file::url(address), asked);
 
     let working = async {
@@ -87,7 +87,7 @@ async fn bind(port: u16) -> Result<Server, Fault> {
 }
 
 /// The guide's words, and a note that somebody reads them.
-fn guiding(is_visited: Arc<AtomicBool>, pace: Pace) -> baton_server::state::guide::Guiding {
+fn guiding(is_visited: Arc<AtomicBool>, pace: Pace) -> baton_server::state::guide::GuideFn {
     Box::new(move |tasks| {
         is_visited.store(true, Ordering::Relaxed);
         guide::narrate(tasks, pace.patience)
