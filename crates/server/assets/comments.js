@@ -58,7 +58,7 @@ function open(row, text) {
   const cell = made.insertCell();
   cell.colSpan = 3;
   const area = document.createElement("textarea");
-  Object.assign(area, { rows: 2, value: text, placeholder: "What about this line? It goes into the reason below." });
+  Object.assign(area, { rows: 2, value: text, placeholder: "Comment on this line; it is added to the reason below." });
   area.setAttribute("aria-label", `Comment on line ${row.dataset.line}`);
   area.addEventListener("input", gather);
   area.addEventListener("keydown", (event) => {

@@ -35,7 +35,7 @@ async function open(address) {
     sheet().replaceChildren(body);
     sheet().showModal();
   } catch {
-    toast("The server cannot be reached.", true);
+    toast("Cannot reach the server.", true);
   }
 }
 

@@ -37,7 +37,7 @@ function showLate() {
     const note = document.createElement("p");
     note.className = "muted";
     note.setAttribute("data-own-key", "late");
-    note.textContent = `You had begun to write: ${kept}`;
+    note.textContent = `Draft: ${kept}`;
     card.append(note);
     sessionStorage.removeItem(name);
   }

@@ -24,7 +24,7 @@ async function send(form, submitter) {
     if (answer.ok) done(form, answer, html);
     else refused(answer, html);
   } catch {
-    toast("The server cannot be reached. What you wrote is still here.", true);
+    toast("Cannot reach the server. Your text is still here.", true);
   } finally {
     form.removeAttribute("aria-busy");
   }

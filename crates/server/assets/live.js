@@ -101,7 +101,7 @@ function tell(pending) {
   if (pending === waiting) return;
   waiting = pending;
   const place = document.getElementById("told");
-  if (place) place.textContent = pending === "0" ? "No question waits." : pending === "1" ? "1 question waits." : `${pending} questions wait.`;
+  if (place) place.textContent = pending === "0" ? "No pending questions." : pending === "1" ? "1 pending question." : `${pending} pending questions.`;
 }
 
 /** Takes over what differs. @param {string} html */

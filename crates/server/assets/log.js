@@ -81,7 +81,7 @@ class Viewer {
         await new Promise((done) => setTimeout(done, AGAIN_MS));
       }
     }
-    if (this.lines.length === 0) this.place.textContent = "Nothing was written.";
+    if (this.lines.length === 0) this.place.textContent = "No output.";
     this.place.setAttribute("data-own-read", String(this.lines.length));
   }
 

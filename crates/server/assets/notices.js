@@ -35,6 +35,6 @@ export function offerNotices(deeds) {
   deeds.notify = async () => {
     const answer = await Notification.requestPermission();
     button.hidden = answer !== "default";
-    toast(answer === "granted" ? "You are told when something waits for you." : "Notifications stay off.");
+    toast(answer === "granted" ? "Notifications are on." : "Notifications are off.");
   };
 }

@@ -64,7 +64,7 @@ function find(text) {
     hint: `g ${link.getAttribute("data-chord")}`,
     address: link.getAttribute("href") ?? "/",
   }));
-  places.push({ text: "New task", hint: "", address: "/tasks/new" }, { text: "Keys", hint: "?", address: "/help" });
+  places.push({ text: "New task", hint: "", address: "/tasks/new" }, { text: "Keyboard shortcuts", hint: "?", address: "/help" });
   entries = places.filter((place) => place.text.toLowerCase().includes(wanted));
   at = 0;
   draw();

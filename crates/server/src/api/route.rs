@@ -1,12 +1,11 @@
-//! A route and what is said about it, in one place: the router and the document of the API are made of the same list,
-//! so a route that is not described does not exist.
+//! A route and its documentation in one place: the router and the OpenAPI document are built from the same list, so an
+//! undocumented route cannot exist.
 
 use axum::handler::Handler;
 use axum::routing::{MethodRouter, delete, get, patch, post};
 
 use crate::state::App;
 
-/// One call of the API.
 pub struct Route {
     pub method: &'static str,
     pub path: &'static str,
@@ -14,19 +13,19 @@ pub struct Route {
     pub handler: MethodRouter<App>,
 }
 
-/// What the document says of it. Shapes are named; `openapi::shapes` has them.
+/// Its documentation. Schemas are referenced by name; see `openapi::shapes`.
 #[derive(Debug, Clone)]
 pub struct RouteDoc {
     pub id: &'static str,
     pub summary: &'static str,
     pub parameters: Vec<RouteParameter>,
-    /// The shape of the body, where the call takes one.
+    /// The schema of the request body, if there is one.
     pub takes: Option<&'static str>,
     pub status: u16,
     pub response: ResponseBody,
-    /// Whether it names something that may not be there.
+    /// Whether it may answer 404.
     pub may_be_missing: bool,
-    /// Whether the state of things may refuse it.
+    /// Whether it may answer 409.
     pub may_conflict: bool,
 }
 
@@ -42,7 +41,7 @@ pub struct RouteParameter {
     pub name: &'static str,
     pub place: &'static str,
     pub shape: &'static str,
-    pub doc: &'static str,
+    pub description: &'static str,
 }
 
 impl Route {
@@ -74,13 +73,13 @@ impl Route {
             may_conflict: false,
         };
         if let Some((name, shape)) = path_parameter(path) {
-            doc.parameters.push(RouteParameter { name, place: "path", shape, doc: "Which one" });
+            doc.parameters.push(RouteParameter { name, place: "path", shape, description: "The id or name" });
             doc.may_be_missing = true;
         }
         Self { method, path, doc, handler }
     }
 
-    /// One sentence, and the shape of the answer.
+    /// Sets the summary and the schema of the response.
     pub fn returns(mut self, summary: &'static str, shape: &'static str) -> Self {
         self.doc.summary = summary;
         self.doc.response = ResponseBody::Shape(shape);
@@ -103,39 +102,35 @@ impl Route {
         self
     }
 
-    pub fn query(mut self, name: &'static str, shape: &'static str, doc: &'static str) -> Self {
-        self.doc.parameters.push(RouteParameter { name, place: "query", shape, doc });
+    pub fn query(mut self, name: &'static str, shape: &'static str, description: &'static str) -> Self {
+        self.doc.parameters.push(RouteParameter { name, place: "query", shape, description });
         self
     }
 
-    pub fn header(mut self, name: &'static str, shape: &'static str, doc: &'static str) -> Self {
-        self.doc.parameters.push(RouteParameter { name, place: "header", shape, doc });
+    pub fn header(mut self, name: &'static str, shape: &'static str, description: &'static str) -> Self {
+        self.doc.parameters.push(RouteParameter { name, place: "header", shape, description });
         self
     }
 
-    /// A list in pages; `cursor` is the shape of its places.
+    /// A paged list; `cursor` is the schema of its cursor.
     pub fn paged(self, cursor: &'static str) -> Self {
-        self.query("limit", "Limit", "How many at most").query(
-            "cursor",
-            cursor,
-            "Where the previous page ended",
-        )
+        self.query("limit", "Limit", "Page size").query("cursor", cursor, "next_cursor of the previous page")
     }
 
-    /// What it names beside the path may not be there.
+    /// The call may answer 404 for something besides its path.
     pub fn may_be_missing(mut self) -> Self {
         self.doc.may_be_missing = true;
         self
     }
 
-    /// The state of things may refuse it.
+    /// The call may answer 409.
     pub fn may_conflict(mut self) -> Self {
         self.doc.may_conflict = true;
         self
     }
 }
 
-/// The variable of a path and the shape of its values, from what stands before it.
+/// A path's variable and its schema, from the preceding segment.
 fn path_parameter(path: &'static str) -> Option<(&'static str, &'static str)> {
     let (before, rest) = path.split_once("/{")?;
     let (name, _) = rest.split_once('}')?;

@@ -1,4 +1,4 @@
-//! The history as it grows, read from a stream of server-sent events.
+//! Reads events from the server's event stream.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use tokio::time::timeout;
 
 use crate::client::ClientError;
 
-/// A stream gives a sign of life every quarter of a minute; after this long without one nobody is there.
+/// The server sends keep-alives every 15 seconds; after this long without one it is gone.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// One event holds a message at most, and a message is never this long.
+/// Far more than any event.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub struct EventStream {
     chunks: BodyDataStream,
-    /// What has come of the next line.
+    /// Bytes of the incomplete line.
     buffer: Vec<u8>,
 }
 
@@ -25,12 +25,12 @@ impl EventStream {
         Self { chunks: body.into_data_stream(), buffer: Vec::new() }
     }
 
-    /// The next event; none when whoever tells them has ended. May be dropped and called again.
+    /// The next event; none when the server ended the stream. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<Recorded>, ClientError> {
         loop {
             while let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                // Of the rest, the number and the name are in the data too, and others are signs of life.
+                // Other lines repeat the id and the name, or are keep-alives.
                 if let Some(data) = line.strip_prefix(b"data: ") {
                     return serde_json::from_slice(data)
                         .map(Some)
@@ -44,7 +44,7 @@ impl EventStream {
                 Err(_) => return Err(ClientError::Silent(SILENCE_MAX.as_secs())),
             }
             if self.buffer.len() > EVENT_BYTES_MAX {
-                return Err(ClientError::Garbled("an event has no end".to_owned()));
+                return Err(ClientError::Garbled("event too large".to_owned()));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The other end of the API, for commands: a running server over TCP, or the same calls in this process.
+//! The API client of the command line: a running server over TCP, or the same router in this process.
 //!
-//! Both ways give the same answers, because behind both stands the same router. Nothing is decided here.
+//! Both give the same answers, because both use the same router.
 
 mod error;
 mod events;
@@ -24,27 +24,27 @@ pub use crate::client::transport::{InvalidAddress, ServerAddress};
 use crate::serve::router;
 use crate::state::App;
 
-/// An answer larger than this is none of ours.
+/// Larger than any response of ours.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Whom commands ask. Cheap to clone.
+/// Sends requests to the API. Cheap to clone.
 #[derive(Clone)]
 pub struct ApiClient {
     transport: Transport,
 }
 
 impl ApiClient {
-    /// The server at an address.
+    /// A client of a running server.
     pub fn for_server(address: ServerAddress) -> Self {
         Self { transport: Transport::Server(address) }
     }
 
-    /// The same calls in this process, on a store that is open here. Nobody else can reach them, so there is no door.
+    /// Calls the router in this process, on a store opened here. No authentication: nobody else can reach it.
     pub fn in_process(app: App) -> Self {
         Self { transport: Transport::InProcess(TowerToHyperService::new(router::owner_router(app))) }
     }
 
-    /// Whether somebody takes connections there.
+    /// Whether the server accepts connections.
     pub async fn is_reachable(&self) -> bool {
         self.transport.connect().await.is_ok()
     }
@@ -73,7 +73,7 @@ impl ApiClient {
         self.send(Method::DELETE, path, None::<&()>).await
     }
 
-    /// Everything that happens after the event of number `after`.
+    /// All events after sequence number `after`.
     pub async fn events(&self, after: u64) -> Result<EventStream, ClientError> {
         let request = Request::get(format!("/api/events?after={after}"))
             .header(ACCEPT, "text/event-stream")
@@ -114,7 +114,7 @@ impl ApiClient {
     }
 }
 
-/// What stands in an error's object; something else was not from us.
+/// Parses an error response; anything else did not come from a Baton server.
 async fn read_error(response: Response<Body>) -> ClientError {
     let status = response.status();
     let bytes = match read_body(response.into_body()).await {
@@ -123,7 +123,7 @@ async fn read_error(response: Response<Body>) -> ClientError {
     };
     match serde_json::from_slice(&bytes) {
         Ok(read_error) => ClientError::Refused(read_error),
-        Err(_) => ClientError::Garbled(format!("it answered {status} without saying why")),
+        Err(_) => ClientError::Garbled(format!("status {status} without an error object")),
     }
 }
 
@@ -133,13 +133,13 @@ async fn read_body(body: Body) -> Result<Vec<u8>, ClientError> {
     while let Some(chunk) = chunks.next().await {
         bytes.extend_from_slice(&chunk.map_err(|error| ClientError::Broken(error.to_string()))?);
         if bytes.len() > ANSWER_BYTES_MAX {
-            return Err(ClientError::Garbled("the answer has no end".to_owned()));
+            return Err(ClientError::Garbled("response too large".to_owned()));
         }
     }
     Ok(bytes)
 }
 
-/// A path with a query, its values written so that they come through as they are.
+/// Appends a query string with percent-encoded values.
 pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     let mut text = path.to_owned();
     for (number, (name, value)) in pairs.iter().enumerate() {
@@ -150,7 +150,7 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
             if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
                 text.push(byte.into());
             } else {
-                // Writing to a text cannot fail.
+                // Writing to a String cannot fail.
                 let _ = write!(text, "%{byte:02X}");
             }
         }
@@ -164,7 +164,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_hangs_is_not_waited_for_for_ever() {
-        // Connections are taken by the system, and nobody ever looks at them.
+        // The kernel accepts connections, and nobody reads from them.
         let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", hanging.local_addr().unwrap());
         let client = ApiClient::for_server(ServerAddress::new(&url, None).unwrap());

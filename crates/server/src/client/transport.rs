@@ -1,4 +1,4 @@
-//! How a request gets to whoever answers it.
+//! How requests reach the router: over TCP, or in this process.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -20,27 +20,27 @@ use crate::http::guard::ServerToken;
 use crate::http::limits::REQUEST_TIMEOUT;
 use crate::state::principal::PERSON;
 
-/// A server on this machine takes a connection at once, or it is not there.
+/// A server on this machine accepts at once, or is not running.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
-/// Longer than a server lets any request take, so that its own answer comes first.
+/// Longer than the server's own timeout, so that its error arrives first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(REQUEST_TIMEOUT.as_secs() + 10);
 
-/// Where a server is, and what it wants to see.
+/// A server's address and the credentials for it.
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     authority: String,
     token: Option<ServerToken>,
-    /// In whose name, where it is the server's own token that is shown.
+    /// The name to act under when using the server's token.
     person: Option<String>,
-    /// How long an answer may take; for ever where there is none.
+    /// None waits forever.
     timeout_after: Option<Duration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAddress {
-    #[error("\"{0}\" is not the address of a server")]
+    #[error("invalid server address \"{0}\"")]
     NotHttp(String),
-    #[error("the address or the token has a blank in it")]
+    #[error("the address or the token contains invalid characters")]
     Blank,
 }
 
@@ -62,12 +62,12 @@ impl ServerAddress {
         })
     }
 
-    /// What is asked is asked in this name.
+    /// Acts under this name.
     pub fn acting_as(self, person: &str) -> Self {
         Self { person: Some(person.to_owned()), ..self }
     }
 
-    /// For calls that take as long as a command or a person does.
+    /// For calls that wait for a command or a person.
     pub fn without_timeout(self) -> Self {
         Self { timeout_after: None, ..self }
     }
@@ -80,7 +80,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// A connection to the server; nothing to connect to is fine where it is this process.
+    /// Connects to the server; none in this process.
     pub async fn connect(&self) -> Result<Option<TcpStream>, ClientError> {
         let Self::Server(address) = self else { return Ok(None) };
         match timeout(CONNECT_PATIENCE, TcpStream::connect(&address.authority)).await {
@@ -90,7 +90,7 @@ impl Transport {
         }
     }
 
-    /// Sends a request, one connection each: they are few, and a connection on this machine costs next to nothing.
+    /// Sends a request on a connection of its own: they are few, and local connections are cheap.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
         match (self, self.connect().await?) {
             (Self::Server(address), Some(stream)) => {
@@ -102,11 +102,11 @@ impl Transport {
                 let Ok(response) = answered;
                 Ok(response)
             }
-            (Self::Server(_), None) => Err(ClientError::Unreachable("there is no connection".to_owned())),
+            (Self::Server(_), None) => Err(ClientError::Unreachable("not connected".to_owned())),
         }
     }
 
-    /// Waits no longer than a server may take. In this process a command takes as long as its work does.
+    /// Applies the timeout. Calls in this process have none.
     pub async fn with_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
@@ -132,7 +132,7 @@ fn add_headers(mut request: Request<Body>, address: &ServerAddress) -> Result<Re
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }
-    // A name that no header can carry is not worth failing for: the server's owner stands in.
+    // A name that is not a valid header value is dropped; the owner's name is used instead.
     if let Some(Ok(person)) = address.person.as_ref().map(|name| HeaderValue::from_bytes(name.as_bytes())) {
         headers.insert(PERSON.clone(), person);
     }
@@ -141,13 +141,13 @@ fn add_headers(mut request: Request<Body>, address: &ServerAddress) -> Result<Re
 
 async fn exchange(stream: TcpStream, request: Request<Body>) -> Result<Response<Body>, ClientError> {
     let broken = |error: hyper::Error| ClientError::Broken(error.to_string());
-    // Requests are small and wanted at once.
+    // Requests are small; send them at once.
     let _ = stream.set_nodelay(true);
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    // It ends with the answer, or when nobody wants the answer any more.
+    // The task ends with the response, or when the caller drops it.
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to the server broke off");
+            tracing::debug!(%error, "connection to the server broken");
         }
     });
     Ok(sender.send_request(request).await.map_err(broken)?.map(Body::new))

@@ -1,11 +1,11 @@
-//! The door: who may speak to this server at all.
+//! Who may talk to this server.
 //!
-//! A page in the human's browser can send requests to this machine, and a name under a stranger's control can be
-//! made to lead here. So on loopback only loopback's own names are answered, and nowhere a page of another origin.
-//! Off loopback there is no such thing as "this machine", and every request needs the token.
+//! Any web page can make the browser send requests to loopback, and an attacker's DNS name can resolve to it. So on
+//! loopback only loopback names are accepted as `Host`, and requests from pages of other origins are always refused.
+//! Off loopback every request needs the token.
 //!
-//! A browser cannot put the token into every request it makes: not into a stream of events, nor into a link. So it
-//! shows the token once and gets a cookie for it, which scripts cannot read and other sites cannot send.
+//! A browser cannot send the token with links or event streams. So it presents the token once and gets a cookie that
+//! scripts cannot read and other sites cannot send.
 
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -17,24 +17,24 @@ use sha2::{Digest, Sha256};
 
 use crate::http::error::{ApiError, Code};
 
-/// A secret. It is compared and handed on, and never shown.
+/// The server's own token. Never printed by `Debug`.
 #[derive(Clone)]
 pub struct ServerToken(String);
 
 impl ServerToken {
-    /// Shorter ones can be guessed.
+    /// Shorter tokens could be guessed.
     pub const LEN_MIN: usize = 16;
 
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// For the file that the commands of the same user read, and nothing else.
+    /// Only for the server file, which the same user's commands read.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Looks at every byte whatever the first ones say, so the time taken tells a guesser nothing but the length.
+    /// Compares in constant time, so that timing reveals nothing but the length.
     pub fn matches(&self, given: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
         let difference = ours.iter().zip(theirs).fold(0u8, |seen, (a, b)| seen | (a ^ b));
@@ -48,21 +48,21 @@ impl std::fmt::Debug for ServerToken {
     }
 }
 
-/// How long a browser stays known: a month, which is longer than most servers run.
+/// How long a browser stays logged in: a month.
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
-/// Whom the door lets in.
+/// Checks `Host`, `Origin` and token of a request.
 #[derive(Debug, Clone)]
 pub struct HttpGuard {
     is_loopback: bool,
     token: Option<ServerToken>,
-    /// With the port in it: cookies are shared by all servers of a machine, and there may be another Baton.
+    /// Contains the port: all servers on a host share its cookies.
     cookie_name: String,
     cookie: Option<LoginCookie>,
 }
 
-/// What a browser shows instead of the server's own token. It is made from the token, so it is good as long as that is, and the
-/// token cannot be had from it.
+/// The cookie a browser sends instead of the server's token. It is derived from the token by a hash: it is valid as long
+/// as the token is, and does not reveal it.
 #[derive(Debug, Clone)]
 struct LoginCookie(ServerToken);
 
@@ -70,7 +70,7 @@ impl LoginCookie {
     fn from_token(token: &ServerToken) -> Self {
         let digest = Sha256::digest(format!("a browser that has shown {}", token.0));
         let value = digest.iter().fold(String::new(), |mut hex, byte| {
-            // Writing to a text cannot fail.
+            // Writing to a String cannot fail.
             let _ = write!(hex, "{byte:02x}");
             hex
         });
@@ -79,19 +79,19 @@ impl LoginCookie {
 }
 
 impl HttpGuard {
-    /// For a server that listens at `address`. A token that is given is always required.
+    /// For a server that listens on `address`. If a token is given, every request needs it.
     pub fn new(address: SocketAddr, token: Option<ServerToken>) -> Self {
         let cookie = token.as_ref().map(LoginCookie::from_token);
         let cookie_name = format!("baton_{}", address.port());
         Self { is_loopback: address.ip().is_loopback(), token, cookie_name, cookie }
     }
 
-    /// What a browser is told to keep that has shown the token; none where no token is needed.
+    /// The `Set-Cookie` value for a browser that presented the token; none if no token is needed.
     pub fn cookie(&self) -> Option<String> {
         self.cookie.as_ref().map(|cookie| self.set_cookie(cookie.0.reveal()))
     }
 
-    /// The same for a person who has shown a token of their own.
+    /// The same for a person's own token.
     pub fn person_cookie(&self, secret: &BrowserSecret) -> String {
         self.set_cookie(secret.reveal())
     }
@@ -101,19 +101,19 @@ impl HttpGuard {
         format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict")
     }
 
-    /// What makes it forget.
+    /// The `Set-Cookie` value that deletes the cookie.
     pub fn clear_cookie(&self) -> String {
         format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", self.cookie_name)
     }
 
-    /// Every value our cookie came with.
+    /// All values of our cookie in the request.
     fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
         let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.filter(|(name, _)| *name == self.cookie_name).map(|(_, value)| value)
     }
 
-    /// What a person's browser shows; it counts where there is no token in a header.
+    /// A person's browser secret from the cookie. An `Authorization` header takes precedence.
     pub fn browser_secret(&self, headers: &HeaderMap) -> Option<BrowserSecret> {
         if headers.contains_key(AUTHORIZATION) {
             return None;
@@ -121,22 +121,22 @@ impl HttpGuard {
         self.cookies(headers).find_map(|value| value.parse().ok())
     }
 
-    /// The names by which this server may be called.
+    /// On loopback, only loopback names are accepted.
     pub fn check_host(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = text(headers, &HOST)
-            .ok_or_else(|| forbidden("the request names no Host", "send the Host header, once"))?;
+            .ok_or_else(|| forbidden("the Host header is missing", "send exactly one Host header"))?;
         let (name, _) = split_port(host);
         if !self.is_loopback || is_loopback_name(name) {
             Ok(())
         } else {
             Err(forbidden(
-                "this server does not answer to that Host",
+                "this server does not accept that Host",
                 "use the address that baton up printed; to serve others, start it with --listen and a token",
             ))
         }
     }
 
-    /// A browser says where the page is from that sends the request. It must be one of ours.
+    /// Refuses requests from pages of other origins.
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         if !headers.contains_key(ORIGIN) {
             return Ok(());
@@ -148,7 +148,7 @@ impl HttpGuard {
         if own {
             Ok(())
         } else {
-            Err(forbidden("pages of another origin may not use this server", "open the server's own page"))
+            Err(forbidden("requests from pages of other origins are refused", "open the server's own page"))
         }
     }
 
@@ -156,7 +156,7 @@ impl HttpGuard {
         self.token.is_some()
     }
 
-    /// The token in its header; the cookie counts where there is no such header.
+    /// Checks the `Authorization` header, or the cookie if there is none.
     pub fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let is_known = |cookie: &LoginCookie| self.cookies(headers).any(|value| cookie.0.matches(value));
         if !headers.contains_key(AUTHORIZATION) && self.cookie.as_ref().is_some_and(is_known) {
@@ -165,7 +165,7 @@ impl HttpGuard {
         self.check_token_text(bearer(headers))
     }
 
-    /// The same for a token that came another way.
+    /// The same for a token sent otherwise.
     pub fn check_token_text(&self, given: Option<&str>) -> Result<(), ApiError> {
         let Some(token) = &self.token else { return Ok(()) };
         if given.is_some_and(|given| token.matches(given)) {
@@ -173,7 +173,7 @@ impl HttpGuard {
         } else {
             Err(ApiError::new(
                 Code::Unauthorized,
-                "the token is missing or wrong",
+                "missing or invalid token",
                 "send Authorization: Bearer TOKEN; the token is in the server file of the state directory",
             ))
         }
@@ -184,12 +184,12 @@ fn forbidden(message: &str, hint: &str) -> ApiError {
     ApiError::new(Code::Forbidden, message, hint)
 }
 
-/// The token in its header.
+/// The bearer token of the `Authorization` header.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     text(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).map(str::trim)
 }
 
-/// A header that came exactly once and is text. Two of them are a trick.
+/// A header that was sent exactly once; duplicates are treated as missing, because they may be an attack.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -1,4 +1,4 @@
-//! What comes in with a request, taken apart with care: every mistake becomes an error that names it.
+//! Extractors for path parameters, query strings and JSON bodies. Every invalid input becomes an error that names it.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,14 +17,14 @@ use serde::de::DeserializeOwned;
 use crate::http::error::{ApiError, Code};
 use crate::http::limits::{BODY_BYTES_MAX, BODY_DRAINED_MAX, PAGE_DEFAULT, PAGE_MAX};
 
-/// The one variable in a path: an id or a name. What cannot be one is simply not there.
+/// The single variable of a path: an id or a name. Text that cannot be one is answered with 404.
 pub struct PathParam<T>(pub T);
 
 impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for PathParam<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let hint = "check the address; GET /api/openapi.json lists what there is";
+        let hint = "check the path; GET /api/openapi.json lists all routes";
         let params = RawPathParams::from_request_parts(parts, state)
             .await
             .map_err(|_| ApiError::invalid("the address is not valid UTF-8", hint))?;
@@ -38,7 +38,7 @@ impl<S: Send + Sync, T: FromStr<Err: Display> + Send> FromRequestParts<S> for Pa
 #[serde(deny_unknown_fields)]
 pub struct EmptyBody {}
 
-/// A JSON body. An empty one reads as `{}`, which is right where every field may be left out.
+/// A JSON body. An empty body counts as `{}`, so calls whose fields are all optional need none.
 pub struct JsonBody<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
@@ -50,7 +50,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return parse_json(b"{}");
         }
-        // A page elsewhere can send a form or plain text without asking first, but not JSON.
+        // Pages of other origins can send forms and plain text without a CORS preflight, but not JSON.
         let is_json = content_type
             .as_ref()
             .and_then(|value| value.to_str().ok())
@@ -66,14 +66,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// The whole body. One that is too large is heard out for a while all the same: a client that is still sending
-/// when the connection closes would never read why.
+/// Reads the whole body. A body that is too large is drained for a while before it is refused: a client that is still
+/// sending when the connection closes would not read the error.
 async fn read_body(body: Incoming) -> Result<Vec<u8>, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut seen) = (Vec::new(), 0);
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk
-            .map_err(|_| ApiError::invalid("the body broke off before its end", "send it again, whole"))?;
+        let chunk =
+            chunk.map_err(|_| ApiError::invalid("the request body is incomplete", "send it again"))?;
         seen += chunk.len();
         if seen <= BODY_BYTES_MAX {
             bytes.extend_from_slice(&chunk);
@@ -88,18 +88,18 @@ fn too_large() -> ApiError {
     ApiError::new(
         Code::TooLarge,
         format!("the body is larger than {} KiB", BODY_BYTES_MAX / 1024),
-        "send less; long material belongs into the repository",
+        "send less; put long material into the repository",
     )
 }
 
 fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError> {
-    let hint = "GET /api/openapi.json says what this call takes";
+    let hint = "GET /api/openapi.json describes what this call takes";
     serde_json::from_slice(bytes)
         .map(JsonBody)
-        .map_err(|error| ApiError::invalid(format!("the body does not fit: {error}"), hint))
+        .map_err(|error| ApiError::invalid(format!("invalid body: {error}"), hint))
 }
 
-/// The query string. Whoever reads it takes what it knows and then calls [`Query::done`].
+/// The query string. Handlers take the parameters they know and then call [`Query::done`].
 pub struct Query(BTreeMap<String, String>, Vec<&'static str>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Query {
@@ -108,7 +108,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let pairs: Pairs<Vec<(String, String)>> =
             Pairs::from_request_parts(parts, state).await.map_err(|error| {
-                ApiError::invalid(format!("the query cannot be read: {error}"), "write it as ?name=value&…")
+                ApiError::invalid(format!("invalid query string: {error}"), "write it as ?name=value&…")
             })?;
         let mut found = BTreeMap::new();
         for (name, value) in pairs.0 {
@@ -121,25 +121,22 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 }
 
 impl Query {
-    /// A value by its name, where it is given. An empty one is a mistake, not an absence.
+    /// An optional parameter. An empty value is an error, not absence.
     pub fn take<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, ApiError> {
         self.1.push(name);
         let Some(text) = self.0.remove(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|error: T::Err| {
-            ApiError::invalid(
-                format!("{name} cannot be \"{}\": {error}", truncate(&text)),
-                "mend it or leave it out",
-            )
+            ApiError::invalid(format!("invalid {name} \"{}\": {error}", truncate(&text)), "fix it or omit it")
         })
     }
 
-    /// One of our own words, such as a queue or a status.
+    /// A value of one of our enums, such as a queue or a status.
     pub fn word<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<Option<T>, ApiError> {
         let Some(text) = self.take::<String>(name)? else { return Ok(None) };
         let value = serde_json::Value::String(text.clone());
         serde_json::from_value(value).map(Some).map_err(|error| {
             let error = error.to_string();
-            ApiError::invalid(format!("{name} cannot be \"{}\"", truncate(&text)), error)
+            ApiError::invalid(format!("invalid {name} \"{}\"", truncate(&text)), error)
         })
     }
 
@@ -154,13 +151,13 @@ impl Query {
             Ok(limit)
         } else {
             Err(ApiError::invalid(
-                format!("limit cannot be {limit}"),
+                format!("invalid limit {limit}"),
                 format!("choose between 1 and {PAGE_MAX}"),
             ))
         }
     }
 
-    /// What nobody took is a mistake, most likely of spelling.
+    /// Refuses parameters that were not taken; most likely they are misspelt.
     pub fn done(self) -> Result<(), ApiError> {
         let Some(unknown) = self.0.keys().next() else { return Ok(()) };
         let hint = match nearest(unknown, self.1.iter().copied()) {
@@ -168,24 +165,24 @@ impl Query {
             None if self.1.is_empty() => "this call takes none".to_owned(),
             None => format!("this call takes {}", self.1.join(", ")),
         };
-        Err(ApiError::invalid(format!("there is no query parameter \"{}\"", truncate(unknown)), hint))
+        Err(ApiError::invalid(format!("unknown query parameter \"{}\"", truncate(unknown)), hint))
     }
 }
 
-/// Where a list goes on, and how much of it is wanted.
+/// The requested page of a list.
 pub struct Paging {
     pub limit: u32,
     pub cursor: Option<Cursor>,
 }
 
-/// Longest piece of a mistake that is quoted back.
+/// Longest piece of an invalid value that is quoted in the error.
 const SHOWN_CHARS_MAX: usize = 80;
 
 fn truncate(text: &str) -> String {
     text.chars().take(SHOWN_CHARS_MAX).collect()
 }
 
-/// A text that has to say something.
+/// A text that must not be blank.
 pub fn non_blank(text: &str, name: &'static str) -> Result<NonBlank, ApiError> {
     NonBlank::new(text)
         .map_err(|_| ApiError::invalid(format!("{name} is blank"), "write at least one visible character"))

@@ -1,38 +1,38 @@
-//! How much the server takes from one client, and in all. Each limit is answered with an error a person can read.
+//! Limits per client and in total. Hitting one returns a readable error.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The largest body: far more than a person types, far less than the memory minds.
+/// Largest request body.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// How much of a body that is too large is read and thrown away before the connection is closed.
+/// How much of an oversized body is drained before the connection is closed.
 pub const BODY_DRAINED_MAX: usize = 32 * 1024 * 1024;
-/// The largest head of a request, in all.
+/// Largest request head in total.
 pub const HEAD_BYTES_MAX: usize = 32 * 1024;
-/// Headers of one request.
+/// Headers per request.
 pub const HEADERS_MAX: usize = 64;
-/// How long a client may take to send the head of a request, also between two requests.
+/// How long a client may take to send a request head; also the keep-alive timeout.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a request may take, its body included. Streams are not bound by it once they have begun.
+/// How long a request may take, including its body. It does not apply to streams once they have started.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a server that is ending waits for requests and streams to come to their end.
+/// How long shutdown waits for open requests and streams.
 pub const ENDING_PATIENCE: Duration = Duration::from_secs(10);
-/// Connections at once. One more waits until another has gone.
+/// Concurrent connections. Further ones wait.
 pub const CONNECTIONS_MAX: usize = 2_048;
-/// Items of a list where the asker does not say.
+/// Default page size.
 pub const PAGE_DEFAULT: u32 = 50;
-/// Items of a list at most.
+/// Largest page size.
 pub const PAGE_MAX: u32 = 500;
-/// The longest title; a title is a line, the rest belongs into the description.
+/// Longest title; more text belongs in the description.
 pub const TITLE_CHARS_MAX: usize = 500;
 
-/// Requests of one address in a burst, and how many come back each second. A script that asks in a loop stays
-/// below this; a loop without an end does not.
+/// Token bucket per client address: burst size and refill per second. A script that polls in a loop stays below this;
+/// a busy loop does not.
 const BURST: f64 = 4_000.0;
 const PER_SECOND: f64 = 2_000.0;
-/// Addresses remembered. When there are more, those that have been quiet are forgotten first.
+/// Tracked addresses. Idle ones are evicted first.
 const ADDRESSES_MAX: usize = 4_096;
 
 /// Counts requests by address.
@@ -55,12 +55,12 @@ impl Bucket {
 }
 
 impl RateLimit {
-    /// Whether one more request of this address may be taken now.
+    /// Takes one request from the address's bucket; false when it is empty.
     pub fn try_take(&self, address: IpAddr, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= ADDRESSES_MAX && !buckets.contains_key(&address) {
             buckets.retain(|_, bucket| bucket.level(now) < BURST);
-            // Everybody is busy: a newcomer waits rather than have the table grow.
+            // All tracked addresses are active: refuse a new one instead of growing the table.
             if buckets.len() >= ADDRESSES_MAX {
                 return false;
             }

@@ -1,5 +1,5 @@
-//! What somebody must be to make a call. What is not said here may be read by everybody and done by operators alone, so
-//! a new call is closed until somebody opens it.
+//! The role each route requires. Routes not listed here need viewer for reads and operator for everything else, so a new
+//! route is closed by default.
 
 use axum::http::Method;
 use baton_core::person_role::PersonRole;
@@ -7,7 +7,7 @@ use baton_core::person_role::PersonRole;
 use crate::http::error::{ApiError, Code};
 use crate::http::paths;
 
-/// What responders may do beside reading: answer, reply and chat.
+/// What responders may do besides reading: answer, reply and chat.
 const RESPONDER_ROUTES: [&str; 7] = [
     "/api/questions/{id}/answer",
     "/api/tasks/{id}/reply",
@@ -18,14 +18,14 @@ const RESPONDER_ROUTES: [&str; 7] = [
     "/chat/{session}",
 ];
 
-/// Sent like a deed, and changing nothing by themselves: a look ahead, and what agents use, each of which says itself
-/// whom it is for.
+/// POST routes that viewers may call: a preview that changes nothing, and the agents' calls, which check permissions
+/// themselves.
 const VIEWER_POSTS: [&str; 3] = ["/api/tasks/accept-preview", "/api/tools/{name}", "/api/attempt/questions"];
 
-/// Read by operators alone: who may come in.
+/// GET routes that only operators may call.
 const OPERATOR_READS: [&str; 1] = ["/api/tokens"];
 
-/// The role a call needs, by its route.
+/// The role a route requires.
 pub fn required_role(method: &Method, route: &str) -> PersonRole {
     let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
     if OPERATOR_READS.contains(&route) {
@@ -39,15 +39,15 @@ pub fn required_role(method: &Method, route: &str) -> PersonRole {
     }
 }
 
-/// Says what is missing, and how it is got.
+/// Refuses an insufficient role, naming both roles.
 pub fn check(role: PersonRole, needed: PersonRole, what: &str) -> Result<(), ApiError> {
     if role.may(needed) {
         return Ok(());
     }
     Err(ApiError::new(
         Code::Forbidden,
-        format!("{what} needs the role {needed}, and this token is a {role}'s"),
-        format!("ask an operator for a token that may: baton token create NAME --role {needed}"),
+        format!("{what} needs the role {needed}; this token has the role {role}"),
+        format!("ask an operator for a token with that role: baton token create NAME --role {needed}"),
     ))
 }
 
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_refusal_names_both_roles() {
         let refusal = check(PersonRole::Viewer, PersonRole::Responder, "this call").unwrap_err();
-        assert_eq!(refusal.message, "this call needs the role responder, and this token is a viewer's");
+        assert_eq!(refusal.message, "this call needs the role responder; this token has the role viewer");
         assert!(check(PersonRole::Operator, PersonRole::Responder, "this call").is_ok());
     }
 }

@@ -1,7 +1,7 @@
-//! A reader of the durable log: every event once, in order, for as long as somebody listens.
+//! Reads the durable event log: every event once, in order, then new ones as they are committed.
 //!
-//! It holds a page of events at most. A client that is slow makes it wait, and it reads on from the log when the
-//! client is ready again; nothing piles up. Between events it sleeps on one watch that all readers share.
+//! It buffers at most one page. A slow client just delays the next read, so nothing piles up. While idle it waits on one
+//! watch channel that all readers share.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use baton_engine::desk::Desk;
 use baton_engine::error::EngineError;
 use tokio::sync::watch;
 
-/// Events held for one client at once. An event can hold a whole message, so there are few.
+/// Events buffered per client. Few, because an event can contain a whole message.
 const PAGE: u32 = 16;
 
 pub struct EventFollower {
@@ -22,22 +22,21 @@ pub struct EventFollower {
 }
 
 impl EventFollower {
-    /// Begins behind the event of number `after`.
+    /// Starts after the event with sequence number `after`.
     pub fn new(desk: Desk, ending: watch::Receiver<bool>, after: u64) -> Self {
         let mut changes = desk.changes();
-        // The log is looked at once before anything is waited for.
+        // Read the log once before waiting.
         changes.mark_changed();
         Self { desk, changes, ending, after, page: VecDeque::new() }
     }
 
-    /// The next event; none when the server is ending and everything has been told. May be dropped and called
-    /// again without losing an event.
+    /// The next event; none when the server is shutting down and all events were delivered. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<Recorded>, EngineError> {
         loop {
             if let Some(event) = self.page.pop_front() {
                 return Ok(Some(event));
             }
-            // Read before the log is: what is told after this is in the log by then.
+            // Reset before reading: commits after this point trigger another read.
             let is_ending = *self.ending.borrow();
             self.changes.mark_unchanged();
             let page = self.desk.store.events_after(self.after, PAGE).await?;
@@ -52,12 +51,12 @@ impl EventFollower {
         }
     }
 
-    /// Until there may be news. False when nobody is left who could bring any.
+    /// Waits for a commit with new events. False when the store is closed.
     async fn wait(&mut self) -> bool {
         loop {
             tokio::select! {
                 changed = self.changes.changed() => match changed {
-                    // It also wakes when work became ready without an event.
+                    // The channel also wakes when work became ready without an event.
                     Ok(()) if *self.changes.borrow() <= self.after => {}
                     Ok(()) => return true,
                     Err(_) => return false,

@@ -1,4 +1,4 @@
-//! Server-sent events: the log as a stream. The id of each is its number, so a browser comes back where it was.
+//! Server-sent events: the event log as a stream. Ids are sequence numbers, so browsers resume where they were.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::live::follower::EventFollower;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// What a browser sends when it comes back.
+/// Sent by browsers on reconnect.
 const LAST_EVENT_ID: &str = "last-event-id";
-/// How often a quiet stream gives a sign of life, so that a client notices when the server is gone.
+/// Keep-alive interval of an idle stream, so that clients notice when the server is gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Everything after the event of number `after`, for as long as the client listens and may; and, as it comes, what is
-/// told `extra` the log.
+/// Streams all events after `after` until the client leaves or its token ends, merged with `extra` events that are not
+/// part of the log.
 pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     authed: &AuthedApp,
     after: u64,
@@ -33,7 +33,7 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     let over = Box::pin(async move { principal.expired(&app).await });
     let state = (follower, over, Box::pin(extra), OpenStream::new(authed), authed.principal.clone());
     let events = unfold(state, move |(mut follower, mut over, mut extra, open, principal)| async move {
-        // None of them loses anything when it is dropped for another.
+        // All branches are cancel-safe.
         let next = tokio::select! {
             next = follower.next() => next,
             Some(event) = extra.next() => {
@@ -46,8 +46,8 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
             Ok(Some(recorded)) => Some((Ok(render(&recorded)), (follower, over, extra, open, principal))),
             Ok(None) => None,
             Err(error) => {
-                // The client comes back with the last number it saw, and misses nothing.
-                tracing::warn!(%error, "an event stream broke off");
+                // The client reconnects with the last id it saw and misses nothing.
+                tracing::warn!(%error, "event stream failed");
                 None
             }
         }
@@ -55,24 +55,24 @@ pub fn stream<B: Stream<Item = Event> + Send + 'static>(
     Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
 }
 
-/// The number a browser sends when it comes back.
+/// The `Last-Event-ID` header.
 pub fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>> {
     let last = headers.get(LAST_EVENT_ID).map(|value| {
         value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok()).ok_or_else(|| {
-            ApiError::invalid("Last-Event-ID is not a number", "send the id of the last event you saw")
+            ApiError::invalid("invalid Last-Event-ID", "send the id of the last event you received")
         })
     });
     last.transpose()
 }
 
-/// An event whole, for programs.
+/// The whole event, for API clients.
 pub fn to_sse(recorded: &Recorded) -> Event {
     let value = serde_json::to_value(recorded).unwrap_or_default();
     let name = value["event"].as_str().unwrap_or("event").to_owned();
     Event::default().id(recorded.seq.to_string()).event(name).data(value.to_string())
 }
 
-/// Counts a stream for as long as it is open.
+/// Counts an open stream in the metrics.
 struct OpenStream(App);
 
 impl OpenStream {

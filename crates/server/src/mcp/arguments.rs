@@ -1,5 +1,5 @@
-//! A call's arguments, read one by one. What is wrong is said in the caller's own words: which argument, what was
-//! wanted, what was there.
+//! Typed access to a tool call's arguments. Errors are written for the model: which argument, what was expected, what was
+//! found.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -8,28 +8,27 @@ use baton_core::text::{NonBlank, nearest};
 
 pub struct ToolArguments(Map<String, Value>);
 
-/// Longest piece of a bad value that is shown back.
+/// Longest piece of an invalid value that is quoted in the error.
 const SHOWN_CHARS_MAX: usize = 80;
 
 impl ToolArguments {
-    /// Everything else than an object is refused, and so is an argument the tool does not know: a model that
-    /// misspells one must not believe it was heard.
+    /// Refuses unknown arguments: a model that misspells one must not believe it was used.
     pub fn read(given: Option<Map<String, Value>>, known: &[&str]) -> Result<Self, String> {
         let given = given.unwrap_or_default();
         for name in given.keys() {
             if !known.contains(&name.as_str()) {
                 let hint = match nearest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if known.is_empty() => "it takes none".to_owned(),
-                    None => format!("it takes {}", known.join(", ")),
+                    None if known.is_empty() => "this tool takes none".to_owned(),
+                    None => format!("this tool takes {}", known.join(", ")),
                 };
-                return Err(format!("there is no argument `{name}`; {hint}"));
+                return Err(format!("unknown argument `{name}`; {hint}"));
             }
         }
         Ok(Self(given))
     }
 
-    /// Null counts as absent: models write it for what they leave out.
+    /// Null counts as absent: models send it for omitted arguments.
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -38,12 +37,12 @@ impl ToolArguments {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(type_error(name, "a text", other)),
+            Some(other) => Err(type_error(name, "a string", other)),
         }
     }
 
     pub fn non_blank(&self, name: &str) -> Result<NonBlank, String> {
-        let text = self.text(name)?.ok_or_else(|| format!("the argument `{name}` is missing"))?;
+        let text = self.text(name)?.ok_or_else(|| format!("missing argument `{name}`"))?;
         NonBlank::new(text).map_err(|_| format!("`{name}` is blank; write at least one visible character"))
     }
 
@@ -51,7 +50,7 @@ impl ToolArguments {
         if self.text(name)?.is_none() { Ok(None) } else { self.non_blank(name).map(Some) }
     }
 
-    /// A word that is read by its own type.
+    /// A text parsed by its type.
     pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
@@ -59,7 +58,7 @@ impl ToolArguments {
         self.text(name)?.map(|text| text.parse().map_err(|error| format!("`{name}`: {error}"))).transpose()
     }
 
-    /// One of our own words, such as a status.
+    /// A value of one of our enums, such as a status.
     pub fn parse_enum<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let read = serde_json::from_value(Value::String(text.to_owned()));
@@ -67,7 +66,7 @@ impl ToolArguments {
     }
 
     pub fn strings(&self, name: &str) -> Result<Vec<String>, String> {
-        let wanted = "a list of texts";
+        let wanted = "a list of strings";
         match self.get(name) {
             None => Ok(Vec::new()),
             Some(Value::Array(entries)) => entries
@@ -78,7 +77,7 @@ impl ToolArguments {
         }
     }
 
-    /// All of them together, as one shape.
+    /// All arguments as one type.
     pub fn deserialize<T: DeserializeOwned>(self) -> Result<T, String> {
         serde_json::from_value(Value::Object(self.0)).map_err(|error| error.to_string())
     }
@@ -86,7 +85,7 @@ impl ToolArguments {
 
 fn type_error(name: &str, wanted: &str, found: &Value) -> String {
     let shown: String = found.to_string().chars().take(SHOWN_CHARS_MAX).collect();
-    format!("`{name}` must be {wanted}, and is {shown}")
+    format!("`{name}` must be {wanted}, not {shown}")
 }
 
 #[cfg(test)]
@@ -106,7 +105,10 @@ mod tests {
             read(&json!({"title": 7, "options": ["a", 1], "reply": "  "}), &["title", "options", "reply"])
                 .unwrap();
         assert_eq!(arguments.text("title").unwrap_err(), "`title` must be a text, and is 7");
-        assert_eq!(arguments.strings("options").unwrap_err(), "`options` must be a list of texts, and is 1");
+        assert_eq!(
+            arguments.strings("options").unwrap_err(),
+            "`options` must be a list of strings, and is 1"
+        );
         assert_eq!(
             arguments.non_blank("reply").unwrap_err(),
             "`reply` is blank; write at least one visible character"

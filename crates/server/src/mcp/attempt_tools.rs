@@ -1,4 +1,4 @@
-//! What only the agent of a live attempt has: asking, reporting, planning, and the context of its step.
+//! Tools only the agent of a live attempt has: ask, report, submit a plan, load the context of its step.
 
 use std::fmt::Write;
 
@@ -16,12 +16,12 @@ use crate::mcp::arguments::ToolArguments;
 use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
-/// Answers to choose from; more are no choice a person makes.
+/// Largest number of options of a question.
 const OPTIONS_MAX: usize = 20;
-/// Ready tasks that are told.
+/// Ready tasks listed in the context.
 const READY_MAX: u32 = 10;
 
-/// Durable first, then a short wait, then the agent is sent home.
+/// Records the question, waits briefly for the answer, then tells the agent to end its turn.
 pub async fn ask(
     toolbox: &Toolbox,
     caller: &Caller,
@@ -30,7 +30,7 @@ pub async fn ask(
     ask_for(toolbox, secret(caller)?, draft(arguments)?).await
 }
 
-/// The answer where there is one in time, else what the agent is to do.
+/// The answer if it arrives in time, else instructions for the agent.
 pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result<ToolAnswer, String> {
     let question = match toolbox.door.ask(secret, draft.clone()).await {
         Ok(Asked::Pending { question }) => question,
@@ -41,7 +41,7 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
         Err(EngineError::Refused(Refusal::MayNotAsk { refusal, .. })) => return Err(refusal_text(&refusal)),
         Err(error) => return Err(error_text(error)),
     };
-    // Should the agent be gone before the answer comes, this is where it left off.
+    // If the agent exits before the answer, the attempt resumes from this question.
     toolbox.mailbox.put_left_at(secret.attempt(), Some(draft));
     let waited = toolbox.door.answer_within(question, toolbox.patience).await.map_err(error_text)?;
     let answer = match waited {
@@ -55,15 +55,15 @@ pub async fn ask_for(toolbox: &Toolbox, secret: &Secret, draft: Draft) -> Result
 
 fn answer_later_text(question: QuestionId) -> String {
     format!(
-        "Recorded as {question}; end your turn now. Nobody has answered yet. Do not ask again and do not go on without \
-         the answer: you are started again with it."
+        "Recorded as {question}; end your turn now. Do not ask again and do not continue without the answer: you will be \
+         restarted with it."
     )
 }
 
 fn refusal_text(refusal: &AskRefusal) -> String {
     match refusal {
         AskRefusal::QuestionPending { pending } => {
-            format!("{refusal}\n{pending} waits for its answer; end your turn now")
+            format!("{refusal}\n{pending} is still pending; end your turn now")
         }
         _ => format!("{refusal}\n{}", refusal.next()),
     }
@@ -72,10 +72,10 @@ fn refusal_text(refusal: &AskRefusal) -> String {
 fn draft(arguments: &ToolArguments) -> Result<Draft, String> {
     let kind = match arguments.text("kind")?.unwrap_or("clarification") {
         "clarification" => QuestionKind::Clarification,
-        // A task's own work has no phase to end; a gate there is a plain confirmation.
+        // Plain tasks have no phases; a gate is a confirmation there.
         "confirmation" | "gate" => QuestionKind::Confirmation,
         other => {
-            return Err(format!("`kind` cannot be {other:?}; it is clarification, confirmation or gate"));
+            return Err(format!("invalid `kind` {other:?}; use clarification, confirmation or gate"));
         }
     };
     let mut draft = Draft::new(kind, arguments.non_blank("question")?);
@@ -88,7 +88,7 @@ fn draft(arguments: &ToolArguments) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// Taken when the shift ends. A word the step does not know is told at once, while the agent can still mend it.
+/// Recorded when the agent's run ends. Unknown outcomes are refused at once, while the agent can still correct them.
 pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ToolArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let name = arguments.non_blank("outcome")?;
@@ -97,30 +97,27 @@ pub fn report(toolbox: &Toolbox, caller: &Caller, arguments: &ToolArguments) -> 
     if !bench.outcomes.is_empty() {
         let words: Vec<&str> = bench.outcomes.iter().map(OutcomeName::as_str).collect();
         Outcome::report(name.as_str(), description, &bench.outcomes)
-            .map_err(|mistake| format!("{mistake}\nThe outcomes of this step are {}", words.join(", ")))?;
+            .map_err(|mistake| format!("{mistake}\nValid outcomes: {}", words.join(", ")))?;
     }
     let is_taken =
         toolbox.mailbox.put_outcome(attempt, name.as_str().to_owned(), description.map(str::to_owned));
-    if is_taken { Ok(ToolAnswer::ok("Noted. End your turn now.")) } else { Err(not_running_here()) }
+    if is_taken { Ok(ToolAnswer::ok("Recorded. End your turn now.")) } else { Err(not_running_here()) }
 }
 
 pub fn submit(toolbox: &Toolbox, caller: &Caller, arguments: ToolArguments) -> Result<ToolAnswer, String> {
     let attempt = secret(caller)?.attempt();
     let draft: PlanDraft = arguments.deserialize()?;
-    let plan = Plan::check(draft.clone()).map_err(|faults| {
-        format!("the plan cannot be used:\n{}\nMend it and hand it in again", PlanFaults(faults))
-    })?;
+    let plan = Plan::check(draft.clone())
+        .map_err(|faults| format!("invalid plan:\n{}\nFix it and submit it again", PlanFaults(faults)))?;
     if toolbox.mailbox.put_plan(attempt, draft) {
         let count = plan.items().len();
-        Ok(ToolAnswer::ok(format!(
-            "The plan of {count} items is noted. End your turn now; the human approves it."
-        )))
+        Ok(ToolAnswer::ok(format!("Plan of {count} items recorded for approval. End your turn now.")))
     } else {
         Err(not_running_here())
     }
 }
 
-/// What the agent was told, and what of it may have changed since.
+/// The step's prompt, plus what may have changed since.
 pub async fn context(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
     let Caller::Attempt { secret, task, .. } = caller else { return Err(not_an_attempt()) };
     let task = toolbox.desk.task(*task).await.map_err(error_text)?.value;
@@ -153,10 +150,10 @@ fn secret(caller: &Caller) -> Result<&Secret, String> {
 }
 
 fn not_an_attempt() -> String {
-    "only the agent of an attempt has this tool".to_owned()
+    "this tool is only for agents of an attempt".to_owned()
 }
 
 fn not_running_here() -> String {
-    "this attempt is not at work in this server; end your last message with the JSON line your prompt asks for"
+    "this attempt does not run on this server; end your last message with the JSON line your prompt asks for"
         .to_owned()
 }

@@ -1,4 +1,4 @@
-//! What each tool is called, what it says of itself, and what it takes.
+//! The tools: name, description and input schema.
 
 use baton_core::person_role::PersonRole;
 use baton_core::task_type::TaskType;
@@ -23,22 +23,21 @@ pub struct ToolSpec {
     pub name: String,
     pub description: String,
     pub input_schema: Value,
-    /// A careful client asks its human before some calls, and goes by this.
+    /// MCP clients decide by this whether to ask the user first.
     pub touches: SideEffects,
 }
 
-/// What a call can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SideEffects {
     Nothing,
-    /// Baton's own records; each change is in the history and can be made good.
+    /// Baton's records; every change is in the event log.
     Records,
-    /// Whatever the commands of the project's people touch.
+    /// Whatever the project's own commands change.
     Anything,
 }
 
-/// Gemini drops every tool called `ask_user`, its own and others'; this is the same tool under a name it keeps.
+/// Gemini drops every tool named `ask_user`; this is the same tool under another name.
 pub const ASK_ALIAS: &str = "ask_human";
 
 impl ToolSpec {
@@ -58,7 +57,7 @@ impl ToolSpec {
         Self { name: name.to_owned(), description: description.to_owned(), input_schema, touches }
     }
 
-    /// What a person must be to call it.
+    /// The role a person needs to call it.
     pub fn needs(&self) -> PersonRole {
         match self.touches {
             SideEffects::Nothing => PersonRole::Viewer,
@@ -66,13 +65,12 @@ impl ToolSpec {
         }
     }
 
-    /// The names of its arguments.
     pub fn arguments(&self) -> Vec<&str> {
         let properties = self.input_schema["properties"].as_object();
         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// None for a name nobody knows.
+    /// None for an unknown name.
     pub fn of(name: &str) -> Option<Self> {
         Self::of_attempts(name).or_else(|| Self::of_queue(name)).or_else(|| Self::of_user_tasks(name))
     }

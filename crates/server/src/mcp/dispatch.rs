@@ -1,4 +1,4 @@
-//! Calls of the tools: a name leads to the function that carries it out.
+//! Dispatches tool calls by name.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::{
     Caller, ToolAnswer, ToolProvider, ToolSpec, Toolbox, attempt_tools, queue_tools, user_task_tools,
 };
 
-/// How often the Taskfile is looked for while a client listens for changes of the tool list.
+/// How often the Taskfile is checked while a client subscribes to changes of the tool list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Toolbox {
-    /// What is not offered cannot be called.
+    /// Runs a tool. Only tools the caller is offered can be called.
     pub async fn call_tool(
         &self,
         caller: &Caller,
@@ -28,7 +28,7 @@ impl Toolbox {
         }
         let Some(spec) = self.list_tools(caller).into_iter().find(|spec| spec.name == name) else {
             let names: Vec<String> = self.list_tools(caller).into_iter().map(|spec| spec.name).collect();
-            return ToolAnswer::error(format!("there is no tool {name}; the tools are {}", names.join(", ")));
+            return ToolAnswer::error(format!("unknown tool {name}; available tools: {}", names.join(", ")));
         };
         match ToolArguments::read(arguments, &spec.arguments()) {
             Ok(arguments) => self.run_tool(caller, name, arguments).await.unwrap_or_else(ToolAnswer::error),
@@ -55,8 +55,8 @@ impl Toolbox {
             "report_outcome" => attempt_tools::report(self, caller, &arguments),
             "submit_breakdown" => attempt_tools::submit(self, caller, arguments),
             "load_workflow_context" => attempt_tools::context(self, caller).await,
-            // Core offers a name that nobody here knows; a test holds the two lists against each other.
-            _ => Err(format!("the tool {name} is not known here")),
+            // A test ensures that core offers only known names.
+            _ => Err(format!("unknown tool {name}")),
         }
     }
 }
@@ -75,7 +75,7 @@ impl ToolProvider for Toolbox {
         self.call_tool(&caller.unwrap_or_else(|| self.person()), name, arguments).await
     }
 
-    /// Looks for the Taskfile for as long as somebody listens.
+    /// Polls for the Taskfile while there is a receiver.
     fn changes(&self, caller: Option<Caller>) -> watch::Receiver<u64> {
         let (sender, receiver) = watch::channel(0);
         let (toolbox, caller) = (self.clone(), caller.unwrap_or_else(|| self.person()));

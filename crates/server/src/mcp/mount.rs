@@ -1,4 +1,4 @@
-//! `/mcp`: the tools over streamable HTTP, and who is at the door.
+//! `/mcp`: the tools over streamable HTTP, and their authentication.
 
 use std::sync::Arc;
 
@@ -28,15 +28,15 @@ impl Toolbox {
     }
 }
 
-/// Puts the endpoint on the router.
+/// Adds the endpoint to the router.
 pub fn mount(router: Router<App>, app: &App) -> Router<App> {
-    // Host and Origin were looked at by the time a request gets here.
+    // Host and Origin were checked before.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_max_request_body_bytes(BODY_BYTES_MAX);
     let (cancel, mut ending) = (config.cancellation_token.clone(), app.ending.clone());
     tokio::spawn(async move {
-        // Whether it turned true or nobody is left to turn it: it is over.
+        // Also resolves when the sender is dropped.
         let _ = ending.wait_for(|is_ending| *is_ending).await;
         cancel.cancel();
     });
@@ -51,7 +51,7 @@ pub fn mount(router: Router<App>, app: &App) -> Router<App> {
     router.merge(endpoint)
 }
 
-/// Every request says anew who it is from, so that a session is of no use to a stranger.
+/// Authenticates every request, so that a leaked MCP session id is useless.
 async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let principal = request.extensions().get::<Principal>().cloned();
     match identify_caller(&app, request.headers(), principal).await {
@@ -63,7 +63,7 @@ async fn authenticate(State(app): State<App>, mut request: Request, next: Next) 
     }
 }
 
-/// Whether a request brings an attempt's token to where such tokens are looked at.
+/// Whether a request carries an attempt's token to one of the endpoints that check those.
 pub fn is_attempt_request(path: &str, headers: &HeaderMap) -> bool {
     let is_theirs = path == paths::MCP
         || path == paths::TOOLS
@@ -72,15 +72,15 @@ pub fn is_attempt_request(path: &str, headers: &HeaderMap) -> bool {
     is_theirs && bearer(headers).is_some_and(|given| given.parse::<Secret>().is_ok())
 }
 
-/// The agent of a live attempt by its token; the person the door has let in by theirs, or by none where none is
-/// needed. A token that is neither is refused: an agent whose attempt is over must not become a person.
+/// The agent of a live attempt by its token, or the authenticated person. Any other token is refused: an agent whose
+/// attempt has ended must not become a person.
 pub async fn identify_caller(app: &App, headers: &HeaderMap, principal: Option<Principal>) -> Result<Caller> {
     let person = principal.map(|Principal { name, role, .. }| Caller::Person { name, role });
     let error_text = || {
         ApiError::new(
             Code::Unauthorized,
-            "this token is of no attempt at work here",
-            "an agent passes BATON_TOKEN on as it is, while its attempt lasts; a person on this machine needs none",
+            "this token belongs to no running attempt",
+            "agents send BATON_TOKEN while their attempt runs; people on this machine need no token",
         )
     };
     if !headers.contains_key(AUTHORIZATION) {

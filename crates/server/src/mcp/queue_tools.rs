@@ -1,4 +1,4 @@
-//! The queue: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
+//! The queue tools: `get_next_task`, `list_tasks`, `get_task`, `add_task`, `update_task`, `set_task_status`.
 
 use baton_core::actor::Actor;
 use baton_core::command::Command;
@@ -19,13 +19,13 @@ use crate::mcp::arguments::ToolArguments;
 use crate::mcp::toolbox::error_text;
 use crate::mcp::{Caller, ToolAnswer, Toolbox};
 
-/// Tasks of one list. A model that wants more narrows its search.
+/// Tasks per list. A model that needs others narrows the search.
 const LIST_MAX: u32 = 50;
-/// What one task may wait on.
+/// Largest number of dependencies of a task.
 const DEPENDENCIES_MAX: usize = 200;
-/// Where tasks go that a person's own client adds.
+/// The session of tasks added by a person's own MCP client.
 const SESSION_OF_CLIENT: &str = "mcp";
-/// Events of a task looked through for who made it: its first is its making.
+/// A task's first event is its creation.
 const EVENTS_LOOKED_AT: u32 = 1;
 
 pub async fn next(toolbox: &Toolbox, caller: &Caller) -> Result<ToolAnswer, String> {
@@ -51,7 +51,7 @@ pub async fn list(toolbox: &Toolbox, arguments: &ToolArguments) -> Result<ToolAn
     };
     let page = toolbox.desk.store.tasks(&filter, None, LIST_MAX).await.map_err(|error| error.to_string())?;
     let tasks: Vec<TaskSummary> = page.items.iter().map(TaskSummary::of).collect();
-    let more = page.next.is_some().then_some("there are more; narrow the search by status or title");
+    let more = page.next.is_some().then_some("more tasks match; narrow the search by status or title");
     Ok(ToolAnswer::json(&json!({ "tasks": tasks, "more": more })))
 }
 
@@ -72,7 +72,7 @@ pub async fn add(
     let task_type = task_type.unwrap_or_else(|| TaskType::detect(&format!("{title}\n{description}")));
     let wanted = arguments.strings("depends_on")?;
     if wanted.len() > DEPENDENCIES_MAX {
-        return Err(format!("a task can wait on {DEPENDENCIES_MAX} others at most"));
+        return Err(format!("a task can depend on at most {DEPENDENCIES_MAX} others"));
     }
     let mut depends_on = Vec::new();
     for text in wanted {
@@ -92,7 +92,7 @@ pub async fn add(
 fn check_title_length(title: NonBlank) -> Result<NonBlank, String> {
     if title.as_str().chars().count() > TITLE_CHARS_MAX {
         return Err(format!(
-            "`title` is longer than {TITLE_CHARS_MAX} characters; the rest belongs into the description"
+            "`title` is longer than {TITLE_CHARS_MAX} characters; put the rest into the description"
         ));
     }
     Ok(title)
@@ -111,14 +111,14 @@ pub async fn update(
         after: Vec::new(),
     };
     if revision.is_empty() {
-        return Err("nothing is to be changed; give a `title`, a `description` or a `priority`".to_owned());
+        return Err("nothing to change; set `title`, `description` or `priority`".to_owned());
     }
     check_may_edit(toolbox, caller, id).await?;
     toolbox.desk.apply(id, Command::Revise { revision }, caller.actor()).await.map_err(error_text)?;
     view(toolbox, id).await
 }
 
-/// The session and the project a new task belongs to: those of the attempt that adds it.
+/// The session and project of a new task: those of the attempt that adds it.
 async fn session_and_project(
     toolbox: &Toolbox,
     caller: &Caller,
@@ -143,13 +143,13 @@ pub async fn set_status(
 ) -> Result<ToolAnswer, String> {
     let id = find_task_argument(toolbox, arguments).await?;
     let reason = arguments.optional_non_blank("reason")?;
-    let wanted = arguments.parse_enum::<Status>("status")?.ok_or("the argument `status` is missing")?;
+    let wanted = arguments.parse_enum::<Status>("status")?.ok_or("missing argument `status`")?;
     let command = match wanted {
         Status::Cancelled => Command::Cancel { reason },
         Status::Queued => Command::Retry,
         other => {
             return Err(format!(
-                "a task cannot be set to {}; CANCELLED gives it up, QUEUED tries it again. The rest follows from its work",
+                "cannot set a task to {}; use CANCELLED to cancel it or QUEUED to retry it. Other statuses follow from its work",
                 other.as_str()
             ));
         }
@@ -159,7 +159,7 @@ pub async fn set_status(
     view(toolbox, id).await
 }
 
-/// An attempt may steer what it added itself and nothing else; not even its own task, which ends with its report.
+/// An attempt may edit only tasks that agents of its session added, and not its own task, which ends with its report.
 async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Result<(), String> {
     let Caller::Attempt { task: own, .. } = caller else { return Ok(()) };
     if *own == id {
@@ -177,7 +177,7 @@ async fn check_may_edit(toolbox: &Toolbox, caller: &Caller, id: TaskId) -> Resul
     if is_of_session && by_agent {
         Ok(())
     } else {
-        Err(format!("{id} was not added by an agent of this conversation; ask the human about it"))
+        Err(format!("{id} was not added by an agent of this session; ask the human about it"))
     }
 }
 

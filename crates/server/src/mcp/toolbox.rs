@@ -1,4 +1,4 @@
-//! The tools of this server, for whoever calls.
+//! What the tools work on, and which tools a caller gets.
 
 use std::time::Duration;
 
@@ -15,18 +15,17 @@ use crate::http::error::ApiError;
 use crate::http::roles;
 use crate::mcp::{Caller, ToolSpec};
 
-/// What the tools work on.
 #[derive(Clone)]
 pub struct Toolbox {
     pub desk: Desk,
     pub door: Door,
     pub mailbox: Mailbox,
     pub user_tasks: UserTasks,
-    /// Where a person's own user tasks are and run.
+    /// Where a person's user tasks are defined and run.
     pub site: Site,
-    /// Who it is when nobody says.
+    /// The default person.
     pub person: String,
-    /// How long an agent is kept waiting for an answer.
+    /// How long `ask_user` waits for an answer.
     pub patience: Duration,
 }
 
@@ -43,18 +42,18 @@ impl Toolbox {
         }
     }
 
-    /// Whose secret this is, while its attempt is alive.
+    /// The attempt a secret belongs to, while it is live.
     pub async fn find_caller(&self, secret: Secret) -> Result<Option<Caller>, EngineError> {
         let Some(task) = self.door.holder(&secret).await? else { return Ok(None) };
         Ok(Some(Caller::Attempt { secret, task: task.id(), is_breakdown: task.is_breakdown() }))
     }
 
-    /// Whoever works here, on their own machine.
+    /// The person on this machine.
     pub fn person(&self) -> Caller {
         Caller::Person { name: self.person.clone(), role: PersonRole::Operator }
     }
 
-    /// Where the caller's user tasks are and run. None for an attempt that is at work elsewhere.
+    /// Where the caller's user tasks run. None for an attempt that runs elsewhere.
     pub(super) fn site_of(&self, caller: &Caller) -> Option<Site> {
         match caller.attempt() {
             None => Some(self.site.clone()),
@@ -66,7 +65,7 @@ impl Toolbox {
         self.site_of(caller).is_some_and(|site| site.has_taskfile())
     }
 
-    /// What the caller is offered now.
+    /// The tools the caller may use now.
     pub fn list_tools(&self, caller: &Caller) -> Vec<ToolSpec> {
         if let Some(attempt) = caller.attempt() {
             self.mailbox.note_looked(attempt);
@@ -74,12 +73,12 @@ impl Toolbox {
         self.all_tools(caller).filter(|spec| caller.may(spec.needs())).collect()
     }
 
-    /// The same without a look at what the caller may.
+    /// The same regardless of the caller's role.
     fn all_tools(&self, caller: &Caller) -> impl Iterator<Item = ToolSpec> + use<> {
         tools_for(caller.client(), self.has_taskfile(caller)).into_iter().filter_map(ToolSpec::of)
     }
 
-    /// What keeps the caller from a tool that is there.
+    /// The role error for an existing tool, if the caller's role is insufficient.
     pub fn refusal(&self, caller: &Caller, name: &str) -> Option<ApiError> {
         let Caller::Person { role, .. } = caller else { return None };
         let spec = self.all_tools(caller).find(|spec| spec.name == name)?;
@@ -87,7 +86,7 @@ impl Toolbox {
     }
 }
 
-/// What went wrong in the engine, as a model reads it.
+/// An engine error as text for the model.
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
 pub(super) fn error_text(error: EngineError) -> String {
     format!("{error}\n{}", error.hint())

@@ -14,7 +14,7 @@ pub fn list(toolbox: &Toolbox, caller: &Caller) -> ToolAnswer {
     }
 }
 
-/// A task that ran and failed is an answer like any other: its text says so, and what it printed.
+/// A failed command is a normal result; its text contains the output and the exit code.
 pub async fn run(
     toolbox: &Toolbox,
     caller: &Caller,
@@ -33,7 +33,7 @@ pub async fn run(
     Ok(ToolAnswer::ok(toolbox.user_tasks.told(&ran.map_err(error_text)?)))
 }
 
-/// Has a person asked whether the project's commands may run, on behalf of an attempt. None once they may.
+/// Asks a person, on behalf of an attempt, whether the project's commands may run. None once they may.
 async fn wait_for_permission(
     toolbox: &Toolbox,
     caller: &Caller,
@@ -47,7 +47,7 @@ async fn wait_for_permission(
         Leave::Unasked(question) => {
             let told = attempt_tools::ask_for(toolbox, secret, question).await?;
             match look().await.map_err(toolbox::error_text)? {
-                // Nobody said anything yet; the agent is told what to do.
+                // Not answered yet; return the instructions for the agent.
                 Leave::Unasked(_) => return Ok(Some(told)),
                 said => said,
             }
@@ -57,19 +57,19 @@ async fn wait_for_permission(
     Ok(match said {
         Leave::Given => None,
         Leave::Refused | Leave::Unasked(_) => Some(ToolAnswer::error(format!(
-            "the human does not let the commands of {TASKFILE} run as they are; go on without them"
+            "the human did not allow the commands of {TASKFILE}; continue without them"
         ))),
     })
 }
 
 fn site(toolbox: &Toolbox, caller: &Caller) -> Result<Site, String> {
-    toolbox.site_of(caller).ok_or_else(|| "this attempt is not at work in this server".to_owned())
+    toolbox.site_of(caller).ok_or_else(|| "this attempt does not run on this server".to_owned())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
 fn error_text(error: UserTaskError) -> String {
     match &error {
-        // The names are in the message; a model has no use for a command of the human's.
+        // The message lists the names; the hint is a command for people.
         UserTaskError::Unknown { .. } => error.to_string(),
         _ => format!("{error}\n{}", error.hint()),
     }

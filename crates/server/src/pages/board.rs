@@ -21,17 +21,17 @@ use crate::pages::widgets::percent::encode;
 use crate::pages::widgets::words::state_name_badge;
 use crate::state::App;
 
-/// Cards of a column where nobody asked for more.
+/// Cards per column by default.
 const CARDS_DEFAULT: u32 = 30;
 
-/// A column: its name in the address, the state it is for, and the queues it gathers.
+/// A column: its name in the URL, its state, and the queues it combines.
 struct Column {
     name: &'static str,
     state: StateName,
     gathers: &'static [(Option<Queue>, Option<Status>)],
-    /// Of what is finished, the newest is what people look for.
+    /// Finished tasks are shown newest first.
     newest_first: bool,
-    /// Whether its cards say how many dependencies are met.
+    /// Whether cards show met dependencies.
     waits: bool,
 }
 
@@ -74,11 +74,11 @@ impl Column {
     }
 }
 
-/// What the address asks for.
+/// The board's query string.
 struct BoardQuery {
     project: Option<ProjectId>,
     title: Option<String>,
-    /// The columns that are shown in full.
+    /// Expanded columns.
     more: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl BoardQuery {
         Ok(wanted)
     }
 
-    /// The same board with one column more in full. Only names of columns get into an address.
+    /// The URL with one more column expanded. Only known column names get into it.
     fn address(&self, more: &'static str) -> String {
         let project = self.project.map(|project| format!("&project={project}")).unwrap_or_default();
         let known = COLUMNS.iter().map(|column| column.name);
@@ -124,10 +124,10 @@ pub async fn show(State(app): State<App>, request: PageRequest, query: Query) ->
             a.button href="/tasks/new" data-sheet { "New task" }
         }))
         @if columns.is_empty() {
-            (empty("No tasks here", "A task is one unit of work for an agent.", &[
-                ("baton task add \"Fix the typo in the README\"", "put one into the queue"),
-                ("baton chat \"…\"", "say what you want"),
-                ("baton demo", "watch a whole project being done"),
+            (empty("No tasks", "A task is one unit of work for an agent.", &[
+                ("baton task add \"Fix the typo in the README\"", "add a task"),
+                ("baton chat \"…\"", "send a message"),
+                ("baton demo", "watch a whole project run"),
             ]))
         } @else {
             div.board #board data-filter { @for column in &columns { (column) } }
@@ -183,7 +183,7 @@ async fn render_column(
     })
 }
 
-/// None where the task waits on nothing at all.
+/// None if the task has no dependencies.
 async fn count_dependencies(app: &App, task: &Task) -> Result<Option<DependencyCount>, PageError> {
     let edges = app.desk().store.dependencies(task.id()).await?;
     let met = edges.iter().filter(|edge| edge.is_met).count();

@@ -1,4 +1,4 @@
-//! `/breakdowns`: tasks that were too large, and the plans for them: read, edited, approved, sent back.
+//! `/breakdowns`: plans for tasks that were too large: read, edit, approve, reject.
 
 use axum::extract::State;
 use baton_core::breakdown::{ITEMS_MAX, ItemDraft, Plan, PlanDraft, PlanItem};
@@ -23,9 +23,8 @@ use crate::pages::widgets::words::{ago, counted, state_badge};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// Breakdowns in the list.
 const LISTED_MAX: u32 = 100;
-/// Rows for new items under a plan.
+/// Empty rows for new items in the editor.
 const EMPTY_ROWS: usize = 2;
 
 pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
@@ -40,13 +39,13 @@ pub async fn list(State(app): State<App>, request: PageRequest) -> PageResult {
         .into_iter()
         .map(|stored| stored.value)
         .collect();
-    // What waits for a person comes first.
+    // Those that wait for a person come first.
     tasks
         .sort_by_key(|task| !matches!(task.state(), TaskState::Provisional(_) | TaskState::Breakdown { .. }));
     let body = html! {
         (heading("Breakdowns", &html! {}))
         @if tasks.is_empty() {
-            (empty("No breakdowns", "A task that was too large for one attempt is broken down; its plan waits here for your approval.", &[("baton recycle TASK", "send a task to a breakdown"), ("baton breakdown list", "the same in a terminal")]))
+            (empty("No breakdowns", "A task that is too large for one attempt is broken down. Its plan waits here for approval.", &[("baton recycle TASK", "break a task down"), ("baton breakdown list", "the same in a terminal")]))
         }
         div.rows data-filter {
             @for task in &tasks {
@@ -86,14 +85,14 @@ pub async fn show(
         (next_step(&task))
         @if let Some(record) = &plan {
             section {
-                h2 { "The plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
+                h2 { "Plan: " (counted(record.plan.items().len() as u64, "task")) " " span.muted { "by " (record.submitted_by) ", " (ago(record.submitted_at, frame.now)) } }
                 (read(&record.plan))
             }
             @if is_provisional(&task) { (decide(id)) }
         }
         @if may_edit(&task) { (editor(id, plan.as_ref().map(|record| &record.plan))) }
         details {
-            summary { "What the planner is told" }
+            summary { "Prompt for the planner" }
             div.prose { (markdown(&task.spec().description)) }
         }
     };
@@ -111,22 +110,22 @@ fn may_edit(task: &Task) -> bool {
 fn lineage(task: &Task) -> Markup {
     html! {
         @if let Some(replaced) = task.replaces() {
-            span { "in place of " a href={ "/tasks/" (replaced) } { (replaced) } }
+            span { "replaces " a href={ "/tasks/" (replaced) } { (replaced) } }
         }
     }
 }
 
-/// What is missing: an agent, or a person.
+/// What the breakdown waits for.
 fn next_step(task: &Task) -> Markup {
     let by_hand = matches!(task.spec().purpose, Purpose::Breakdown { by_hand: true, .. });
     html! {
         @if let TaskState::Breakdown { released } = task.state() {
             div.notice {
-                @if by_hand { p { "You said you would split it yourself: write the plan below." } }
-                @else if *released { p { "An agent may take it; it waits for one to be free." } }
+                @if by_hand { p { "You chose to split it yourself: write the plan below." } }
+                @else if *released { p { "Waiting for a free agent to plan it." } }
                 @else {
-                    p { "Nobody plans it yet. Let an agent do it, or write the plan below." }
-                    form.actions method="post" action={ "/breakdowns/" (task.id()) "/run" } { button.primary type="submit" { "Let an agent plan it" } }
+                    p { "Not planned yet. Let an agent plan it, or write the plan below." }
+                    form.actions method="post" action={ "/breakdowns/" (task.id()) "/run" } { button.primary type="submit" { "Plan with an agent" } }
                 }
             }
         }
@@ -142,10 +141,10 @@ fn read(plan: &Plan) -> Markup {
                     strong { (item.title) }
                     @if let Some(priority) = item.priority { " " span.muted { (priority) } }
                     @if !item.depends_on.is_empty() { " " span.muted { "after " (numbers(&item.depends_on)) } }
-                    @if leaves.contains(&(index + 1)) { " " span.muted { "· what waited on the whole waits on this" } }
+                    @if leaves.contains(&(index + 1)) { " " span.muted { "· dependents wait for this" } }
                     @if !item.description.is_empty() { div.prose { (markdown(&item.description)) } }
-                    (points("Accepted when", &item.acceptance_criteria))
-                    (points("Verified by", &item.verification))
+                    (points("Acceptance criteria", &item.acceptance_criteria))
+                    (points("Verification", &item.verification))
                 }
             }
         }
@@ -163,29 +162,29 @@ fn numbers(numbers: &[usize]) -> String {
 fn decide(id: TaskId) -> Markup {
     html! {
         div.actions {
-            form method="post" action={ "/breakdowns/" (id) "/approve" } { button.primary type="submit" { "Approve: make these tasks" } }
+            form method="post" action={ "/breakdowns/" (id) "/approve" } { button.primary type="submit" { "Approve plan" } }
         }
         details {
-            summary { "Send it back" }
+            summary { "Reject" }
             form method="post" action={ "/breakdowns/" (id) "/reject" } {
-                label for="plan-reason" { "What is wrong with it? The next planner is told." }
+                label for="plan-reason" { "What should change? The next planner gets this text." }
                 textarea #plan-reason name="reason" rows="3" required {}
-                div.actions { button type="submit" { "Reject the plan" } }
+                div.actions { button type="submit" { "Reject plan" } }
             }
         }
     }
 }
 
-/// Each item as fields; an item without a title is left out.
+/// The plan as a form; items without a title are dropped.
 fn editor(id: TaskId, plan: Option<&Plan>) -> Markup {
     let items = plan.map(Plan::items).unwrap_or_default();
     let rows = (items.len() + EMPTY_ROWS).min(ITEMS_MAX);
     html! {
         details open[plan.is_none()] {
-            summary { @if plan.is_some() { "Edit the plan" } @else { "Write the plan" } }
+            summary { @if plan.is_some() { "Edit plan" } @else { "Write plan" } }
             form.plan method="post" action={ "/breakdowns/" (id) "/edit" } {
                 @for row in 0..rows { (fields(row + 1, items.get(row))) }
-                div.actions { button.primary type="submit" { "Hand in this plan" } span.muted { "leave a title empty to drop an item" } }
+                div.actions { button.primary type="submit" { "Submit plan" } span.muted { "items without a title are dropped" } }
             }
         }
     }
@@ -199,7 +198,7 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
             legend { "Task " (number) }
             label for=(name("title")) { "Title" }
             input #(name("title")) type="text" name=(name("title")) value=[item.map(|item| item.title.as_str())];
-            label for=(name("description")) { "What is to be done" }
+            label for=(name("description")) { "Description" }
             textarea #(name("description")) name=(name("description")) rows="2" { @if let Some(item) = item { (item.description) } }
             div.small {
                 div {
@@ -211,14 +210,14 @@ fn fields(number: usize, item: Option<&PlanItem>) -> Markup {
                     input #(name("priority")) type="text" name=(name("priority")) value=[item.and_then(|item| item.priority)] placeholder="P2";
                 }
             }
-            label for=(name("criteria")) { "Accepted when (one a line)" }
+            label for=(name("criteria")) { "Acceptance criteria (one per line)" }
             textarea #(name("criteria")) name=(name("criteria")) rows="2" { @if let Some(item) = item { (lines(&item.acceptance_criteria)) } }
             input type="hidden" name=(name("verification")) value=[item.map(|item| lines(&item.verification))];
         }
     }
 }
 
-/// The fields as a draft; core checks it and names every fault.
+/// The form as a draft; core validates it.
 fn draft(form: &PageForm) -> PlanDraft {
     let items = (1..=ITEMS_MAX).filter_map(|number| {
         let field =

@@ -1,5 +1,4 @@
-//! `/chat`: the conversations, one of them open. A message becomes a task; its result, and what it has to ask, come
-//! back into the thread.
+//! `/chat`: conversations. Each message creates a task; its questions and results appear in the thread.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -32,17 +31,17 @@ use crate::pages::widgets::words::{age, ago, counted, short, state_badge, status
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// Conversations in the list.
+/// Conversations listed.
 const SESSIONS_MAX: usize = 40;
 /// Groups read to find the newest of them.
 const GROUPS_PAGE: u32 = 500;
-/// Of a conversation, as much of its end as one page shows.
+/// Entries shown, from the end.
 const ENTRIES_MAX: usize = 200;
 const ENTRIES_PAGE: u32 = 500;
-/// Where messages go when there is no project.
+/// The session for messages without a project.
 const SESSION_OF_CHAT: &str = "chat";
 
-/// The project's own conversation, or the newest, or an empty one.
+/// Shows the newest conversation, or the project's default one.
 pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let groups = recent_groups(&app).await?;
     let session = match groups.first() {
@@ -74,7 +73,6 @@ async fn default_session(app: &App) -> Result<SessionId, PageError> {
     }
 }
 
-/// The newest conversations first.
 async fn recent_groups(app: &App) -> Result<Vec<TaskGroup>, PageError> {
     let (mut groups, mut cursor) = (Vec::new(), None);
     loop {
@@ -108,12 +106,12 @@ async fn render(
         div.chat {
             div.sessions role="navigation" aria-label="Conversations" data-filter {
                 @for group in groups { (render_group(group, session, &frame)) }
-                @if groups.is_empty() { p.muted { "No conversation yet." } }
+                @if groups.is_empty() { p.muted { "No conversations." } }
             }
             div {
                 div.thread #thread role="log" aria-label="Conversation" {
                     @if entries.is_empty() {
-                        (empty("Say what you want", "Each message becomes a task for an agent. What it finds, asks or delivers appears here.", &[("baton chat \"…\"", "the same in a terminal")]))
+                        (empty("Send a message", "Each message creates a task for an agent. Its questions and results appear here.", &[("baton chat \"…\"", "the same in a terminal")]))
                     }
                     @if skipped > 0 { p { a href={ (next) "?all=1" } { (skipped) " earlier entries" } } }
                     @for (index, entry) in entries.iter().enumerate().skip(skipped) { (render_entry(index, entry, &pending, &tasks, &frame, &next)) }
@@ -126,7 +124,7 @@ async fn render(
     Ok(frame.page(Tab::Chat, "Chat", &[], &body))
 }
 
-/// An id nobody has used.
+/// A new session id.
 fn new_session_id(app: &App) -> String {
     app.desk().ids.task().to_string().replace("TASK-", "chat-")
 }
@@ -201,7 +199,7 @@ fn render_entry(
     }
 }
 
-/// What is being worked on.
+/// Tasks in progress.
 async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageError> {
     const SHOWN_MAX: u32 = 5;
     let mut lines = Vec::new();
@@ -229,7 +227,7 @@ async fn render_progress(app: &App, session: &SessionId) -> Result<Markup, PageE
     })
 }
 
-/// The recipe the newest task of the conversation followed; how it ended is worth a line.
+/// The run of the newest task's recipe.
 async fn last_run(app: &App, session: &SessionId) -> Result<Option<Run>, PageError> {
     let filter = TaskFilter { session: Some(session.clone()), newest_first: true, ..TaskFilter::default() };
     match app.desk().store.tasks(&filter, None, 1).await?.items.pop() {
@@ -249,7 +247,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
     Ok(html! {
         form.composer method="post" action={ "/chat/" (session) } {
             label.unseen for="message" { "Your message" }
-            textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What is to be done?" {}
+            textarea #message name="content" rows="3" required data-draft={ "chat-" (session) } placeholder="What should be done?" {}
             div.row {
                 button.primary type="submit" { "Send " kbd { "Ctrl ⏎" } }
                 button.js type="button" data-do="voice" hidden { "Dictate" }
@@ -261,7 +259,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
                 }
                 label.unseen for="chat-recipe" { "Recipe" }
                 select #chat-recipe name="recipe" {
-                    option value="" { "Just the work" }
+                    option value="" { "Default recipe" }
                     @for listed in app.desk().recipes.list() { option value=(listed.recipe.id()) { (listed.recipe.label()) } }
                 }
             }
@@ -269,7 +267,7 @@ async fn render_composer(app: &App, session: &SessionId) -> Result<Markup, PageE
     })
 }
 
-/// One message, one task more in its session.
+/// Posts a message, which creates one task.
 pub async fn post(app: AuthedApp, PageParam(session): PageParam<SessionId>, form: PageForm) -> PageResult {
     let project = match form.parse::<ProjectId>("project")? {
         Some(id) => Some(find_project(&app, id).await?),

@@ -1,4 +1,4 @@
-//! `/`: every pending question, oldest first. What was answered elsewhere while the page was open stays, closed.
+//! `/`: pending questions, oldest first. Questions answered elsewhere while the page is open stay, closed.
 
 use axum::extract::State;
 use baton_core::question_record::{QuestionRecord, QuestionState};
@@ -14,9 +14,9 @@ use crate::pages::question::{self, load_tasks};
 use crate::pages::widgets::card;
 use crate::state::App;
 
-/// Questions on one page. Whoever has more waiting answers these first.
+/// Questions per page.
 const SHOWN_MAX: u32 = 100;
-/// Finished work named under the questions.
+/// Tasks to accept listed below the questions.
 const UNACCEPTED_MAX: u32 = 8;
 
 pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
@@ -26,8 +26,8 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let pending = questions.iter().filter(|record| record.state == QuestionState::Pending).count();
     let body = html! {
         (heading("Inbox", &html! {
-            @if pending >= SHOWN_MAX as usize { span.muted { "the oldest " (SHOWN_MAX) " of the questions that wait" } }
-            @else if pending > 0 { span.muted { (pending) @if pending == 1 { " question waits" } @else { " questions wait" } } }
+            @if pending >= SHOWN_MAX as usize { span.muted { "the oldest " (SHOWN_MAX) " pending questions" } }
+            @else if pending > 0 { span.muted { (pending) @if pending == 1 { " pending question" } @else { " pending questions" } } }
         }))
         @if questions.is_empty() { (render_empty(&app).await?) }
         div.questions #questions data-filter {
@@ -40,7 +40,7 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     Ok(frame.page(Tab::Inbox, "Inbox", &[], &body))
 }
 
-/// The pending ones, and those the page shows that are pending no more.
+/// The pending questions, and those the page shows that are closed by now.
 async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>, PageError> {
     let mut questions = app.desk().pending_questions(SHOWN_MAX).await?;
     for id in &frame.request().shown {
@@ -54,13 +54,13 @@ async fn load_questions(app: &App, frame: &Frame) -> Result<Vec<QuestionRecord>,
     Ok(questions)
 }
 
-/// Nothing waits, or nothing has begun yet.
+/// The empty inbox, or the welcome page of an empty store.
 async fn render_empty(app: &App) -> Result<Markup, PageError> {
     let any = app.desk().store.tasks(&TaskFilter::default(), None, 1).await?;
     if !any.items.is_empty() {
         return Ok(empty(
-            "Nothing waits for you",
-            "When an agent needs a decision, it is asked here, and the count in the tab says so.",
+            "No pending questions",
+            "Questions from agents appear here; the tab shows how many are pending.",
             &[("baton questions --follow", "the same in a terminal")],
         ));
     }
@@ -68,25 +68,25 @@ async fn render_empty(app: &App) -> Result<Markup, PageError> {
     Ok(html! {
         div.empty.welcome {
             h2 { "Welcome to Baton" }
-            p { "Agents work on tasks, each in a worktree of its own; you decide what only a person can. Three steps:" }
+            p { "Agents work on tasks, each in its own worktree. You answer questions and accept the results. Three steps:" }
             ol {
                 li.is-done[has_agent] {
-                    strong { "An agent." } " "
-                    @if has_agent { "You have one. " } @else { "Name one in " code { ".agent/baton.toml" } ". " }
-                    code { "baton doctor" } " says which work here."
+                    strong { "Set up an agent." } " "
+                    @if has_agent { "Done. " } @else { "Add one to " code { ".agent/baton.toml" } ". " }
+                    code { "baton doctor" } " shows which agents work here."
                 }
                 li {
-                    strong { "A task." } " " a href="/tasks/new" { "Write one" } ", say it in the " a href="/chat" { "chat" } ", or type "
+                    strong { "Add a task." } " Use the " a href="/tasks/new" { "form" } " or the " a href="/chat" { "chat" } ", or run "
                     code { "baton task add \"Fix the typo in the README\"" } "."
                 }
-                li { strong { "Your word." } " Questions come here; finished work waits on the " a href="/board" { "board" } " to be accepted." }
+                li { strong { "Decide." } " Questions appear here; finished work waits on the " a href="/board" { "board" } " to be accepted." }
             }
-            p.muted { "Only looking? " code { "baton demo" } " shows everything on a scratch repository." }
+            p.muted { "Just exploring? " code { "baton demo" } " shows everything on a scratch repository." }
         }
     })
 }
 
-/// Below the questions: work that waits for a yes.
+/// Tasks that wait to be accepted.
 async fn render_unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError> {
     let filter = TaskFilter { queue: Some(Queue::Provisional), ..TaskFilter::default() };
     let waiting = app.desk().store.tasks(&filter, None, UNACCEPTED_MAX).await?;
@@ -97,7 +97,7 @@ async fn render_unaccepted(app: &App, frame: &Frame) -> Result<Markup, PageError
                 div.cards {
                     @for task in &waiting.items { (card::card(&task.value, None, &app.shop.running, frame.now, None)) }
                 }
-                @if waiting.next.is_some() { p { a href="/board" { "All of them are on the board" } } }
+                @if waiting.next.is_some() { p { a href="/board" { "Show all on the board" } } }
             }
         }
     })

@@ -1,7 +1,6 @@
-//! `/live`: what happens, told to an open page. The id of each message is the number of its event, so a browser
-//! that comes back goes on where it was.
+//! `/live`: tells open pages what changed. Ids are sequence numbers, so browsers resume where they were.
 //!
-//! A page needs to know only what an event is about; it asks again for the parts that show it.
+//! A message says only which ids an event is about; pages that show one of them reload their live part.
 
 use std::time::Duration;
 
@@ -24,18 +23,18 @@ use crate::pages::widgets::markdown::plain;
 use crate::pages::widgets::words::short;
 use crate::state::principal::AuthedApp;
 
-/// Turns are told no more often than this.
+/// Shortest interval between turn updates.
 const TURNS_EVERY: Duration = Duration::from_secs(1);
-/// As much of a question as a notification shows.
+/// Longest text of a notification.
 const NOTICE_CHARS_MAX: usize = 140;
 
-/// One event, as little of it as a page needs.
+/// What a page needs to know about an event.
 #[derive(Serialize)]
 struct LiveUpdate {
     event: String,
-    /// Ids it is about, for pages that show one thing only.
+    /// The ids it concerns.
     about: Vec<String>,
-    /// What a person who is not looking should be told.
+    /// A desktop notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<BrowserNotice>,
 }
@@ -57,7 +56,7 @@ pub async fn stream(app: AuthedApp, mut query: Query, headers: HeaderMap) -> Res
     Ok(sse::stream(&app, after, news, turns).into_response())
 }
 
-/// Turns that agents take, gathered: a page that shows them need not be told of each.
+/// Updates about agents' turns, throttled.
 struct TurnUpdates {
     running: Running,
     taken: watch::Receiver<u64>,
@@ -70,7 +69,7 @@ impl TurnUpdates {
         Self { running, taken, not_before: Instant::now() }
     }
 
-    /// They are no events of the history, so they have no number.
+    /// Turns are not events of the log, so the messages have no id.
     fn into_stream(self) -> impl Stream<Item = Event> {
         unfold(self, |mut turns| async move {
             let news = turns.next_update().await;
@@ -81,7 +80,7 @@ impl TurnUpdates {
     async fn next_update(&mut self) -> String {
         sleep_until(self.not_before).await;
         if self.taken.changed().await.is_err() {
-            // Nobody is left who could take one.
+            // The sender is gone.
             std::future::pending::<()>().await;
         }
         self.not_before = Instant::now() + TURNS_EVERY;
@@ -110,16 +109,16 @@ fn update_json(recorded: &Recorded) -> String {
     serde_json::to_string(&news).unwrap_or_default()
 }
 
-/// What is worth a notification: a question, and work that waits for a person or failed.
+/// Questions, failures and work to accept are worth a notification.
 fn notice(body: &EventBody) -> Option<BrowserNotice> {
     match body {
         EventBody::QuestionAsked { question, .. } => Some(BrowserNotice {
-            title: "Baton asks",
+            title: "Question",
             text: short(&plain(question.text().as_str()), NOTICE_CHARS_MAX),
             address: format!("/questions/{}", question.id),
         }),
         EventBody::TaskFailed { task, error } => Some(BrowserNotice {
-            title: "A task failed",
+            title: "Task failed",
             text: short(error.as_str(), NOTICE_CHARS_MAX),
             address: format!("/tasks/{task}"),
         }),
@@ -128,7 +127,6 @@ fn notice(body: &EventBody) -> Option<BrowserNotice> {
             text: task.to_string(),
             address: format!("/tasks/{task}"),
         }),
-        // Whoever wants to know the rest looks at the page.
         _ => None,
     }
 }

@@ -1,5 +1,4 @@
-//! The pages: HTML for people, made by the same doors as the API. They can be read and answered without scripts; with
-//! them they stay current by themselves.
+//! The web pages. They read through the same engine calls as the API, work without scripts, and update live with them.
 
 mod board;
 mod breakdowns;
@@ -32,7 +31,7 @@ use crate::http::error::{ApiError, Code};
 use crate::pages::frame::{assets, response};
 use crate::state::App;
 
-/// Puts the pages on the router.
+/// Adds the pages to the router.
 pub fn add_routes(router: Router<App>) -> Router<App> {
     router
         .route("/assets/{digest}/{name}", get(assets::serve))
@@ -75,12 +74,12 @@ pub fn add_routes(router: Router<App>) -> Router<App> {
         .route("/workers", get(workers::show))
 }
 
-/// What a stranger may see: the page where the token is shown, and what it is made of.
+/// Paths that need no login: the login page and its assets.
 pub fn is_public(path: &str) -> bool {
     path == "/login" || path.starts_with("/assets/") || path.starts_with("/badge/")
 }
 
-/// A refusal in the form whoever asked can read: a person is sent to the login, or gets a page; a program JSON.
+/// An error as HTML for browsers, which are redirected to the login if needed, and as JSON for other clients.
 pub fn render_error(request: &Request, refusal: ApiError) -> Response {
     let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !accepts.contains("text/html") {

@@ -1,4 +1,4 @@
-//! The projects there are, as a list to choose from.
+//! The project picker.
 
 use baton_core::id::{BadId, ProjectId};
 use baton_core::project::Project;
@@ -9,14 +9,14 @@ use crate::http::input::Query;
 use crate::pages::frame::response::PageError;
 use crate::state::App;
 
-/// Nobody chooses from a longer list.
+/// Projects listed.
 const OFFERED_MAX: u32 = 100;
 
 pub async fn list_projects(app: &App) -> Result<Vec<Project>, PageError> {
     Ok(app.desk().store.projects(None, OFFERED_MAX).await?.items)
 }
 
-/// The list, with the words for "none of them" first.
+/// A select box; `none` labels the first, empty option.
 pub fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &str) -> Markup {
     html! {
         select #(id) name="project" {
@@ -26,7 +26,7 @@ pub fn picker(id: &str, projects: &[Project], chosen: Option<ProjectId>, none: &
     }
 }
 
-/// The one an address asks for. A form without a choice sends nothing in its place.
+/// The `project` parameter. A form without a choice sends it empty.
 pub fn from_query(query: &mut Query) -> Result<Option<ProjectId>> {
     let text = query.take::<String>("project")?.filter(|text| !text.is_empty());
     let unknown = |error: BadId| ApiError::invalid(error.to_string(), "choose a project from the list");

@@ -1,4 +1,4 @@
-//! A question: its card in the inbox and on its task, its own page, and the form that answers it.
+//! A question: its card, its page, and the answer form.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,10 +26,10 @@ use crate::pages::widgets::words::{ago, question_badge, time_left};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// Options that have a key of their own.
+/// Options with a keyboard shortcut.
 const OPTION_KEYS_MAX: usize = 9;
 
-/// The tasks that questions are about, each read once.
+/// The tasks of the questions.
 pub async fn load_tasks(app: &App, records: &[QuestionRecord]) -> Result<BTreeMap<TaskId, Task>, PageError> {
     let mut tasks = BTreeMap::new();
     for id in records.iter().filter_map(|record| record.task_id) {
@@ -40,7 +40,7 @@ pub async fn load_tasks(app: &App, records: &[QuestionRecord]) -> Result<BTreeMa
     Ok(tasks)
 }
 
-/// The question with everything it takes to answer it, or with what became of it.
+/// A question with the form to answer it, or with its outcome.
 pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: &str) -> Markup {
     let id = record.question.id;
     let is_pending = record.state == QuestionState::Pending;
@@ -50,7 +50,7 @@ pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: 
                 (question_badge(record.question.kind()).chip())
                 @match task {
                     Some(task) => a.title href={ "/tasks/" (task.id()) } { (task.spec().title) },
-                    None => a.title href={ "/chat/" (record.session_id) } { "The loop of " (record.session_id) },
+                    None => a.title href={ "/chat/" (record.session_id) } { "Loop of " (record.session_id) },
                 }
                 span.meta {
                     a href={ "/questions/" (id) } { "asked " (ago(record.asked_at, now)) }
@@ -76,7 +76,7 @@ pub fn card(record: &QuestionRecord, task: Option<&Task>, now: Timestamp, next: 
     }
 }
 
-/// What the agent had said when it asked, where that is more than the question.
+/// The task and the agent's output, if they add to the question.
 fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
     let question = record.question.text().as_str().trim();
     let said = task.and_then(|task| task.ledger().output.as_deref()).map(str::trim);
@@ -86,8 +86,8 @@ fn context(record: &QuestionRecord, task: Option<&Task>) -> Markup {
         @if said.is_some() || asked.is_some() {
             details.context {
                 summary { "Context" }
-                @if let Some(asked) = asked { h3 { "The task" } div.prose { (markdown(asked)) } }
-                @if let Some(said) = said { h3 { "What the agent said" } div.prose { (markdown(said)) } }
+                @if let Some(asked) = asked { h3 { "Task" } div.prose { (markdown(asked)) } }
+                @if let Some(said) = said { h3 { "Agent output" } div.prose { (markdown(said)) } }
             }
         }
     }
@@ -100,7 +100,7 @@ fn form(record: &QuestionRecord, now: Timestamp, next: &str) -> Markup {
         form.answer method="post" action={ "/questions/" (id) "/answer" } {
             input type="hidden" name="next" value=(next);
             @if !draft.options.is_empty() {
-                div.options role="group" aria-label="Answers offered" {
+                div.options role="group" aria-label="Options" {
                     @for (index, option) in draft.options.iter().enumerate() {
                         button.option type="submit" name="option" value=(option) data-option=[key_of(index)] formnovalidate {
                             @if let Some(key) = key_of(index) { kbd { (key) } }
@@ -126,7 +126,7 @@ fn key_of(index: usize) -> Option<usize> {
 }
 
 fn placeholder(record: &QuestionRecord) -> &'static str {
-    if record.question.draft.options.is_empty() { "Your answer…" } else { "Or in your own words…" }
+    if record.question.draft.options.is_empty() { "Your answer…" } else { "Or write your own answer…" }
 }
 
 pub async fn show(
@@ -157,7 +157,7 @@ async fn render_page(
         (heading("Question", &html! {}))
         @if let Some(text) = late {
             div.alert role="alert" {
-                p { "Somebody was faster: this was answered already, and your answer was not used." }
+                p { "This question was already answered. Your answer was not used." }
                 p.muted { "You wrote: " (text) }
             }
         }
@@ -168,7 +168,7 @@ async fn render_page(
     Ok(frame.page_with(status, Tab::Inbox, "Question", &about, &body))
 }
 
-/// An option that was clicked, or else what was written.
+/// The clicked option, or the text.
 pub async fn answer(
     app: AuthedApp,
     PageParam(id): PageParam<QuestionId>,

@@ -1,16 +1,16 @@
-//! A project as one page that needs nothing else: what was done, by whom, on what evidence, at what cost, and when.
-//! It can be mailed and kept; nothing in it is fetched, and no script runs.
+//! A project report as one self-contained HTML file: tasks, agents, evidence, cost, timeline. It loads nothing and runs no
+//! script, so it can be mailed and archived.
 
 use baton_core::state::Queue;
 use baton_core::time::Timestamp;
 use baton_engine::project_report::{AttemptLine, Effort, ProjectReport, TaskLine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Width of the timeline, in units of the drawing.
+/// Width of the timeline in SVG units.
 const WIDTH: i64 = 1000;
 /// Height of one task's row.
 const ROW: usize = 22;
-/// Rows drawn; a longer timeline would say less.
+/// Rows drawn at most.
 const ROWS_MAX: usize = 200;
 
 const STYLE: &str = "
@@ -29,7 +29,7 @@ pub fn page(report: &ProjectReport, now: Timestamp) -> String {
     let ProjectReport { project, progress, effort, tasks } = report;
     let state = match project.completed_at {
         Some(at) => format!("complete since {}", day(at)),
-        None => format!("{} of {} tasks settled", progress.total - progress.open(), progress.total),
+        None => format!("{} of {} tasks finished", progress.total - progress.open(), progress.total),
     };
     let markup = html! {
         (DOCTYPE)
@@ -42,10 +42,10 @@ pub fn page(report: &ProjectReport, now: Timestamp) -> String {
             }
             body {
                 h1 { (project.title) }
-                p.soft { (project.id) " · " (state) " · written " (day(now)) }
+                p.soft { (project.id) " · " (state) " · generated " (day(now)) }
                 @if !project.description.trim().is_empty() { p { (project.description) } }
                 p { "Branch " code { (project.branch()) } ", from " code { (project.base_branch) } " of " code { (project.path) } }
-                h2 { "What it took" }
+                h2 { "Effort" }
                 (sums(effort))
                 h2 { "Timeline" }
                 (timeline(tasks, now))
@@ -65,7 +65,7 @@ fn sums(effort: &Effort) -> Markup {
         ("Turns", effort.turns.to_string()),
         ("Tokens", format!("{} in, {} out", effort.input_tokens, effort.output_tokens)),
         ("Cost", dollars(effort.cost_micro_usd)),
-        ("Time at work", span(effort.worked_ms)),
+        ("Agent time", span(effort.worked_ms)),
     ];
     html! {
         dl {
@@ -76,12 +76,12 @@ fn sums(effort: &Effort) -> Markup {
     }
 }
 
-/// Each task a row, each attempt a bar from its start to its end.
+/// One row per task, one bar per attempt.
 fn timeline(tasks: &[TaskLine], now: Timestamp) -> Markup {
     let rows: Vec<&TaskLine> = tasks.iter().filter(|task| !task.attempts.is_empty()).collect();
     let starts = rows.iter().flat_map(|task| &task.attempts).map(|attempt| attempt.started_at.ms());
     let Some(first) = starts.min() else {
-        return html! { p.soft { "No agent has been at work yet." } };
+        return html! { p.soft { "No attempts." } };
     };
     let ends =
         rows.iter().flat_map(|task| &task.attempts).map(|attempt| attempt.ended_at.unwrap_or(now).ms());
@@ -139,7 +139,7 @@ fn row(task: &TaskLine) -> Markup {
     }
 }
 
-/// A word and a sign; colour only repeats it.
+/// Text and sign; nothing depends on colour alone.
 fn state(queue: Queue) -> Markup {
     match queue {
         Queue::Done => html! { span.good { "✓ done" } },
@@ -175,7 +175,7 @@ fn span(ms: u64) -> String {
     }
 }
 
-/// Date and time to the minute.
+/// Date and time, to the minute.
 fn day(at: Timestamp) -> String {
     let text = at.to_string();
     format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..16).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! `/search`: tasks by part of their title, or by the beginning of their id, for the palette.
+//! `/search`: tasks by part of the title or id prefix, for the command palette.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use crate::http::input::Query;
 use crate::pages::widgets::words::state_badge;
 use crate::state::App;
 
-/// Nobody reads a longer list; they type one letter more.
+/// Results per search.
 const FOUND_MAX: u32 = 12;
 
 #[derive(Serialize)]

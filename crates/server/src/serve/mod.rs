@@ -1,4 +1,4 @@
-//! The listener: takes connections, bounds them, and ends them cleanly.
+//! The listener: accepts connections, limits them, and shuts them down cleanly.
 
 pub mod router;
 
@@ -24,30 +24,30 @@ use crate::http::limits::{CONNECTIONS_MAX, ENDING_PATIENCE, HEAD_BYTES_MAX, HEAD
 use crate::serve::router::{Peer, router};
 use crate::state::App;
 
-/// After a connection could not be taken (no file handles left, say), before the next is tried.
+/// Pause after a failed accept, for example when file handles run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// An address that is ours already; nothing is answered yet.
+/// A bound listener that does not serve yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
 }
 
 impl Server {
-    /// Port 0 picks one that is free.
+    /// Port 0 picks a free port.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    /// Where it really listens.
+    /// The bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until `stop` turns true, then takes nothing new, and returns when what was begun has come to its end.
-    /// Streams end once the app's own `ending` turns true and they have told everything.
+    /// Serves until `stop` turns true, then accepts nothing new and returns when open requests have finished. Streams end
+    /// once the app's `ending` turns true and all events were delivered.
     pub async fn run(self, app: App, mut stop: watch::Receiver<bool>) {
         let mut clients = JoinSet::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -70,35 +70,34 @@ impl Server {
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be taken");
+                    tracing::warn!(%error, "cannot accept a connection");
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
-            // Those that have gone.
+            // Reap finished connections.
             while clients.try_join_next().is_some() {}
         }
         drop(self.listener);
         let mut sockets = app.sockets.subscribe();
         let ended = async {
             while clients.join_next().await.is_some() {}
-            // Fails only when nobody counts any more.
+            // Fails only when the app is gone.
             let _ = sockets.wait_for(|open| *open == 0).await;
         };
         if timeout(ENDING_PATIENCE, ended).await.is_err() {
-            tracing::warn!("some clients did not let go in time; their connections are cut");
+            tracing::warn!("some clients did not disconnect in time; closing their connections");
         }
     }
 }
 
-/// One client, with bounds on what it may send and how long it may take. When `stop` turns true it may finish what
-/// it has begun, and no more.
+/// Serves one connection within its limits. When `stop` turns true it may finish the request in progress.
 async fn client(
     stream: TcpStream,
     peer: SocketAddr,
     service: TowerToHyperService<Router>,
     mut stop: watch::Receiver<bool>,
 ) {
-    // Answers are small and wanted at once.
+    // Responses are small; send them at once.
     let _ = stream.set_nodelay(true);
     let with_peer = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Peer(peer));
@@ -120,6 +119,6 @@ async fn client(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, %peer, "a connection broke off");
+        tracing::debug!(%error, %peer, "connection broken");
     }
 }

@@ -1,4 +1,4 @@
-//! The router: every route behind one door.
+//! The router, and the middleware every request goes through.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
@@ -27,10 +27,10 @@ use crate::state::principal::{Principal, identify};
 use crate::{pages, socket};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest request id of a client's own that is taken over.
+/// Longest request id accepted from a client.
 const REQUEST_ID_LEN_MAX: usize = 64;
 
-/// Who is at the other end; put into each request by the server.
+/// The client's address, set by the listener.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
@@ -46,7 +46,7 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// The calls of the API alone, for the owner, who is behind the door already.
+/// The API alone, without authentication, acting as the owner. For use in this process.
 pub(crate) fn owner_router(app: App) -> Router {
     let owner = Principal::owner(app.person.clone());
     api_router().layer(Extension(owner)).with_state(app)
@@ -57,19 +57,19 @@ fn api_router() -> Router<App> {
 }
 
 async fn not_found(request: Request) -> Response {
-    let hint = "GET /api/openapi.json lists what there is";
-    pages::render_error(&request, ApiError::not_found("there is nothing at this address", hint))
+    let hint = "GET /api/openapi.json lists all routes";
+    pages::render_error(&request, ApiError::not_found("no such path", hint))
 }
 
 async fn wrong_method(method: Method) -> ApiError {
     ApiError::new(
         Code::MethodNotAllowed,
-        format!("this address does not take {method}"),
-        "GET /api/openapi.json lists what it takes",
+        format!("this path does not support {method}"),
+        "GET /api/openapi.json lists the methods of each path",
     )
 }
 
-/// Every request comes through here: it gets an id, is let in or not, is timed and counted.
+/// Middleware of all requests: request id, authentication, timeout, metrics.
 async fn handle(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(&request);
@@ -100,26 +100,24 @@ async fn respond(app: &App, request: Request, next: Next) -> Response {
         Err(refusal) => return pages::render_error(&Request::from_parts(head, body), refusal),
     };
     let patience = request_timeout(app, request.uri().path());
-    // A mistake of ours in one request is that request's trouble alone.
+    // A panic in one handler fails only that request.
     let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
     match timeout(patience, answering).await {
         Ok(Ok(response)) => response,
-        Ok(Err(_)) => ApiError::new(
-            Code::Internal,
-            "something broke while this was being answered",
-            "this is a mistake in Baton; please report it",
-        )
-        .into_response(),
+        Ok(Err(_)) => {
+            ApiError::new(Code::Internal, "internal error", "this is a bug in Baton; please report it")
+                .into_response()
+        }
         Err(_) => ApiError::new(
             Code::Unavailable,
-            format!("this took longer than {} s", patience.as_secs()),
-            "see whether it was done before you try again",
+            format!("the request timed out after {} s", patience.as_secs()),
+            "check whether it was done before you retry",
         )
         .into_response(),
     }
 }
 
-/// Who it is; none where it does not matter yet.
+/// Authenticates the request; none for routes that do it themselves.
 async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiError> {
     let address = head.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
     app.guard.check_host(&head.headers)?;
@@ -127,12 +125,12 @@ async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiE
     if !app.rate_limit.try_take(address, Instant::now()) {
         return Err(ApiError::new(
             Code::TooManyRequests,
-            "this address asks faster than it is answered",
-            "wait a moment; follow GET /api/events instead of asking again and again",
+            "too many requests from this address",
+            "wait a moment; use GET /api/events instead of polling",
         ));
     }
     let path = head.uri.path();
-    // An attempt comes to the tools with a token of its own, which they look at themselves.
+    // The tool endpoints check attempts' tokens themselves.
     if path == paths::SOCKET
         || path == paths::LOGIN
         || pages::is_public(path)
@@ -141,14 +139,14 @@ async fn authenticate(app: &App, head: &Parts) -> Result<Option<Principal>, ApiE
         return Ok(None);
     }
     let principal = identify(app, &head.headers).await?;
-    // Where there is nothing, nobody needs to be anybody.
+    // Unmatched paths need no role; they end in 404.
     if let Some(route) = head.extensions.get::<MatchedPath>() {
         principal.check(roles::required_role(&head.method, route.as_str()), "this call")?;
     }
     Ok(Some(principal))
 }
 
-/// How long a request may take. What asks a person and then runs a command takes as long as both may.
+/// The timeout of a request. Calls that ask a person or run a command get those limits on top.
 fn request_timeout(app: &App, path: &str) -> Duration {
     let runs_something = path == paths::MCP
         || ["/api/tools/", "/api/user-tasks/", "/user-tasks/"].iter().any(|start| path.starts_with(start));
@@ -160,7 +158,7 @@ fn request_timeout(app: &App, path: &str) -> Duration {
     REQUEST_TIMEOUT.saturating_add(command).saturating_add(settings.asking.patience())
 }
 
-/// The client's own id, where it has a harmless one; else a new one.
+/// The client's request id if it is well-formed, else a new one.
 fn request_id(request: &Request) -> String {
     let is_harmless = |text: &&str| {
         !text.is_empty()
@@ -171,7 +169,7 @@ fn request_id(request: &Request) -> String {
     given.map_or_else(|| Ids::secret().chars().take(16).collect(), str::to_owned)
 }
 
-/// The methods we count by name; whatever else comes is one of the others.
+/// The method as a metrics label; unknown ones share one label.
 fn known_method(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

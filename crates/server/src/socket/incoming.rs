@@ -1,4 +1,4 @@
-//! What clients say.
+//! Messages from clients.
 
 use axum::extract::ws::Message;
 use baton_core::id::{QuestionId, SessionId};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::http::error::ApiError;
 
-/// A request; the id is the client's own and comes back with the answer.
+/// A request. The client's id is returned with the response.
 pub struct SocketRequest {
     pub id: Option<String>,
     pub body: ClientMessage,
@@ -47,7 +47,7 @@ pub enum ClientMessage {
 }
 
 impl ClientMessage {
-    /// What somebody must be to ask for it.
+    /// The role the request needs.
     pub fn needs(&self) -> PersonRole {
         match self {
             Self::Connect { .. } | Self::GetAvailableRecipes {} | Self::Subscribe { .. } => {
@@ -59,12 +59,12 @@ impl ClientMessage {
     }
 }
 
-/// A request in a frame; none in a frame that is not for us.
+/// Parses a frame; none for control frames.
 pub fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
     match message {
         Message::Text(text) => Some(parse(text.as_str())),
         Message::Binary(_) => {
-            Some(Err(ApiError::invalid("binary messages are not understood", "send JSON as text")))
+            Some(Err(ApiError::invalid("binary messages are not supported", "send JSON as text")))
         }
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
     }
@@ -73,8 +73,7 @@ pub fn read(message: &Message) -> Option<Result<SocketRequest, ApiError>> {
 fn parse(text: &str) -> Result<SocketRequest, ApiError> {
     let hint = "send {\"type\": …} with one of connect, get_available_recipes, start_recipe, exit_recipe, prompt, \
                 answer, subscribe";
-    let wrong =
-        |error: serde_json::Error| ApiError::invalid(format!("the message does not fit: {error}"), hint);
+    let wrong = |error: serde_json::Error| ApiError::invalid(format!("invalid message: {error}"), hint);
     let value: Value = serde_json::from_str(text).map_err(wrong)?;
     let id = value["request_id"].as_str().map(str::to_owned);
     Ok(SocketRequest { id, body: serde_json::from_value(value).map_err(wrong)? })

@@ -1,7 +1,7 @@
-//! `/ws`: the same server as a conversation. `hello` → `connect` → `connected`, then requests in, messages out.
+//! `/ws`: the WebSocket. `hello` → `connect` → `connected`, then requests in, messages out.
 //!
-//! What is durable comes from the log and carries its number; a client that comes back with the last number it saw
-//! misses nothing and gets nothing twice. A client that does not read is cut off, and catches up when it comes back.
+//! Durable messages come from the event log and carry its sequence number; a client that reconnects with the last number
+//! it saw misses none and gets none twice. A client that does not read is disconnected and catches up later.
 
 mod incoming;
 mod outgoing;
@@ -26,26 +26,26 @@ use crate::socket::subscription::Subscription;
 use crate::state::App;
 use crate::state::principal::{AuthedApp, Principal, identify, identify_token};
 
-/// How long a client may take to introduce itself.
+/// How long a client may take to send `connect`.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
-/// How long one message may take to be sent. A client that takes longer reads the log when it comes back.
+/// How long sending one message may take. A slower client is disconnected and resumes from the log.
 const SEND_PATIENCE: Duration = Duration::from_secs(20);
-/// How often a quiet client is asked whether it is still there; twice without an answer, and it is not.
+/// Ping interval; a client that misses two is disconnected.
 const PING_EVERY: Duration = Duration::from_secs(30);
 
 pub async fn serve(State(app): State<App>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
-    // A browser that has logged in has shown the token already, and so has a client that sent it in its header.
+    // Logged-in browsers and clients with a bearer token are authenticated already.
     let principal = identify(&app, &headers).await.ok();
     upgrade.max_message_size(BODY_BYTES_MAX).on_upgrade(move |socket| async move {
         let _open = OpenSocket::new(app.clone());
         let mut client = SocketSession { socket, app, principal, subscription: None };
         let reason = client.run().await;
-        tracing::debug!(?reason, "a socket ended");
+        tracing::debug!(?reason, "socket closed");
         client.close(reason).await;
     })
 }
 
-/// Counts a socket for as long as it is open.
+/// Counts an open socket.
 struct OpenSocket(App);
 
 impl OpenSocket {
@@ -61,27 +61,27 @@ impl Drop for OpenSocket {
     }
 }
 
-/// Why a conversation is over.
+/// Why a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SocketEnd {
-    /// The client went, or could not be reached any more.
+    /// The client disconnected or timed out.
     Gone,
     Unauthorized,
-    /// The server is ending, and everything was told.
+    /// The server is shutting down and all messages were delivered.
     Ending,
-    /// The log could not be read; the client may come back.
+    /// The event log could not be read; the client may reconnect.
     Broken,
 }
 
 struct SocketSession {
     socket: WebSocket,
     app: App,
-    /// None as long as a token has to be shown.
+    /// None until a token was presented.
     principal: Option<Principal>,
     subscription: Option<Subscription>,
 }
 
-/// What a client does next, or what there is to tell it.
+/// What the session reacts to.
 enum SocketEvent {
     Received(Message),
     Outgoing(Value),
@@ -107,7 +107,7 @@ impl SocketSession {
                     Ok(Some(message)) => SocketEvent::Outgoing(message),
                     Ok(None) => SocketEvent::Over(Subscription::end(self.subscription.as_ref())),
                     Err(error) => {
-                        tracing::warn!(%error, "a socket's log broke off");
+                        tracing::warn!(%error, "cannot read the event log for a socket");
                         SocketEvent::Over(SocketEnd::Broken)
                     }
                 },
@@ -151,8 +151,8 @@ impl SocketSession {
                 Some(Ok(request)) => request,
             };
             let ClientMessage::Connect { token } = request.body else {
-                let hint = "send {\"type\": \"connect\"} first, with the token where one is needed";
-                let error = ApiError::new(Code::Unauthorized, "this socket is not connected yet", hint);
+                let hint = "send {\"type\": \"connect\"} first, with a token if one is needed";
+                let error = ApiError::new(Code::Unauthorized, "not connected yet", hint);
                 self.send(&outgoing::error(request.id.as_deref(), &error)).await?;
                 continue;
             };
@@ -182,11 +182,11 @@ impl SocketSession {
         self.send(&answer).await
     }
 
-    /// A socket stays open long, so that they are still welcome is looked at anew for each request.
+    /// Sockets stay open long, so the token is checked for every request.
     async fn handle(&mut self, body: ClientMessage) -> Result<Value, ApiError> {
         let gone = || {
-            let hint = "connect again, with a token that is good";
-            ApiError::new(Code::Unauthorized, "this token is not good any more", hint)
+            let hint = "reconnect with a valid token";
+            ApiError::new(Code::Unauthorized, "the token has expired or was revoked", hint)
         };
         let principal = self.principal.clone().ok_or_else(gone)?;
         if !principal.is_still_valid(&self.app).await? {
@@ -200,10 +200,10 @@ impl SocketSession {
         requests::handle(&AuthedApp::new(self.app.clone(), principal), body).await
     }
 
-    /// Whoever only listens is asked for nothing, and must go all the same when their time is over.
+    /// Clients that only listen are checked at every ping.
     async fn is_authorized(app: App, principal: Option<Principal>) -> bool {
         match principal {
-            // A store that cannot be asked just now takes nobody's token back.
+            // An unreachable store does not invalidate tokens.
             Some(principal) => principal.is_still_valid(&app).await.unwrap_or(true),
             None => false,
         }
@@ -223,16 +223,16 @@ impl SocketSession {
     async fn close(&mut self, over: SocketEnd) {
         let (code, reason) = match over {
             SocketEnd::Gone => return,
-            SocketEnd::Unauthorized => (close_code::POLICY, "the token is missing or wrong"),
-            SocketEnd::Ending => (close_code::AWAY, "the server is ending"),
-            SocketEnd::Broken => (close_code::ERROR, "the log broke off; come back with last_seq"),
+            SocketEnd::Unauthorized => (close_code::POLICY, "missing or invalid token"),
+            SocketEnd::Ending => (close_code::AWAY, "the server is shutting down"),
+            SocketEnd::Broken => (close_code::ERROR, "cannot read the event log; reconnect with last_seq"),
         };
-        // It may be gone by itself meanwhile.
+        // The client may be gone already.
         let _ = self.send_frame(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
     }
 }
 
 async fn ended(ending: &mut tokio::sync::watch::Receiver<bool>) {
-    // Whoever could tell is gone: that is the end, too.
+    // Also resolves when the sender is dropped.
     drop(ending.wait_for(|ending| *ending).await);
 }

@@ -1,4 +1,4 @@
-//! What is said to one client alone, and kept nowhere. What is durable is in [`crate::live::wire`].
+//! Messages to one client that are not durable. Durable ones are in [`crate::live::wire`].
 
 use baton_engine::recipes::RecipeLibrary;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Requests of a socket, carried out at the same desk as those over HTTP.
+//! Handles WebSocket requests, through the same engine calls as REST.
 
 use std::path::Path;
 
@@ -16,7 +16,6 @@ use crate::socket::outgoing;
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// Projects looked at in one page.
 const PROJECTS_PAGE: u32 = 500;
 
 pub async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
@@ -43,7 +42,7 @@ pub async fn handle(app: &AuthedApp, request: ClientMessage) -> Result<Value> {
             Ok(ack)
         }
         ClientMessage::Connect { .. } => Ok(outgoing::ack("connect")),
-        // The socket itself does it; here there is nothing to do.
+        // Handled by the session itself.
         ClientMessage::Subscribe { .. } => Ok(outgoing::ack("subscribe")),
     }
 }
@@ -64,8 +63,7 @@ async fn start(
     Ok(ack)
 }
 
-/// Which agent works is decided by the settings, role by role. A client that wants a certain one gets it in every
-/// step of the recipe, or is told in which it would not.
+/// The settings assign agents by role. Refuses a requested provider that would not run every step of the recipe.
 fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) -> Result<()> {
     let Some(wanted) = provider else { return Ok(()) };
     for step in app.desk().recipe(recipe)?.steps() {
@@ -76,9 +74,9 @@ fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) ->
             let found = found.map_or_else(|| "no agent".to_owned(), ToString::to_string);
             return Err(ApiError::new(
                 Code::Conflict,
-                format!("the step {} of {recipe} is done by {found}, not by {wanted}", step.name()),
+                format!("step {} of {recipe} is run by {found}, not by {wanted}", step.name()),
                 format!(
-                    "leave provider out, or name it under [roles.{role}] or as default_agent in .agent/baton.toml"
+                    "omit provider, or set it under [roles.{role}] or as default_agent in .agent/baton.toml"
                 ),
             ));
         }
@@ -86,7 +84,7 @@ fn check_provider(app: &App, recipe: &RecipeId, provider: Option<&AgentName>) ->
     Ok(())
 }
 
-/// The project whose repository the folder is; none for the repository this server was started in.
+/// The project of a folder; none for the repository this server was started in.
 async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
     let path = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
     if path == app.shop.place.root {
@@ -101,14 +99,14 @@ async fn project_at(app: &App, folder: &str) -> Result<Option<ProjectId>> {
         cursor = page.next;
         if cursor.is_none() {
             return Err(ApiError::not_found(
-                format!("no project works in {}", path.display()),
-                "make one first: POST /api/projects",
+                format!("no project for {}", path.display()),
+                "create one first: POST /api/projects",
             ));
         }
     }
 }
 
-/// Said to the recipe that runs on the session, where one does; else a message like any other, which becomes a task.
+/// Sends the text to the session's running recipe; without one it becomes a task like any message.
 async fn prompt(app: &AuthedApp, session: SessionId, text: NonBlank) -> Result<Value> {
     let mut ack = outgoing::ack("prompt");
     if app.desk().session_run(&session).await?.is_some() {

@@ -1,4 +1,4 @@
-//! What a client wants to hear of: the whole log from a number on, or one session's part of it.
+//! A client's subscription: the event log from a sequence number on, optionally of one session only.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -13,18 +13,18 @@ use crate::socket::SocketEnd;
 use crate::state::App;
 use crate::state::principal::Principal;
 
-/// Tasks whose session is remembered. When there are more, all are looked up again.
+/// Cached task-to-session lookups; the cache is cleared when full.
 const SESSIONS_MAX: usize = 1_000;
 
 pub struct Subscription {
     app: App,
     follower: EventFollower,
     principal: Principal,
-    /// Their token was taken back.
+    /// The client's token was revoked.
     is_revoked: bool,
     session: Option<SessionId>,
     sessions: BTreeMap<TaskId, SessionId>,
-    /// Read from the log and not yet known to be wanted; kept here so that nothing is lost when the wait is dropped.
+    /// Read from the log, filter not yet applied; kept here for cancel safety.
     pending_message: Option<Value>,
 }
 
@@ -42,8 +42,7 @@ impl Subscription {
         }
     }
 
-    /// The next message of a client that has subscribed; one that has not waits for ever. May be dropped and called
-    /// again without losing a message.
+    /// The next message; waits forever without a subscription. Cancel-safe.
     pub async fn next(of: &mut Option<Self>) -> Result<Option<Value>, EngineError> {
         match of {
             Some(subscription) => subscription.message().await,
@@ -51,7 +50,7 @@ impl Subscription {
         }
     }
 
-    /// Why there is nothing more to tell.
+    /// Why the subscription ended.
     pub fn end(of: Option<&Self>) -> SocketEnd {
         if of.is_some_and(|subscription| subscription.is_revoked) {
             SocketEnd::Unauthorized
@@ -86,7 +85,7 @@ impl Subscription {
         }
     }
 
-    /// A message names its session, or its task, whose session never changes (I4).
+    /// A message names its session, or a task, whose session never changes (I4).
     async fn session_of(&mut self, message: &Value) -> Result<Option<SessionId>, EngineError> {
         if let Some(session) = message["session_id"].as_str() {
             return Ok(session.parse().ok());

@@ -1,21 +1,19 @@
-//! The guide: a few words over every page for somebody who is shown around, with the one thing to do next.
+//! The guide: a short text above every page that walks a newcomer through the demo.
 //!
-//! It is said by whoever starts the server, from the tasks as they are when a page is made. So it is never behind the
-//! page it stands on, and nothing about it is stored.
+//! The command line supplies a function from the current tasks to the guide's text, which is called for every page. So it
+//! is never out of date, and nothing is stored.
 
 use baton_core::task::Task;
 
-/// What is said now.
+/// The guide's current text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// Which part of the story it is, for programs that look at the page.
+    /// The part of the story, for tests that read the page.
     pub part: &'static str,
     pub heading: String,
-    /// What happens, and why it matters.
     pub paragraphs: Vec<String>,
-    /// Where to go for the next step.
     pub next: Option<GuideLink>,
-    /// Commands to type, with what each does; shown at the end of the story.
+    /// Commands to try, each with a description; shown at the end.
     pub commands: Vec<(&'static str, &'static str)>,
     pub finished: usize,
     pub all: usize,
@@ -27,5 +25,5 @@ pub struct GuideLink {
     pub address: String,
 }
 
-/// Who says it.
+/// Computes the guide from the current tasks.
 pub type GuideFn = Box<dyn Fn(&[Task]) -> Guide + Send + Sync>;

@@ -1,4 +1,4 @@
-//! What every handler works with.
+//! What all handlers share, and who makes a request.
 
 pub mod guide;
 pub(crate) mod principal;
@@ -15,21 +15,21 @@ use crate::http::limits::RateLimit;
 use crate::observe::metrics::Metrics;
 use crate::state::guide::GuideFn;
 
-/// Shared by all requests; cheap to clone.
+/// The application state. Cheap to clone.
 pub struct App(Arc<AppState>);
 
 pub struct AppState {
     pub shop: Workshop,
-    /// Who the owner is: whoever started the server. People with a token of their own are named by it.
+    /// The owner's name. Other people are named by their access token.
     pub person: String,
     pub guard: HttpGuard,
     pub rate_limit: RateLimit,
     pub metrics: Metrics,
-    /// How many sockets are open; whoever ends the server waits for them.
+    /// Open WebSockets; shutdown waits for them.
     pub sockets: watch::Sender<u64>,
-    /// Turns true when streams should deliver what is left and end.
+    /// True once streams should deliver the remaining events and end.
     pub ending: watch::Receiver<bool>,
-    /// Who shows a newcomer around; nobody, but for the demo.
+    /// Set only in the demo.
     pub guide_fn: OnceLock<GuideFn>,
 }
 
@@ -40,7 +40,7 @@ impl App {
         Self(Arc::new(AppState { shop, person, guard, rate_limit, metrics, sockets, ending, guide_fn }))
     }
 
-    /// Puts a guide's words over every page. The first one stays.
+    /// Shows a guide above every page.
     pub fn with_guide(self, guide_fn: GuideFn) -> Self {
         let _ = self.0.guide_fn.set(guide_fn);
         self

@@ -1,5 +1,5 @@
-//! Who makes a request: the owner of the server, or a person with a token of their own. The door finds out once; what
-//! is done is done in that name.
+//! Who makes a request: the server's owner, or a person with an access token. Determined once per request; actions are
+//! recorded under that name.
 
 use std::future::pending;
 use std::ops::Deref;
@@ -22,22 +22,22 @@ use crate::http::guard::bearer;
 use crate::http::roles;
 use crate::state::App;
 
-/// Under which name the owner acts. Whoever holds the server's own token is known by no other name than they give.
+/// The name the owner acts under. Holders of the server's token may choose one.
 pub static PERSON: HeaderName = HeaderName::from_static("x-baton-person");
-/// Longest name that is taken over.
+/// Longest name accepted from the header.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Somebody who was let in.
+/// An authenticated person.
 #[derive(Debug, Clone)]
 pub struct Principal {
     pub name: String,
     pub role: PersonRole,
-    /// What they came in with; none for the owner of the server.
+    /// None for the server's owner.
     token: Option<Box<AccessToken>>,
 }
 
 impl Principal {
-    /// Whoever started the server, or holds its own token.
+    /// The person who started the server, or who holds its token.
     pub fn owner(name: impl Into<String>) -> Self {
         Self { name: name.into(), role: PersonRole::Operator, token: None }
     }
@@ -50,26 +50,26 @@ impl Principal {
         roles::check(self.role, needed, what)
     }
 
-    /// Whether what happened ends this visit: their token was taken back.
+    /// Whether the event revokes this person's token.
     pub fn is_revoked_by(&self, recorded: &Recorded) -> bool {
         let (Some(token), EventBody::TokenRevoked { name }) = (&self.token, &recorded.event.body) else {
             return false;
         };
-        // An earlier token of the same name may have been taken back before.
+        // An older token of the same name may have been revoked earlier.
         *name == token.name && recorded.event.at >= token.created_at
     }
 
-    /// Comes when their time is over; never for those who have no end.
+    /// Resolves when the token expires; never for tokens that do not.
     pub async fn expired(&self, app: &App) {
         let Some(end) = self.token.as_ref().and_then(|token| token.expires_at) else {
             return pending().await;
         };
-        // A store that does not answer tells the stream itself soon enough.
+        // If the store is unreachable, the stream itself will fail soon.
         let now = app.desk().store.now().await.unwrap_or(end);
         sleep(Duration::from_millis(end.ms_since(now).unsigned_abs())).await;
     }
 
-    /// For those who stay: whether they would be let in again.
+    /// For long-lived connections: whether the token is still valid.
     pub async fn is_still_valid(&self, app: &App) -> Result<bool> {
         match &self.token {
             Some(token) => Ok(app.desk().is_still_good(token).await?),
@@ -78,7 +78,7 @@ impl Principal {
     }
 }
 
-/// Finds out who it is. A person's token counts wherever it is shown; the server's own where one is needed.
+/// Authenticates a request by bearer token or cookie; without either the server must need no token.
 pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
     if let Some(given) = bearer(headers)
         && PersonSecret::is_meant(given)
@@ -94,7 +94,7 @@ pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Principal> {
     Ok(owner_named(app, headers))
 }
 
-/// The same for a token that came another way.
+/// The same for a token sent otherwise.
 pub async fn identify_token(app: &App, given: Option<&str>) -> Result<Principal> {
     match given.filter(|given| PersonSecret::is_meant(given)) {
         Some(given) => find_holder(app, given).await,
@@ -110,8 +110,8 @@ async fn find_holder(app: &App, given: &str) -> Result<Principal> {
     found.map(Principal::from_token).ok_or_else(|| {
         ApiError::new(
             Code::Unauthorized,
-            "this token is not good, or not any more",
-            "ask an operator for another one: baton token create NAME --role viewer",
+            "invalid, expired or revoked token",
+            "ask an operator for a new one: baton token create NAME --role viewer",
         )
     })
 }
@@ -163,8 +163,8 @@ impl FromRequestParts<App> for AuthedApp {
         let principal = principal.ok_or_else(|| {
             ApiError::new(
                 Code::Internal,
-                "nobody knows who asks",
-                "this is a mistake in Baton; please report it",
+                "the request was not authenticated",
+                "this is a bug in Baton; please report it",
             )
         })?;
         Ok(Self::new(app.clone(), principal))

@@ -1,4 +1,4 @@
-//! The description of the API, made of the routes themselves.
+//! The OpenAPI document, generated from the routes.
 
 #[cfg(test)]
 mod reference;
@@ -15,7 +15,7 @@ use crate::http::input::Query;
 use crate::http::{paths, roles};
 use crate::state::App;
 
-/// Real answers, one for each call. A test makes them anew and compares.
+/// Real responses, one per call. A test regenerates and compares them.
 const EXAMPLES: &str = include_str!("examples.json");
 
 pub async fn serve(State(_): State<App>, query: Query) -> Result<Json<Value>> {
@@ -23,7 +23,6 @@ pub async fn serve(State(_): State<App>, query: Query) -> Result<Json<Value>> {
     Ok(Json(document()))
 }
 
-/// The whole document.
 pub fn document() -> Value {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap_or_default();
     let mut paths = Map::new();
@@ -36,14 +35,14 @@ pub fn document() -> Value {
         "info": {
             "title": "Baton",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "A durable orchestrator for coding agents. Every error is an object with a code, \
-                            a message and a hint. The WebSocket is at /ws, numbers for Prometheus at /metrics.",
+            "description": "A durable orchestrator for coding agents. Every error is an object with code, \
+                            message and hint. The WebSocket is at /ws, Prometheus metrics at /metrics.",
         },
         "paths": paths,
         "components": {
             "schemas": shapes::all(),
             "responses": { "Error": {
-                "description": "What was wrong, and what to do next",
+                "description": "What failed and what to do next",
                 "content": { "application/json": { "schema": shapes::refer("Error") } },
             } },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
@@ -62,7 +61,7 @@ fn operation(route: &Route, example: &Value) -> Value {
                 "name": parameter.name,
                 "in": parameter.place,
                 "required": parameter.place == "path",
-                "description": parameter.doc,
+                "description": parameter.description,
                 "schema": shapes::refer(parameter.shape),
             })
         })
@@ -73,7 +72,7 @@ fn operation(route: &Route, example: &Value) -> Value {
         "parameters": parameters,
         "responses": responses(doc, example),
     });
-    // Whoever is at the login is nobody yet.
+    // Login needs no role.
     if route.path != paths::LOGIN {
         let method = route.method.to_uppercase().parse().unwrap_or_default();
         operation["x-needs-role"] = json!(roles::required_role(&method, route.path));

@@ -1,4 +1,4 @@
-//! `docs/reference/rest.md`, written from the document of the API.
+//! Writes `docs/reference/rest.md` from the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,22 +10,22 @@ use crate::kept_page::holds;
 
 const INTRO: &str = "# REST\n\n\
 <!-- Written by `scripts/reference` from the routes in crates/server. Do not edit. -->\n\n\
-`baton up` serves these calls; `GET /api/openapi.json` is the same as an OpenAPI 3.1 document. Keys are snake_case, times\n\
-RFC 3339 in UTC. Every example below is a real answer.\n\n\
-- **Errors** are `{\"error\": CODE, \"message\": …, \"hint\": …}`; `reason`, where there is one, names the exact case.\n  \
-  [Error codes](errors.md) explains both, and so does `baton explain`.\n\
-- **Lists** come in pages: `limit`, and `cursor` with the `next_cursor` of the page before.\n\
-- **A key** in the header `Idempotency-Key` makes the repeat of a message return the first answer.\n\
-- **A token** is needed where the server listens for more than this machine: `Authorization: Bearer TOKEN`. Pages of other\n  \
-  origins and other names for this machine are refused.\n\
-- **Events** are a durable log: `GET /api/events?after=SEQ` streams it from any number, and `Last-Event-ID` resumes it.\n";
+`baton up` serves these calls; `GET /api/openapi.json` describes them as OpenAPI 3.1. Keys are snake_case, times are\n\
+RFC 3339 in UTC. Every example below is a real response.\n\n\
+- **Errors** are `{\"error\": CODE, \"message\": …, \"hint\": …}`; `reason`, if present, names the exact case.\n  \
+  See [error codes](errors.md) or `baton explain`.\n\
+- **Lists** are paged: pass `limit`, and as `cursor` the `next_cursor` of the previous page.\n\
+- **`Idempotency-Key`**: repeating a message with the same key returns the first response.\n\
+- **A token** is needed if the server listens on more than loopback: `Authorization: Bearer TOKEN`. Requests from pages of\n  \
+  other origins and with other host names are refused.\n\
+- **Events** are a durable log: `GET /api/events?after=SEQ` streams it from any sequence number; `Last-Event-ID` resumes it.\n";
 
-/// The groups of the page, by the part of the path behind `/api/`.
+/// Section titles, by the path segment after `/api/`.
 fn title(group: &str) -> &str {
     match group {
         "task-groups" => "Task groups",
         "user-tasks" => "User tasks",
-        "openapi.json" => "The document",
+        "openapi.json" => "OpenAPI document",
         other => other,
     }
 }
@@ -64,7 +64,7 @@ fn parameters(text: &mut String, operation: &Value) {
     if asked.is_empty() {
         return;
     }
-    text.push_str("\n| parameter | in | form | meaning |\n| --- | --- | --- | --- |\n");
+    text.push_str("\n| parameter | in | type | description |\n| --- | --- | --- | --- |\n");
     for one in asked {
         let (name, place) = (one["name"].as_str().unwrap(), one["in"].as_str().unwrap());
         let _ = writeln!(
@@ -83,7 +83,7 @@ fn body(text: &mut String, operation: &Value, document: &Value) {
     let required: Vec<&str> =
         shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if let Some(fields) = shape["properties"].as_object().filter(|fields| !fields.is_empty()) {
-        text.push_str("\n| field | needed | form |\n| --- | --- | --- |\n");
+        text.push_str("\n| field | required | type |\n| --- | --- | --- |\n");
         for (field, of) in fields {
             let needed = if required.contains(&field.as_str()) { "yes" } else { "" };
             let _ = writeln!(text, "| `{field}` | {needed} | {} |", form(of));
@@ -94,7 +94,7 @@ fn body(text: &mut String, operation: &Value, document: &Value) {
     }
 }
 
-/// What a value looks like, in a few words.
+/// A short description of a schema.
 fn form(shape: &Value) -> String {
     if let Some(name) = shape["$ref"].as_str() {
         return name.rsplit('/').next().unwrap().to_owned();
@@ -127,19 +127,17 @@ fn answer(text: &mut String, operation: &Value) {
             (Some(example), _) => {
                 let _ = write!(
                     text,
-                    "\nAnswers {status}, {}:\n\n```json\n{}\n```\n",
+                    "\nReturns {status}, {}:\n\n```json\n{}\n```\n",
                     form(&of["schema"]),
                     serde_json::to_string_pretty(example).unwrap()
                 );
             }
             (None, "text/event-stream") => {
-                let _ = write!(
-                    text,
-                    "\nAnswers {status} with server-sent events, one for each of [the events](events.md).\n"
-                );
+                let _ =
+                    write!(text, "\nReturns {status} with server-sent events, one per [event](events.md).\n");
             }
             (None, _) => {
-                let _ = writeln!(text, "\nAnswers {status}, {}.", form(&of["schema"]));
+                let _ = writeln!(text, "\nReturns {status}, {}.", form(&of["schema"]));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `/api/attempt`: what the agent of a live attempt does under its own token.
+//! `/api/attempt`: calls of a live attempt's agent, authenticated by the attempt's token.
 
 use axum::Json;
 use axum::extract::State;
@@ -24,7 +24,7 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::ATTEMPT_QUESTIONS, "ask", ask)
             .takes("NewQuestion")
-            .returns("Asks the human, in the name of the attempt whose token is shown", "AskedQuestion"),
+            .returns("Asks the human on behalf of the attempt that owns the token", "AskedQuestion"),
     ]
 }
 
@@ -36,7 +36,7 @@ struct NewQuestion {
     options: Vec<String>,
 }
 
-/// One of the three: it waits, it was answered before, or it may not be asked.
+/// Pending, already answered, or refused.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum AskedQuestion {
@@ -55,8 +55,8 @@ async fn ask(
     let secret = bearer(&headers).and_then(|given| given.parse::<Secret>().ok()).ok_or_else(|| {
         ApiError::new(
             Code::Unauthorized,
-            "only the agent of an attempt asks here",
-            "an agent passes BATON_TOKEN on as it is",
+            "only an attempt's agent may call this",
+            "send BATON_TOKEN as the bearer token",
         )
     })?;
     let mut draft = Draft::new(QuestionKind::Clarification, non_blank(&new.question, "question")?);

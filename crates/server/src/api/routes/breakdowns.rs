@@ -32,32 +32,32 @@ use crate::state::principal::AuthedApp;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/breakdowns", "list_breakdowns", list)
-            .query("queue", "Queue", "Only those in this queue; provisional ones wait for approval")
+            .query("queue", "Queue", "Only breakdowns in this queue; provisional ones wait for approval")
             .paged("TaskCursor")
             .returns("Breakdowns, oldest first", "BreakdownPage"),
         Route::post("/api/breakdowns", "create_breakdown", create)
             .takes("NewBreakdown")
             .created()
-            .returns("Puts a goal down to be planned, by an agent at once with `run`", "Breakdown")
+            .returns("Creates a breakdown of a goal; with `run` an agent plans it at once", "Breakdown")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/breakdowns/{id}", "get_breakdown", show)
             .returns("A breakdown and its plan", "Breakdown"),
         Route::patch("/api/breakdowns/{id}", "edit_breakdown", edit)
             .takes("PlanDraft")
-            .returns("Hands in a plan, or another one", "Breakdown")
+            .returns("Submits or replaces the plan", "Breakdown")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/run", "run_breakdown", run)
             .takes("Nothing")
-            .returns("Lets an agent plan it", "Transition")
+            .returns("Releases the breakdown to an agent for planning", "Transition")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/approve", "approve_breakdown", approve)
             .takes("Nothing")
-            .returns("Makes the plan real: its subtasks take the place of the task", "Approval")
+            .returns("Approves the plan: its subtasks replace the task", "Approval")
             .may_conflict(),
         Route::post("/api/breakdowns/{id}/reject", "reject_breakdown", reject)
             .takes("Rejection")
-            .returns("Sends the plan back with the reason", "Transition")
+            .returns("Rejects the plan with a reason", "Transition")
             .may_conflict(),
     ]
 }
@@ -83,7 +83,7 @@ async fn list(State(app): State<App>, mut query: Query) -> Result<Json<Map<Strin
     page_view("breakdowns", &tasks, TaskSummary::of).map(Json)
 }
 
-/// A goal, and not a task that was too large: its plan replaces nothing.
+/// A breakdown of a goal; its plan replaces no task.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewBreakdown {
@@ -136,7 +136,7 @@ async fn load(app: &App, id: TaskId) -> Result<Json<BreakdownView>> {
     Ok(Json(BreakdownView { breakdown: TaskView::load(app.desk(), id).await?, plan }))
 }
 
-/// Under this address only breakdowns are there.
+/// Answers 404 for other tasks.
 async fn is_breakdown(app: &App, id: TaskId) -> Result<()> {
     if app.desk().task(id).await?.value.is_breakdown() {
         Ok(())
@@ -169,7 +169,7 @@ async fn run(
     JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
 ) -> Result<Json<TransitionView>> {
     query.done()?;
-    // What is no breakdown is refused by the machine itself, which also says where it stands.
+    // Other tasks are refused by the state machine.
     apply(&app, id, Command::Release).await
 }
 

@@ -1,4 +1,4 @@
-//! `/api/projects/{id}/chat` and `…/conversation`: a message becomes a task, and the talk can be read again.
+//! `/api/projects/{id}/chat` and `…/conversation`: each message creates a task.
 
 use axum::Json;
 use axum::extract::State;
@@ -31,15 +31,15 @@ pub fn routes() -> Vec<Route> {
             .header(
                 "Idempotency-Key",
                 "IdempotencyKey",
-                "Sent again with the same key, a message does nothing twice",
+                "Repeating a request with the same key has no further effect",
             )
             .created()
-            .returns("Takes a message in: one message, one task more in its session", "ChatAnswer")
+            .returns("Posts a message, which creates one task in the session", "ChatAnswer")
             .may_conflict(),
         Route::get("/api/projects/{id}/conversation", "get_conversation", read)
-            .query("session_id", "SessionId", "Which conversation; without it the project's own")
+            .query("session_id", "SessionId", "Which session; by default the project's own")
             .paged("EntryCursor")
-            .returns("Messages, results, questions and answers, in the order they came", "Conversation"),
+            .returns("Messages, results, questions and answers in chronological order", "Conversation"),
     ]
 }
 
@@ -87,7 +87,7 @@ async fn chat(
         task_group_id: taken.session.clone(),
         session_id: taken.session,
         task_type: posting.task_type(),
-        // What a message makes is queued, however soon an agent takes it: a repeat gets the first answer.
+        // Always the initial status, so that a repeated request gets the same response.
         status: Status::Queued,
     };
     Ok((StatusCode::CREATED, Json(answer)))
@@ -96,14 +96,14 @@ async fn chat(
 fn idempotency_key(headers: &HeaderMap, project: ProjectId) -> Result<Option<ReceiptKey>> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let hint = "send one key of your own making, such as a UUID";
+    let hint = "send one key of your choice, such as a UUID";
     if values.next().is_some() {
-        return Err(ApiError::invalid("there is more than one Idempotency-Key", hint));
+        return Err(ApiError::invalid("more than one Idempotency-Key header", hint));
     }
     let text = value.to_str().unwrap_or_default();
     ReceiptKey::of_chat(project, text)
         .map(Some)
-        .map_err(|error| ApiError::invalid(format!("the Idempotency-Key cannot be used: {error}"), hint))
+        .map_err(|error| ApiError::invalid(format!("invalid Idempotency-Key: {error}"), hint))
 }
 
 async fn read(
@@ -117,7 +117,7 @@ async fn read(
     find_project(&app, id).await?;
     let own = SessionId::of_project(id);
     let session = session.unwrap_or_else(|| own.clone());
-    // The project's own session is there from the start, also before anybody has said anything.
+    // The project's default session exists even before its first message.
     let known = app.desk().store.session(&session).await?;
     let is_here = known.as_ref().map_or(session == own, |stored| stored.value.project_id == Some(id));
     if !is_here {

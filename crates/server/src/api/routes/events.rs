@@ -1,4 +1,4 @@
-//! `/api/events`: the history as it grows.
+//! `/api/events`: the event log as a stream.
 
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
@@ -12,13 +12,13 @@ use crate::state::principal::AuthedApp;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/events", "stream_events", stream)
-            .query("after", "Seq", "The number of the last event seen; 0 for all of them")
+            .query("after", "Seq", "Sequence number of the last event seen; 0 for all events")
             .header(
                 "Last-Event-ID",
                 "Seq",
-                "The same, as a browser sends it when it comes back; it wins over after",
+                "The same, as browsers send it on reconnect; takes precedence over after",
             )
-            .streams("Events from the durable log, then each as it happens"),
+            .streams("Streams events from the durable log, then new ones as they occur"),
     ]
 }
 

@@ -10,10 +10,7 @@ use crate::http::input::Query;
 use crate::state::App;
 
 pub fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/api/health", "get_health", show)
-            .returns("How the server is, and what is wrong", "Health"),
-    ]
+    vec![Route::get("/api/health", "get_health", show).returns("The server's health and problems", "Health")]
 }
 
 async fn show(State(app): State<App>, query: Query) -> Result<Json<HealthView>> {

@@ -1,4 +1,4 @@
-//! `/api/holds`: agents on which nothing is started for now.
+//! `/api/holds`: agents that get no new work for now.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,10 +14,9 @@ use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/holds", "list_holds", list)
-            .returns("What keeps agents from being given work now", "HoldList"),
+        Route::get("/api/holds", "list_holds", list).returns("Agents on hold, and why", "HoldList"),
         Route::post("/api/holds/{agent}/release", "release_hold", release)
-            .returns("Lets the agent go on; what was held", "Hold"),
+            .returns("Releases the hold and returns it", "Hold"),
     ]
 }
 

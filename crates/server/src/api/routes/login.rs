@@ -1,4 +1,4 @@
-//! `/api/login`: a browser shows the token once and is known from then on.
+//! `/api/login`: exchanges a token for a cookie.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,8 +18,8 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post(paths::LOGIN, "log_in", log_in)
             .takes("Login")
-            .returns("Shows the token; the answer sets a cookie that stands for it from then on", "LoggedIn"),
-        Route::delete(paths::LOGIN, "log_out", log_out).returns("Takes the cookie back", "LoggedIn"),
+            .returns("Exchanges a token for a login cookie", "LoggedIn"),
+        Route::delete(paths::LOGIN, "log_out", log_out).returns("Deletes the login cookie", "LoggedIn"),
     ]
 }
 
@@ -43,7 +43,7 @@ async fn log_in(
     Ok(answer(true, login_cookie(&app, login.token.trim()).await?))
 }
 
-/// The cookie for whoever shows a good token; none where none is needed.
+/// The cookie for a valid token; none if the server needs no token.
 pub async fn login_cookie(app: &App, token: &str) -> Result<Option<String>> {
     identify_token(app, Some(token)).await?;
     let persons = token.parse::<PersonSecret>().ok();

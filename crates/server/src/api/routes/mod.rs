@@ -1,4 +1,4 @@
-//! The calls of the API, one file for each noun.
+//! The handlers of the API, one file per resource.
 
 pub mod attempts;
 pub mod breakdowns;
@@ -20,7 +20,7 @@ pub mod workers;
 
 use crate::api::route::Route;
 
-/// Every call there is. The router and the document are made of this list.
+/// All routes. The router and the OpenAPI document are built from this list.
 pub fn all() -> Vec<Route> {
     [
         projects::routes(),

@@ -31,18 +31,18 @@ pub fn routes() -> Vec<Route> {
         Route::post("/api/projects", "create_project", create)
             .takes("NewProject")
             .created()
-            .returns("Makes a project of a git repository", "Project")
+            .returns("Creates a project for a git repository", "Project")
             .may_conflict(),
         Route::get("/api/projects/{id}", "get_project", show).returns("One project", "Project"),
         Route::patch("/api/projects/{id}", "limit_project", limit)
             .takes("ProjectLimit")
-            .returns("Says how many of its tasks may run at once; null for what the settings say", "Project")
+            .returns("Sets how many of its tasks may run at once; null uses the settings", "Project")
             .may_conflict(),
         Route::get("/api/projects/{id}/report", "report_project", report)
-            .returns("How far a project is, what it took and who did what", "ProjectReport"),
+            .returns("A project's progress, effort and tasks", "ProjectReport"),
         Route::post("/api/projects/{id}/complete", "complete_project", complete)
             .takes("Nothing")
-            .returns("Calls a project complete, which it must be", "ProjectReport")
+            .returns("Marks a project complete; all its tasks must be finished", "ProjectReport")
             .may_conflict(),
     ]
 }
@@ -50,7 +50,7 @@ pub fn routes() -> Vec<Route> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewProjectBody {
-    /// May be left out with a remote, which then is what it is called.
+    /// Optional if there is a remote.
     #[serde(default)]
     path: String,
     remote: Option<RemoteUrl>,
@@ -66,7 +66,7 @@ struct NewProjectBody {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProjectLimit {
-    /// Has to be said, if only as null: leaving it out is a mistake more often than a wish.
+    /// Required, if only as null: omitting it is usually a mistake.
     #[serde(deserialize_with = "Option::deserialize")]
     at_once_max: Option<u32>,
 }
@@ -136,18 +136,18 @@ async fn complete(
     Ok(Json(app.desk().complete_project(id, app.actor()).await?.into()))
 }
 
-/// A project that is there.
+/// Loads a project or answers 404.
 pub async fn find_project(app: &App, id: ProjectId) -> Result<Project> {
     let missing = || EngineError::NotFound { kind: "project", key: id.to_string() };
     Ok(app.desk().store.project(id).await?.ok_or_else(missing)?.value)
 }
 
-/// A title: a line that says something.
+/// Checks a title.
 pub fn parse_title(text: &str, name: &'static str) -> Result<baton_core::text::NonBlank> {
     if text.chars().count() > TITLE_CHARS_MAX {
         return Err(ApiError::invalid(
             format!("{name} is longer than {TITLE_CHARS_MAX} characters"),
-            "shorten it; the rest belongs into the description",
+            "shorten it; put the rest into the description",
         ));
     }
     non_blank(text, name)

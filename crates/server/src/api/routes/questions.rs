@@ -22,16 +22,16 @@ use crate::state::principal::AuthedApp;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/questions", "list_questions", list)
-            .query("state", "QuestionState", "pending or closed; without it both")
+            .query("state", "QuestionState", "pending or closed; by default both")
             .query("session_id", "SessionId", "Only questions of this session")
             .query("task_id", "TaskId", "Only questions of this task")
             .paged("QuestionCursor")
             .returns("Questions, oldest first", "QuestionPage"),
         Route::get("/api/questions/{id}", "get_question", show)
-            .returns("One question, and what became of it", "QuestionRecord"),
+            .returns("One question and its outcome", "QuestionRecord"),
         Route::post("/api/questions/{id}/answer", "answer_question", answer)
             .takes("NewAnswer")
-            .returns("Answers a question, once", "AnswerGiven")
+            .returns("Answers a pending question", "AnswerGiven")
             .may_conflict(),
     ]
 }
@@ -52,7 +52,7 @@ struct NewAnswer {
 #[derive(Serialize)]
 struct AnswerGiven {
     question_id: QuestionId,
-    /// None where the loop asked, and not a task.
+    /// None if a loop asked, not a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ async fn answer(
     }))
 }
 
-/// The first answer wins; whoever comes later is told who was first, also when both came at once.
+/// The first answer wins; later ones get `ALREADY_ANSWERED` with the name of who was first, even in a race.
 pub async fn answer_question(app: &AuthedApp, id: QuestionId, text: NonBlank) -> Result<Option<Task>> {
     let given = app.desk().answer(id, text, app.answered_by(), app.actor()).await;
     if let Err(EngineError::Refused(_) | EngineError::Answer(_) | EngineError::Loop(_)) = &given

@@ -1,4 +1,4 @@
-//! `/api/recipes`, and the recipe of a session.
+//! `/api/recipes`, and starting and stopping a session's recipe.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,15 +19,14 @@ use crate::state::principal::AuthedApp;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/recipes", "list_recipes", list)
-            .returns("The recipes there are, by id", "RecipePage"),
+        Route::get("/api/recipes", "list_recipes", list).returns("All recipes by id", "RecipePage"),
         Route::post("/api/sessions/{id}/recipe", "start_recipe", start)
             .takes("NewRun")
             .created()
-            .returns("Starts a recipe on a session; a session runs one at a time", "Run")
+            .returns("Starts a recipe on a session; a session runs one recipe at a time", "Run")
             .may_conflict(),
         Route::delete("/api/sessions/{id}/recipe", "exit_recipe", exit)
-            .returns("Stops the recipe of a session; work that is there is kept", "Run")
+            .returns("Stops the session's recipe; existing work is kept", "Run")
             .may_conflict(),
     ]
 }

@@ -1,4 +1,4 @@
-//! `/api/sessions`: what a person says to a session without starting anything new.
+//! `/api/sessions`: messages and queued answers for a session.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -18,12 +18,12 @@ pub fn routes() -> Vec<Route> {
         Route::post("/api/sessions/{id}/messages", "say", say)
             .takes("NewSaying")
             .created()
-            .returns("Says something to the recipe that runs on a session", "Message")
+            .returns("Sends a message to the session's running recipe", "Message")
             .may_conflict(),
         Route::post("/api/sessions/{id}/answers", "queue_answer", queue)
             .takes("NewQueuedAnswer")
             .created()
-            .returns("Lays an answer down for a question still to come", "QueuedAnswers")
+            .returns("Queues an answer for a future question", "QueuedAnswers")
             .may_conflict(),
     ]
 }
@@ -41,7 +41,7 @@ struct NewQueuedAnswer {
     task_id: Option<TaskId>,
 }
 
-/// The answers that wait now. Empty when the one that came was wanted already.
+/// The answers still queued. Empty if the new one was used at once.
 #[derive(Serialize)]
 struct QueuedAnswers {
     session_id: SessionId,

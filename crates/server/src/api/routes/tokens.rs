@@ -1,4 +1,4 @@
-//! `/api/tokens`: who may come in, and as what.
+//! `/api/tokens`: access tokens of people.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,17 +19,17 @@ use crate::state::principal::AuthedApp;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tokens", "list_tokens", list)
-            .returns("Every token that was handed out, without its secret", "TokenList"),
+            .returns("All access tokens, without their secrets", "TokenList"),
         Route::post("/api/tokens", "create_token", create)
             .takes("NewToken")
             .created()
             .returns(
-                "Makes a token for a person; its secret is in this answer and nowhere else",
+                "Creates an access token for a person; only this response contains the secret",
                 "CreatedToken",
             )
             .may_conflict(),
         Route::delete("/api/tokens/{name}", "revoke_token", revoke)
-            .returns("Takes a person's token back, at once and for good", "Token"),
+            .returns("Revokes a person's token immediately", "Token"),
     ]
 }
 
@@ -41,7 +41,7 @@ struct NewToken {
     expires_at: Option<Timestamp>,
 }
 
-/// A token as everybody may see it: no digest is in it.
+/// A token without its digest.
 #[derive(Serialize)]
 struct TokenView {
     name: PersonName,
@@ -70,7 +70,7 @@ struct TokenList {
 
 #[derive(Serialize)]
 struct CreatedToken {
-    /// The secret. It cannot be had again.
+    /// The secret; returned only once.
     token: String,
     #[serde(flatten)]
     about: TokenView,

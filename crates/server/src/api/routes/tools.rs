@@ -1,4 +1,4 @@
-//! `/api/tools`: the tools of `/mcp` without the protocol, for `baton mcp`, which speaks it elsewhere.
+//! `/api/tools`: the tools of `/mcp` without the MCP protocol, for `baton mcp`.
 
 use axum::Extension;
 use axum::Json;
@@ -17,10 +17,10 @@ use crate::state::principal::Principal;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tools", "list_tools", list)
-            .returns("The tools whoever asks may call, as at /mcp", "ToolList"),
+            .returns("The tools the caller may use, as at /mcp", "ToolList"),
         Route::post("/api/tools/{name}", "call_tool", call)
             .takes("ToolArguments")
-            .returns("Calls a tool; what is wrong with the call is in the answer", "ToolAnswer"),
+            .returns("Calls a tool; errors of the call are in the result", "ToolAnswer"),
     ]
 }
 

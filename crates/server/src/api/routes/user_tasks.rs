@@ -13,10 +13,10 @@ use crate::state::App;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/user-tasks", "list_user_tasks", list)
-            .returns("The project's own commands, in the order of the file", "UserTaskList"),
+            .returns("The project's user tasks in file order", "UserTaskList"),
         Route::post("/api/user-tasks/{name}/run", "run_user_task", run)
             .takes("UserTaskRun")
-            .returns("Runs one in the project's root and waits for its end", "UserTaskRan")
+            .returns("Runs a user task in the project's root and waits for it", "UserTaskRan")
             .may_conflict(),
     ]
 }
@@ -32,7 +32,7 @@ struct UserTaskArgs {
 struct UserTaskRunView {
     #[serde(flatten)]
     ran: Ran,
-    /// The same as `run_user_task` says it, but whole.
+    /// The text of `run_user_task`, not truncated.
     message: String,
 }
 
@@ -40,7 +40,7 @@ async fn list(State(app): State<App>, query: Query) -> Result<Json<UserTaskList>
     query.done()?;
     match app.shop.user_tasks.list(&site(&app)) {
         Ok(list) => Ok(Json(list)),
-        // Nothing is wrong: there are none.
+        // No Taskfile means no user tasks, not an error.
         Err(error @ UserTaskError::NoTaskfile) => {
             Ok(Json(UserTaskList { tasks: Vec::new(), message: error.to_string() }))
         }

@@ -12,7 +12,7 @@ use baton_engine::worker_view::workers;
 
 pub fn routes() -> Vec<Route> {
     vec![Route::get("/api/workers", "list_workers", list).returns(
-        "Who runs agents on this store, what each runs, and when it was last heard of",
+        "The processes that run agents on this store, what they run, and their last heartbeat",
         "WorkerList",
     )]
 }

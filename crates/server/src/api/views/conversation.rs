@@ -1,4 +1,4 @@
-//! A session as a conversation: what was said, asked, answered and delivered, in the order it happened.
+//! A session as a conversation: messages, questions, answers and results in chronological order.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use baton_engine::error::EngineError;
 use baton_engine::query::{Cursor, Page, QuestionFilter, TaskFilter};
 use serde::Serialize;
 
-/// Rows of each kind read at once.
+/// Rows per query.
 const ROWS_PAGE: u32 = 100;
 
 #[derive(Debug, Clone, Serialize)]
@@ -24,7 +24,7 @@ pub struct ConversationEntry {
     pub task_id: Option<TaskId>,
     #[serde(flatten)]
     pub content: EntryContent,
-    /// Its place among what happened in the same millisecond.
+    /// Orders entries of the same millisecond.
     #[serde(skip)]
     key: String,
 }
@@ -37,7 +37,7 @@ pub enum EntryContent {
         author: Actor,
         text: NonBlank,
     },
-    /// What an agent delivered at the end of an attempt.
+    /// An agent's output at the end of an attempt.
     Result {
         attempt_id: AttemptId,
         text: String,
@@ -55,8 +55,8 @@ pub enum EntryContent {
     },
 }
 
-/// The part of a conversation that comes after `cursor`. Of the session no more is read than could be in it: each
-/// kind of row comes in the order of its time, and what comes of a row never comes before the row itself.
+/// The entries after `cursor`. Reads no more rows than can be in the page: rows of each kind are ordered by time, and an
+/// entry is never older than its row.
 pub async fn load_conversation(
     desk: &Desk,
     session: &SessionId,
@@ -70,7 +70,7 @@ pub async fn load_conversation(
     Ok(excerpt.page())
 }
 
-/// The first entries after a place; one more than wanted, to know whether there are more.
+/// The first entries after a cursor, plus one to know whether there are more.
 struct ConversationWindow {
     after: Option<Cursor>,
     limit: usize,
@@ -88,7 +88,7 @@ impl ConversationWindow {
         }
     }
 
-    /// Whether nothing that happens at this moment or later can get in.
+    /// Whether the window is full and `at` lies behind it.
     fn is_past(&self, at: Timestamp) -> bool {
         self.entries.len() > self.limit && self.entries.last_key_value().is_some_and(|(last, _)| at > last.at)
     }
@@ -122,8 +122,7 @@ async fn add_messages(
     }
 }
 
-/// The number of the last message before a moment. They are numbered in the order of their time, so it is looked for
-/// where it must be.
+/// The number of the last message before the cursor, by binary search: numbers increase with time.
 async fn last_message_before(
     desk: &Desk,
     session: &SessionId,
@@ -168,7 +167,7 @@ async fn add_questions(
     }
 }
 
-/// Tasks nobody touched since have nothing to add, and the store passes over them.
+/// Tasks not updated since the cursor have no new results; the store skips them.
 async fn add_results(
     desk: &Desk,
     session: &SessionId,
@@ -198,8 +197,7 @@ async fn add_results(
     }
 }
 
-// The keys put what happens in one moment in the order people expect: a message, the result of the attempt it
-// caused, the question in it, its answer.
+// The keys order entries of the same millisecond: message, result of its attempt, question, answer.
 
 fn message_entry(message: Message) -> ConversationEntry {
     ConversationEntry {

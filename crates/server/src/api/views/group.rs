@@ -1,4 +1,4 @@
-//! A task group: a session as the list of groups shows it.
+//! A session as a task group.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How the server is: enough to tell what is wrong without looking at the machine.
+//! The health report of `/api/health` and the health page.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,27 +13,27 @@ use baton_engine::workshop::Workshop;
 use serde::Serialize;
 use tokio::time::timeout;
 
-/// A store that takes longer than this to write nothing is not well.
+/// A store that takes longer than this for an empty commit is degraded.
 const STORE_PATIENCE: Duration = Duration::from_secs(5);
-/// Below this much room on the disk, work will soon fail.
+/// Below this much free disk space, work will soon fail.
 const DISK_BYTES_MIN: u64 = 256 * 1024 * 1024;
-/// Pending questions are counted up to here.
+/// Counts are exact up to here.
 const COUNTED_MAX: u32 = 500;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct HealthView {
-    /// `ok`, or `degraded` when `problems` says why.
+    /// `ok`, or `degraded` if there are problems.
     pub status: &'static str,
     pub namespace: String,
     pub version: &'static str,
     pub store: StoreHealth,
     pub agents: Vec<AgentHealth>,
-    /// What keeps agents from being given work now.
+    /// Active holds.
     pub holds: Vec<Hold>,
     pub disk: DiskHealth,
     pub counts: QueueCounts,
     pub last_seq: u64,
-    /// The store's own time; none when it cannot be reached.
+    /// The store's clock; none if it is unreachable.
     pub now: Option<Timestamp>,
     pub problems: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub struct AgentHealth {
     pub name: AgentName,
     pub program: String,
     pub is_found: bool,
-    /// When it takes work again by itself; see `holds`.
+    /// When its hold ends by itself; see `holds`.
     pub paused_until: Option<Timestamp>,
 }
 
@@ -58,7 +58,7 @@ pub struct DiskHealth {
     pub free_bytes: Option<u64>,
 }
 
-/// Each is counted up to 500.
+/// Each is exact up to 500.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct QueueCounts {
     pub ready: u64,
@@ -76,10 +76,10 @@ pub async fn load_health(shop: &Workshop) -> HealthView {
     let counts = counts(shop).await.unwrap_or_default();
     let mut problems = Vec::new();
     if let Some(detail) = &store.detail {
-        problems.push(format!("the store cannot be written: {detail}"));
+        problems.push(format!("cannot write to the store: {detail}"));
     }
     if agents.is_empty() {
-        problems.push("no agent is set up; add one to .agent/baton.toml".to_owned());
+        problems.push("no agent is configured; add one to .agent/baton.toml".to_owned());
     }
     for agent in &agents {
         if !agent.is_found {
@@ -88,13 +88,13 @@ pub async fn load_health(shop: &Workshop) -> HealthView {
     }
     for hold in &holds {
         let until = match hold.until {
-            Some(until) => format!("rests until {until}"),
-            None => format!("is held; see to it, then: baton hold release {}", hold.agent),
+            Some(until) => format!("on hold until {until}"),
+            None => format!("on hold; fix the cause, then run: baton hold release {}", hold.agent),
         };
         problems.push(format!("agent {} {until} ({})", hold.agent, hold.why.as_str()));
     }
     if disk.free_bytes.is_some_and(|free| free < DISK_BYTES_MIN) {
-        problems.push("the disk of the state directory is nearly full".to_owned());
+        problems.push("the state directory's disk is almost full".to_owned());
     }
     let now = shop.desk.store.now().await.ok();
     HealthView {
@@ -112,12 +112,12 @@ pub async fn load_health(shop: &Workshop) -> HealthView {
     }
 }
 
-/// Writing nothing goes the whole way to the writer and back.
+/// An empty commit exercises the whole write path.
 async fn store_health(shop: &Workshop) -> StoreHealth {
     let detail = match timeout(STORE_PATIENCE, shop.desk.store.commit(Change::new())).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(format!("it gave no answer within {} s", STORE_PATIENCE.as_secs())),
+        Err(_) => Some(format!("no response within {} s", STORE_PATIENCE.as_secs())),
     };
     StoreHealth { is_writable: detail.is_none(), detail }
 }

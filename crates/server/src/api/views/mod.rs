@@ -1,4 +1,4 @@
-//! What answers look like. A task's own shapes are the engine's, because the command line prints the same.
+//! JSON views of responses. Task views are in the engine, because the command line uses them too.
 
 pub mod conversation;
 pub mod group;

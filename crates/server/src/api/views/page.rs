@@ -1,4 +1,4 @@
-//! A piece of a list, under the list's own name, and where the next piece begins.
+//! One page of a list, under the list's name, with the cursor of the next.
 
 use baton_engine::query::{Cursor, Page};
 use serde_json::{Map, Value, json};
@@ -21,12 +21,8 @@ pub fn list_view<V: serde::Serialize>(
     next: Option<&str>,
 ) -> Result<Map<String, Value>, ApiError> {
     let items = serde_json::to_value(items).map_err(|error| {
-        let message = format!("the answer does not read as JSON: {error}");
-        ApiError::new(
-            crate::http::error::Code::Internal,
-            message,
-            "this is a mistake in Baton; please report it",
-        )
+        let message = format!("cannot serialize the response: {error}");
+        ApiError::new(crate::http::error::Code::Internal, message, "this is a bug in Baton; please report it")
     })?;
     Ok(Map::from_iter([(name.to_owned(), items), ("next_cursor".to_owned(), json!(next))]))
 }

@@ -16,16 +16,16 @@ pub struct ProjectView {
     pub path: String,
     pub base_branch: BranchName,
     pub feature_branch: Option<BranchName>,
-    /// Where accepted work comes together.
+    /// The branch that accepted work is merged into.
     pub branch: BranchName,
-    /// Where its code is shared between machines.
+    /// The git remote that machines share.
     pub remote: Option<RemoteUrl>,
-    /// How many of its tasks may run at once; none for what the settings say.
+    /// How many of its tasks may run at once; none uses the settings.
     pub at_once_max: Option<u32>,
-    /// The session that messages go to which name none.
+    /// The default session for messages.
     pub session_id: SessionId,
     pub created_at: Timestamp,
-    /// When a person called it complete.
+    /// When a person marked it complete.
     pub completed_at: Option<Timestamp>,
 }
 

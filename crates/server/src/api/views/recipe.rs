@@ -1,4 +1,4 @@
-//! A recipe and a run of one, as clients see them.
+//! Recipes and runs as clients see them.
 
 use baton_core::id::{RunId, SessionId, TaskId};
 use baton_core::run::{Run, RunState};
@@ -14,7 +14,7 @@ pub struct RecipeView {
     pub initial_step: StepName,
     pub steps: Vec<StepName>,
     pub is_built_in: bool,
-    /// Why the newest version of the file is not the one that is used. Empty when it is.
+    /// Why the file's newest version is not in use. Empty if it is.
     pub faults: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A project in numbers, as clients see it.
+//! A project report as clients see it.
 
 use baton_engine::project_report::{Effort, Progress, ProjectReport, TaskLine};
 use serde::Serialize;

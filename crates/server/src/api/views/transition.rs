@@ -1,4 +1,4 @@
-//! What a command did to a task: where it stood, where it stands.
+//! A task's status before and after a command.
 
 use baton_core::git_name::BranchName;
 use baton_core::id::TaskId;
@@ -23,14 +23,14 @@ impl TransitionView {
     }
 }
 
-/// The same for accepted work, and where it is now.
+/// The same for accepted work, with where it was merged.
 #[derive(Debug, Clone, Serialize)]
 pub struct AcceptedView {
     #[serde(flatten)]
     transition: TransitionView,
-    /// The branch it was merged into; none where there was nothing to merge.
+    /// The branch it was merged into; none if there was nothing to merge.
     branch: Option<BranchName>,
-    /// The remote that branch is on, where machines share their code by one.
+    /// The remote of that branch, if the project has one.
     remote: Option<RemoteUrl>,
 }
 

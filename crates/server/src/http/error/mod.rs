@@ -1,4 +1,4 @@
-//! The one shape of every error: what was wrong, where, and what to do next.
+//! The JSON object of every error: what failed, why, and what to do next.
 
 mod explained;
 
@@ -18,7 +18,7 @@ use baton_engine::user_tasks::UserTaskError;
 use baton_engine::worktree::GitError;
 use serde::{Deserialize, Serialize};
 
-/// The codes programs may branch on.
+/// The codes clients may branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
@@ -33,7 +33,7 @@ pub enum Code {
     TooLarge,
     TooManyRequests,
     Internal,
-    /// The store is busy, full or out of reach, or the request took too long; trying again may help.
+    /// The store is busy, full or unreachable, or the request timed out. Retrying may help.
     Unavailable,
 }
 
@@ -59,18 +59,17 @@ pub struct ApiError {
     pub error: Code,
     pub message: String,
     pub hint: String,
-    /// The exact case, where the code covers several; `baton explain` knows it.
+    /// The exact case where the code covers several; see `baton explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The files that stand in the way of a merge. Empty in every other error, and then left out.
+    /// The files with merge conflicts. Omitted in all other errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
 }
 
-/// What a handler gives back.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
-/// Seconds after which a client that was turned away may try again.
+/// The `Retry-After` of 429 and 503 responses, in seconds.
 const RETRY_AFTER_SECONDS: &str = "1";
 
 impl ApiError {
@@ -110,11 +109,11 @@ impl IntoResponse for ApiError {
 
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
-        // The form was right, so it is one of ours, from elsewhere; nothing stored is wrong.
+        // The cursor parsed, so it belongs to another list; the stored rows are fine.
         if let EngineError::Store(StoreError::BadRow { kind: "cursor", key, .. }) = &error {
             return Self::invalid(
-                format!("the cursor of {key} is not from this list"),
-                "use the one the previous page gave, or none",
+                format!("the cursor of {key} belongs to another list"),
+                "use the next_cursor of the previous page, or none",
             );
         }
         let reason = Some(error.explained().code.to_owned());
@@ -230,7 +229,7 @@ const fn code_of_refusal(refusal: &Refusal) -> Code {
     }
 }
 
-/// What the asker can mend by asking otherwise, what stands in the way for now, and what is broken.
+/// Separates invalid requests, conflicts with the current state, and internal failures.
 const fn code_of_git(error: &GitError) -> Code {
     match error {
         GitError::NotARepository { .. }

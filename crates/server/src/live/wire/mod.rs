@@ -1,7 +1,7 @@
-//! What a client on the WebSocket is told of a line of the history.
+//! Maps events of the log to WebSocket messages.
 //!
-//! A pure mapping: the same event gives the same message however often it is asked for, so a client that
-//! reconnects can be told again what it missed. Names and fields are a promise; a snapshot holds them still.
+//! A pure function of the event, so that a client that reconnects gets the same messages again. Names and fields are a
+//! contract, held by a snapshot.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use serde::Serialize;
 pub struct WireMessage {
     #[serde(flatten)]
     pub body: WireBody,
-    /// The number of the event it tells of.
+    /// The event's sequence number.
     pub seq: u64,
 }
 
@@ -44,7 +44,7 @@ pub enum WireBody {
         from_step: StepName,
         to_step: StepName,
     },
-    /// The agent's report could not be taken; it is asked once more.
+    /// The agent's report was invalid; it is asked again.
     OrchestrationRetry {
         session_id: SessionId,
         step: StepName,
@@ -70,12 +70,12 @@ pub enum WireBody {
         answer: NonBlank,
         answered_by: AnsweredBy,
     },
-    /// Something about the task is different; `change` says what, the task itself says how it stands now.
+    /// The task changed; `change` says how. Read the task for its current state.
     TaskChanged {
         task_id: TaskId,
         change: TaskChange,
     },
-    /// An agent has ended its turn.
+    /// An agent ended its turn.
     TurnComplete {
         task_id: TaskId,
         attempt_id: AttemptId,
@@ -107,7 +107,7 @@ pub enum TaskChange {
     QuestionWithdrawn,
 }
 
-/// The message for an event, if clients are told of it.
+/// The message for an event, if there is one.
 pub fn message(recorded: &Recorded) -> Option<WireMessage> {
     let changed = |task_id: &TaskId, change| Some(WireBody::TaskChanged { task_id: *task_id, change });
     let body = match &recorded.event.body {
@@ -179,7 +179,7 @@ pub fn message(recorded: &Recorded) -> Option<WireMessage> {
         EventBody::PlanApproved { task, .. } => changed(task, TaskChange::PlanApproved),
         EventBody::PlanRejected { task, .. } => changed(task, TaskChange::PlanRejected),
         EventBody::QuestionWithdrawn { task: Some(task), .. } => changed(task, TaskChange::QuestionWithdrawn),
-        // These have no message of their own: the page and the event stream tell of them.
+        // No WebSocket message; pages and the event stream cover these.
         EventBody::QuestionWithdrawn { task: None, .. }
         | EventBody::ProjectCreated { .. }
         | EventBody::ProjectCompleted { .. }

@@ -1,4 +1,4 @@
-//! The messages, exactly as they go out.
+//! The exact JSON of the messages.
 
 use baton_core::actor::Actor;
 use baton_core::event::{Event, EventBody};

@@ -1,5 +1,5 @@
-//! The style sheet, the scripts and the icons. They are part of the program; their addresses hold a digest of
-//! their contents, so a browser keeps them until the program changes.
+//! The style sheet, scripts and icons, embedded in the binary. Their paths contain a digest of their contents, so browsers
+//! cache them until the binary changes.
 
 use std::sync::LazyLock;
 
@@ -50,36 +50,35 @@ static ALL: &[Asset] = &assets! {
     "icon-512.png": "image/png",
 };
 
-/// Changes whenever any of them does: scripts name one another by their plain names, so they change together.
+/// One digest for all: scripts import each other by plain name, so they must change together.
 static DIGEST: LazyLock<String> = LazyLock::new(|| {
     let fold = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let sum = ALL.iter().flat_map(|asset| asset.bytes).fold(0xcbf2_9ce4_8422_2325, fold);
     format!("{sum:016x}")
 });
 
-/// Where an asset is.
+/// The path of an asset.
 pub fn address(name: &str) -> String {
     format!("/assets/{}/{name}", *DIGEST)
 }
 
-/// An older program's address is answered with what there is now, but not to be kept.
+/// A path with another version's digest gets the current asset, uncached.
 pub async fn serve(Path((digest, name)): Path<(String, String)>) -> Response {
     let Some(asset) = ALL.iter().find(|asset| asset.name == name) else {
-        return ApiError::not_found("there is no such asset", "reload the page").into_response();
+        return ApiError::not_found("no such asset", "reload the page").into_response();
     };
     let keep = if digest == *DIGEST { "public, max-age=31536000, immutable" } else { "no-store" };
     let headers = [(CONTENT_TYPE, asset.kind), (CACHE_CONTROL, keep), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
     (headers, asset.bytes).into_response()
 }
 
-/// The icon, with the number of pending questions on it.
+/// The favicon with the number of pending questions.
 pub async fn badge(Path(name): Path<String>) -> Response {
     let count: u32 = name.strip_suffix(".svg").and_then(|count| count.parse().ok()).unwrap_or(0);
     let headers = [(CONTENT_TYPE, "image/svg+xml"), (CACHE_CONTROL, "public, max-age=86400")];
     (headers, icon(count)).into_response()
 }
 
-/// A baton and its arc; a dot with the count where there is one.
 fn icon(count: u32) -> String {
     let badge = if count == 0 { String::new() } else { dot(count) };
     format!(

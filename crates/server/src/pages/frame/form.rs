@@ -1,5 +1,4 @@
-//! A form as a browser posts it. Only one of our own pages may: a page elsewhere could make the browser send one
-//! without being asked.
+//! A posted form. Only our own pages may post: another site could make the browser send one (CSRF).
 
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue};
@@ -9,10 +8,10 @@ use crate::http::error::{ApiError, Code};
 use crate::http::input::non_blank;
 use crate::pages::frame::response::PageError;
 
-/// What a browser says of who made it send the request.
+/// Which site made the browser send the request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// The fields, in order. A name may come more than once.
+/// The fields in order. A name may repeat.
 pub struct PageForm(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequest<S> for PageForm {
@@ -21,34 +20,31 @@ impl<S: Send + Sync> FromRequest<S> for PageForm {
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
         check_same_origin(request.headers())?;
         axum::Form::from_request(request, state).await.map(|axum::Form(fields)| Self(fields)).map_err(
-            |error| {
-                ApiError::invalid(format!("the form cannot be read: {error}"), "go back and send it again")
-                    .into()
-            },
+            |error| ApiError::invalid(format!("invalid form: {error}"), "go back and send it again").into(),
         )
     }
 }
 
-/// The door has looked at Origin; a browser that leaves it out still says this.
+/// `Origin` was checked before; browsers that omit it still send this header.
 fn check_same_origin(headers: &HeaderMap) -> Result<(), PageError> {
     match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
         None | Some(b"same-origin" | b"none") => Ok(()),
         Some(_) => Err(ApiError::new(
             Code::Forbidden,
-            "this form was sent by a page of another origin",
-            "open Baton's own page and send it there",
+            "the form was sent by a page of another origin",
+            "use the form on Baton's own page",
         )
         .into()),
     }
 }
 
 impl PageForm {
-    /// The text of a field; empty where it was not sent.
+    /// The text of a field; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
-    /// A choice of a list, where something was chosen.
+    /// The choice of a list, if there is one.
     pub fn choice(&self, name: &str) -> Option<&str> {
         Some(self.text(name).trim()).filter(|value| !value.is_empty())
     }
@@ -57,12 +53,12 @@ impl PageForm {
         self.0.iter().any(|(field, _)| field == name)
     }
 
-    /// Browsers send line ends as on paper tape.
+    /// A text that must not be blank, with `\n` line ends.
     pub fn non_blank(&self, name: &'static str) -> Result<NonBlank, ApiError> {
         non_blank(&self.text(name).replace("\r\n", "\n"), name)
     }
 
-    /// A field that has to hold a value of some kind, such as an id.
+    /// A field parsed by its type.
     pub fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
@@ -75,7 +71,7 @@ impl PageForm {
         self.choice(name).map(read).transpose()
     }
 
-    /// Where to go afterwards: an address of ours, or `otherwise`.
+    /// Where to redirect: a path of this server, or `otherwise`.
     pub fn next(&self, otherwise: &str) -> String {
         let wanted = self.text("next");
         let is_ours =

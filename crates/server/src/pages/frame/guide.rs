@@ -1,17 +1,17 @@
-//! The guide's words, as they stand over a page.
+//! The demo guide above a page.
 
 use maud::{Markup, html};
 
 use crate::state::guide::Guide;
 
-/// Tasks a guide looks at: those of a demo, and room for a few that a person adds to it.
+/// Tasks passed to the guide: those of the demo, and some that a person may add.
 pub const GUIDED_TASKS_MAX: u32 = 100;
 
 pub fn render(guide: &Guide) -> Markup {
     html! {
         section.guide #guide aria-label="Guide" data-part=(guide.part) {
-            p.far { span { "The demo" } span { (guide.finished) " of " (guide.all) " tasks are finished" } }
-            progress max=(guide.all) value=(guide.finished) aria-label="Tasks that are finished" {}
+            p.far { span { "The demo" } span { (guide.finished) " of " (guide.all) " tasks finished" } }
+            progress max=(guide.all) value=(guide.finished) aria-label="Finished tasks" {}
             h2 { (guide.heading) }
             @for paragraph in &guide.paragraphs { p { (paragraph) } }
             @if let Some(next) = &guide.next {

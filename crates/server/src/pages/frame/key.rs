@@ -1,4 +1,4 @@
-//! The one variable in a page's address, as [`crate::http::input::PathParam`]; what cannot be one is answered with a page.
+//! Like [`crate::http::input::PathParam`], but errors are HTML pages.
 
 use std::fmt::Display;
 use std::str::FromStr;

@@ -5,15 +5,15 @@ use maud::{Markup, html};
 use super::navigation::PLACES;
 
 const KEYS: [(&str, &str); 9] = [
-    ("j / k", "next, previous entry"),
+    ("j / k", "next / previous entry"),
     ("Enter", "open the entry"),
-    ("1 – 9", "choose an answer of the question you are at"),
+    ("1 – 9", "choose an option of the current question"),
     ("r", "write a reply"),
-    ("Ctrl Enter", "send what you wrote (⌘ Enter on a Mac)"),
+    ("Ctrl Enter", "send (⌘ Enter on a Mac)"),
     ("/", "filter this page"),
     ("Ctrl K", "go to a task or a page (⌘ K on a Mac)"),
-    ("?", "this sheet"),
-    ("Esc", "close, or leave a field"),
+    ("?", "show shortcuts"),
+    ("Esc", "close or leave a field"),
 ];
 
 pub fn table() -> Markup {
@@ -29,7 +29,7 @@ pub fn dialog() -> Markup {
     html! {
         dialog #keys aria-labelledby="keys-title" {
             form method="dialog" {
-                header { h2 #keys-title { "Keys" } button aria-label="Close" { "✕" } }
+                header { h2 #keys-title { "Keyboard shortcuts" } button aria-label="Close" { "✕" } }
                 (table())
             }
         }

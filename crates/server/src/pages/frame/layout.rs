@@ -1,4 +1,4 @@
-//! The frame of every page: head, navigation, the place for what changes, and the sheets that help.
+//! The layout of every page: head, navigation, the live part, and the dialogs.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,18 +17,18 @@ use crate::pages::frame::response::{PageError, page};
 use crate::state::App;
 use crate::state::guide::Guide;
 
-/// Counted up to here; a larger number tells nobody more.
+/// Counts are exact up to here.
 const COUNTED_MAX: u32 = 100;
 
-/// What every page knows before it looks at anything of its own.
+/// What every page needs besides its own content.
 pub struct Frame {
-    /// The history up to here is on the page; the stream goes on behind it.
+    /// The last event the page includes; the live stream continues after it.
     pub seq: u64,
     pub now: Timestamp,
     pub pending: usize,
     unaccepted: usize,
     namespace: String,
-    /// What somebody who is shown around is told on every page.
+    /// The demo's guide, if there is one.
     guide: Option<Guide>,
     request: PageRequest,
 }
@@ -36,7 +36,7 @@ pub struct Frame {
 impl Frame {
     pub async fn load(app: &App, request: PageRequest) -> Result<Self, PageError> {
         let desk = app.desk();
-        // Before anything else is read: what happens from now on is told by the stream, perhaps twice, never not.
+        // Read first: later events come by the stream, perhaps twice, but are never missed.
         let seq = desk.last_event().await?;
         let guide = match app.guide_fn.get() {
             Some(guide_fn) => {
@@ -62,7 +62,7 @@ impl Frame {
         &self.request
     }
 
-    /// The page, or only what of it changes. `about` names the ids it shows; an empty list stands for everything.
+    /// The page, or only its live part. `about` lists the ids it shows; an empty list means any.
     pub fn page(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Response {
         self.page_with(StatusCode::OK, tab, title, about, body)
     }
@@ -79,9 +79,9 @@ impl Frame {
         page(status, if self.request.is_fragment { live_part } else { self.document(title, &live_part) })
     }
 
-    /// The same markup stands in the first page and in every later patch.
+    /// The same markup is used for the first page and for every later patch.
     fn live_part(&self, tab: Tab, title: &str, about: &[String], body: &Markup) -> Markup {
-        // A guide speaks of the whole story, so every event may change what it says.
+        // Any event may change the guide's text.
         let about = if self.guide.is_some() { &[] } else { about };
         html! {
             (self.navigation(tab))
@@ -110,14 +110,14 @@ impl Frame {
                         }
                     }
                 }
-                p.place title="The namespace: whose work this is" { (self.namespace) }
+                p.place title="Namespace" { (self.namespace) }
             }
         }
     }
 
     fn count(&self, tab: Tab) -> Markup {
         let (count, about) = match tab {
-            Tab::Inbox => (self.pending, "questions wait"),
+            Tab::Inbox => (self.pending, "pending questions"),
             Tab::Board => (self.unaccepted, "to accept"),
             _ => (0, ""),
         };
@@ -141,7 +141,7 @@ impl Frame {
                     meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
                     meta name="color-scheme" content="light dark";
                     title { (count) (title) " · Baton" }
-                    // Before the style sheet: a script behind one waits for it, and the page for both.
+                    // Before the style sheet: a script after it would block rendering until the style sheet is loaded.
                     script src=(address("theme.js")) {}
                     link rel="stylesheet" href=(address("baton.css"));
                     link rel="icon" href={ "/badge/" (self.pending) ".svg" } type="image/svg+xml" #icon;
@@ -150,13 +150,13 @@ impl Frame {
                     script type="module" src=(address("app.js")) {}
                 }
                 body {
-                    a.skip href="#main" { "To the content" }
+                    a.skip href="#main" { "Skip to content" }
                     (live_part)
                     footer #foot {
                         span #line role="status" aria-live="polite" { }
                         span.tools {
                             button type="button" data-do="palette" .js { "Go to… " kbd { "Ctrl K" } }
-                            button type="button" data-do="keys" .js { "Keys " kbd { "?" } }
+                            button type="button" data-do="keys" .js { "Shortcuts " kbd { "?" } }
                             button type="button" data-do="theme" .js { "Light / dark" }
                             button type="button" data-do="notify" .js hidden { "Notify me" }
                         }
@@ -172,7 +172,7 @@ impl Frame {
     }
 }
 
-/// The title of a page, with what can be done beside it.
+/// The title of a page, with actions beside it.
 pub fn heading(title: &str, beside: &Markup) -> Markup {
     html! {
         header.heading {
@@ -182,7 +182,7 @@ pub fn heading(title: &str, beside: &Markup) -> Markup {
     }
 }
 
-/// A place where nothing is yet: what it is for, and what to type.
+/// An empty state: what belongs here, and commands to try.
 pub fn empty(title: &str, text: &str, commands: &[(&str, &str)]) -> Markup {
     html! {
         div.empty {

@@ -10,11 +10,11 @@ pub enum Tab {
     Recipes,
     UserTasks,
     Health,
-    /// Somewhere the navigation does not lead.
+    /// A page outside the navigation.
     Elsewhere,
 }
 
-/// Where the navigation leads: tab, word, sign, address, and the letter after `g`.
+/// Tab, label, icon, path, and the letter after `g`.
 pub const PLACES: [(Tab, &str, &str, &str, char); 8] = [
     (Tab::Inbox, "Inbox", "✉", "/", 'i'),
     (Tab::Board, "Board", "▦", "/board", 'b'),

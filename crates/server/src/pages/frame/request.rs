@@ -1,4 +1,4 @@
-//! What a browser asks a page for: the whole of it, or only what may have changed.
+//! Whether the browser wants the whole page or only its live part.
 
 use std::convert::Infallible;
 
@@ -6,11 +6,11 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use baton_core::id::QuestionId;
 
-/// Set by the page's own script when it wants the changing parts alone.
+/// Set by our script to get only the live part.
 const FRAGMENT: &str = "x-baton-fragment";
-/// The questions the page shows, so that one answered elsewhere is closed there instead of gone.
+/// The questions the page shows, so that one answered elsewhere is shown as closed instead of vanishing.
 const SHOWN: &str = "x-baton-shown";
-/// Questions that are looked up again for one page.
+/// Questions looked up again per page.
 const SHOWN_MAX: usize = 200;
 
 pub struct PageRequest {

@@ -1,4 +1,4 @@
-//! What a page answers: HTML with the headers that keep it harmless, an error a person can read, or "go there".
+//! Responses of pages: HTML with security headers, an error page, or a redirect.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
@@ -13,13 +13,13 @@ use maud::{DOCTYPE, Markup, html};
 use crate::http::error::ApiError;
 use crate::pages::frame::assets::address;
 
-/// Everything a page uses is ours and comes from here; nothing is written into it that could run.
+/// Pages load only what this server serves, and contain no inline script.
 const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 pub type PageResult = Result<Response, PageError>;
 
-/// HTML that is never kept by anybody between.
+/// HTML with security headers, never cached.
 pub fn page(status: StatusCode, markup: Markup) -> Response {
     let mut response = (status, markup.into_string()).into_response();
     let headers = response.headers_mut();
@@ -27,7 +27,7 @@ pub fn page(status: StatusCode, markup: Markup) -> Response {
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With less, a browser would not say either where our own forms come from.
+        // A stricter policy would hide the origin of our own forms, too.
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ];
@@ -35,7 +35,7 @@ pub fn page(status: StatusCode, markup: Markup) -> Response {
     response
 }
 
-/// A page with nothing around it, for who is not in yet and for when something is wrong. It needs nothing from the store.
+/// A page without navigation, for login and errors. Reads nothing from the store.
 pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
     let whole = html! {
         (DOCTYPE)
@@ -53,13 +53,13 @@ pub fn bare(status: StatusCode, title: &str, body: &Markup) -> Response {
     page(status, whole)
 }
 
-/// After a form: the browser asks for this page next.
+/// A redirect after a form was posted.
 pub fn redirect(to: &str) -> Response {
     let location = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
-/// An error as a page.
+/// An error rendered as a page.
 #[derive(Debug)]
 pub struct PageError(pub ApiError);
 
@@ -82,8 +82,8 @@ impl From<StoreError> for PageError {
 }
 
 impl IntoResponse for PageError {
-    /// It needs nothing from the store, which may be what is broken. The body is a `main` like every page's, so the
-    /// script finds the words in it.
+    /// Reads nothing from the store, which may be what failed. The body is a `main` element like every page's, so that scripts
+    /// can show the text.
     fn into_response(self) -> Response {
         let error = self.0;
         let status = error.error.status();

@@ -1,4 +1,4 @@
-//! What the graph is drawn of: the open tasks, what they rest on, and what stands in for the recycled among them.
+//! Loads the graph: open tasks, their dependencies, and the replacements of recycled tasks.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,29 +13,29 @@ use baton_engine::query::TaskFilter;
 use crate::pages::frame::response::PageError;
 use crate::state::App;
 
-/// Tasks on one drawing. With more nobody sees anything.
+/// Largest number of tasks in one drawing.
 pub const TASKS_MAX: usize = 150;
 
-/// The tasks that are drawn, and what ties them.
+/// The tasks to draw and the edges between them.
 pub struct GraphModel {
     pub tasks: Vec<Task>,
     pub graph: Graph,
-    /// What is waited on, what waits; and what stands in for a recycled task.
+    /// Dependencies, and replacements of recycled tasks.
     pub ties: Vec<GraphEdge>,
-    /// What waits on nothing and is waited on by nothing; a drawing of it would say nothing.
+    /// Tasks without any edge; they are listed, not drawn.
     pub unconnected: Vec<Task>,
     pub is_cut: bool,
 }
 
-/// From one task to one that comes after it, by number.
+/// An edge between two tasks, by index.
 pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
-    /// The first does what is left of the second, which was recycled.
+    /// `from` replaces the recycled task `to`.
     pub is_replacement: bool,
 }
 
-/// Open tasks first; then those they rest on, finished or not.
+/// Loads open tasks first, then their dependencies in any state.
 pub async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, PageError> {
     let (mut tasks, mut is_cut): (BTreeMap<TaskId, Task>, bool) = (BTreeMap::new(), false);
     let open = [
@@ -85,7 +85,7 @@ pub async fn load(app: &App, project: Option<ProjectId>) -> Result<GraphModel, P
     Ok(GraphModel { tasks, graph, ties, unconnected, is_cut })
 }
 
-/// A recycled task with each that stands in for it.
+/// The edges from a recycled task to its replacements.
 fn replacement_edges(task: &Task) -> Vec<(TaskId, TaskId)> {
     replacements_of(task).into_iter().map(|other| (task.id(), other)).collect()
 }
@@ -94,7 +94,7 @@ fn replacements_of(task: &Task) -> Vec<TaskId> {
     task.standing().stand_ins().to_vec()
 }
 
-/// How each stands. A recycled task brings those that stand in for it.
+/// Adds the replacements of recycled tasks; returns every task's standing.
 async fn load_replacements(
     app: &App,
     tasks: &mut BTreeMap<TaskId, Task>,

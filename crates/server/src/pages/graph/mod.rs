@@ -1,4 +1,4 @@
-//! `/graph`: what waits on what, drawn. Each edge says whether it is met, pending or dead, and why.
+//! `/graph`: the dependency graph. Each edge shows whether it is met, pending or dead, and why.
 
 mod load;
 mod picture;
@@ -29,11 +29,11 @@ pub async fn show(State(app): State<App>, request: PageRequest, mut query: Query
     let body = html! {
         (heading("Graph", &picker(&app, project).await?))
         @if model.tasks.is_empty() && model.unconnected.is_empty() {
-            (empty("Nothing to draw", "Open tasks and what they wait on are drawn here.", &[("baton task add \"Second\" --depends-on TASK-…", "a task that waits on another")]))
+            (empty("No open tasks", "Open tasks and their dependencies appear here.", &[("baton task add \"Second\" --depends-on TASK-…", "add a task that depends on another")]))
         } @else {
             (legend(&model, critical.len()))
             @if !model.tasks.is_empty() { (render(&model, &critical)) }
-            @if model.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are drawn; choose a project to see fewer." } }
+            @if model.is_cut { p.muted { "Only " (TASKS_MAX) " open tasks are shown; choose a project to see fewer." } }
             (describe(&model))
             (render_unconnected(&model))
         }
@@ -54,15 +54,15 @@ async fn picker(app: &App, chosen: Option<ProjectId>) -> Result<Markup, PageErro
     })
 }
 
-/// What the signs mean, and what there is to see.
+/// The legend and the counts.
 fn legend(model: &GraphModel, critical: usize) -> Markup {
     let ready = model.tasks.iter().chain(&model.unconnected).filter(|task| is_ready(model, task)).count();
     html! {
         p.legend {
             span { "✓ met" } span { "○ pending" } span { "✗ dead" }
-            @if model.ties.iter().any(|tie| tie.is_replacement) { span { "♺ stands in for what was recycled" } }
-            span { strong { (ready) " ready" } @if ready > 0 { ": an agent may take " @if ready == 1 { "it" } @else { "them" } " now" } }
-            @if critical > 1 { span { span.thick aria-hidden="true" { "━" } " critical path: " (critical) " tasks, one after the other" } }
+            @if model.ties.iter().any(|tie| tie.is_replacement) { span { "♺ replaces a recycled task" } }
+            span { strong { (ready) " ready" } @if ready > 0 { " to start" } }
+            @if critical > 1 { span { span.thick aria-hidden="true" { "━" } " critical path: " (critical) " tasks" } }
         }
     }
 }
@@ -71,17 +71,17 @@ fn is_ready(model: &GraphModel, task: &Task) -> bool {
     model.graph.is_ready(task.id()) && task.is_claimable()
 }
 
-/// The same as a list.
+/// The graph as a list.
 fn describe(model: &GraphModel) -> Markup {
     let title = |number: usize| model.tasks[number].spec().title.as_str();
     html! {
         @if !model.ties.is_empty() {
             details {
-                summary { "In words" }
+                summary { "As text" }
                 ul {
                     @for tie in &model.ties {
                         @if tie.is_replacement {
-                            li { (title(tie.from)) " stands in for " (title(tie.to)) ", which was recycled" }
+                            li { (title(tie.from)) " replaces " (title(tie.to)) ", which was recycled" }
                         } @else {
                             li { (title(tie.to)) " waits on " (title(tie.from)) " — " (why(&model.graph.verdict(model.tasks[tie.from].id()).unwrap_or(Verdict::Met))) }
                         }
@@ -96,7 +96,7 @@ fn render_unconnected(model: &GraphModel) -> Markup {
     html! {
         @if !model.unconnected.is_empty() {
             section {
-                h2 { "Tied to nothing" }
+                h2 { "Without dependencies" }
                 ul.plain {
                     @for task in &model.unconnected {
                         li { (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } @if is_ready(model, task) { span.muted { " · ready" } } }

@@ -1,4 +1,4 @@
-//! The drawing itself: tasks in layers, what leads from one to the next, and how that stands.
+//! The SVG: tasks in layers, and the edges between them.
 
 use baton_core::graph::{Verdict, Wait};
 use baton_core::id::TaskId;
@@ -13,7 +13,7 @@ use crate::pages::widgets::words::{StateBadge, dependency_badge, short, state_ba
 
 const GRID: Grid = Grid { width: 204, height: 52, column: 288, row: 72, margin: 16, below: 0 };
 
-/// Lines below, their words over them, the tasks over both.
+/// Lines first, labels above them, tasks on top.
 pub fn render(model: &GraphModel, critical: &[TaskId]) -> Markup {
     let ends: Vec<(usize, usize)> = model.ties.iter().map(|tie| (tie.from, tie.to)).collect();
     let layout = LayeredLayout::new(model.tasks.len(), &ends);
@@ -30,7 +30,7 @@ pub fn render(model: &GraphModel, critical: &[TaskId]) -> Markup {
     GRID.drawing(&layout, label, &[lines, words, nodes].concat())
 }
 
-/// The line, and the words on it.
+/// An edge and its label.
 fn edge(
     model: &GraphModel,
     critical: &[TaskId],
@@ -59,7 +59,7 @@ fn edge(
     (line, words)
 }
 
-/// Why an edge is worth what it is.
+/// Why an edge is met, pending or dead.
 pub fn why(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Met => "met: it is done".to_owned(),

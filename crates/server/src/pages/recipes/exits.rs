@@ -1,4 +1,4 @@
-//! How a run can end, in words: those its recipe names, and those every recipe has.
+//! The exits of recipes, as text.
 
 use baton_core::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, Step, Transition};
@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::pages::widgets::words::exit_badge;
 
-/// The ends it names itself.
+/// The exits a recipe defines.
 pub fn render_own(recipe: &Recipe) -> Markup {
     let mut reasons: Vec<&ExitReason> = recipe
         .steps()
@@ -20,17 +20,17 @@ pub fn render_own(recipe: &Recipe) -> Markup {
     reasons.sort();
     reasons.dedup();
     html! {
-        h3 { "How it can end" }
+        h3 { "Exits" }
         ul.plain.exits { @for reason in reasons { li { (render_exit(reason)) } } }
     }
 }
 
-/// One of them: its kind by sign, word and colour, its sentence, its name.
+/// An exit: category, message, name.
 pub fn render_exit(reason: &ExitReason) -> Markup {
     html! { (exit_badge(reason.category()).chip()) " " (reason.message()) " " span.id { (reason) } }
 }
 
-/// The ends no recipe names and each can come to: a person's word, the guardrails, and what goes wrong.
+/// The exits every recipe has: stopped by a person, guardrails, errors.
 pub fn render_common() -> Markup {
     let reasons = [
         ExitReason::user_requested(),
@@ -42,7 +42,7 @@ pub fn render_common() -> Markup {
     ];
     html! {
         section.recipe #every-recipe aria-labelledby="every-recipe-title" {
-            h2 #every-recipe-title { "Each of them can also end so" }
+            h2 #every-recipe-title { "Exits of all recipes" }
             ul.plain.exits { @for reason in &reasons { li { (render_exit(reason)) } } }
         }
     }

@@ -1,4 +1,4 @@
-//! A recipe as the machine it is: its steps, what leads from one to the next, and its ends.
+//! A recipe as a state diagram: steps, transitions and exits.
 
 use baton_core::exit_reason::ExitReason;
 use baton_core::recipe::{Recipe, Step, Transition};
@@ -10,23 +10,22 @@ use crate::pages::widgets::drawing::Grid;
 use crate::pages::widgets::layers::{Cell, LayeredLayout};
 use crate::pages::widgets::words::{exit_badge, short};
 
-/// Longer names are cut in the drawing; the list below it has them whole.
+/// Longer exit names are truncated; the list below the diagram shows them in full.
 const EXIT_CHARS_MAX: usize = 25;
 const GRID: Grid = Grid { width: 178, height: 40, column: 290, row: 72, margin: 12, below: 22 };
 
-/// A node of the drawing: a step, or one of the ways it can end there. An end stands beside each step that leads to it,
-/// so that no line has to cross the whole drawing.
+/// A step or an exit. Each step has its own exit nodes, so that no line crosses the whole diagram.
 enum MachineNode<'a> {
     Step(&'a Step),
     Exit(&'a ExitReason),
 }
 
-/// From one node to another, and what may be reported for it.
+/// An edge, with the outcomes that lead along it.
 struct MachineEdge<'a> {
     from: usize,
     to: usize,
     outcomes: Vec<&'a str>,
-    /// It goes on in a new session.
+    /// Restarts in a new session.
     is_fresh: bool,
 }
 
@@ -56,10 +55,10 @@ fn machine(recipe: &Recipe) -> (Vec<MachineNode<'_>>, Vec<MachineEdge<'_>>) {
     (nodes, edges)
 }
 
-/// Lines below, their words over them, steps and ends over both.
+/// Lines first, labels above them, nodes on top.
 pub fn render(recipe: &Recipe, runs: &[&Run]) -> Markup {
     let (nodes, edges) = machine(recipe);
-    // A step that leads back is drawn from right to left and does not move anything.
+    // Back edges do not take part in the layout.
     let (forward, back): (Vec<MachineEdge<'_>>, Vec<MachineEdge<'_>>) =
         edges.into_iter().partition(|edge| edge.to > edge.from);
     let ends: Vec<(usize, usize)> = forward.iter().map(|edge| (edge.from, edge.to)).collect();
@@ -79,12 +78,12 @@ pub fn render(recipe: &Recipe, runs: &[&Run]) -> Markup {
     }
     let nodes: Vec<Markup> =
         nodes.iter().enumerate().map(|(number, each)| node(each, recipe, runs, place(number))).collect();
-    let about = format!("{}, drawn; its exits are listed below", recipe.label());
+    let about = format!("{}: diagram; exits are listed below", recipe.label());
     GRID.drawing(&layout, &about, &[lines, words, nodes].concat())
 }
 
 fn label(edge: &MachineEdge<'_>, (x, y): (usize, usize), anchor: &str) -> Markup {
-    html! { text.label x=(x) y=(y) text-anchor=(anchor) { (edge.outcomes.join(" / ")) @if edge.is_fresh { ", afresh" } } }
+    html! { text.label x=(x) y=(y) text-anchor=(anchor) { (edge.outcomes.join(" / ")) @if edge.is_fresh { ", new session" } } }
 }
 
 fn node(node: &MachineNode<'_>, recipe: &Recipe, runs: &[&Run], place: Cell) -> Markup {

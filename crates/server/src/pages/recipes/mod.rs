@@ -1,4 +1,4 @@
-//! `/recipes`: each workflow drawn as the machine it is, the step of a run lit, the exits in words.
+//! `/recipes`: each recipe as a diagram, with running steps highlighted and exits listed.
 
 pub mod exits;
 mod machine;
@@ -30,10 +30,10 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
     let start = |id: &RecipeId| {
         html! {
             details {
-                summary { "Start it" }
+                summary { "Start" }
                 form.inline method="post" action={ "/recipes/" (id) "/start" } {
-                    label.unseen for={ "message-" (id) } { "What is to be done" }
-                    input #{ "message-" (id) } type="text" name="message" placeholder="What is to be done (may stay empty)";
+                    label.unseen for={ "message-" (id) } { "Description" }
+                    input #{ "message-" (id) } type="text" name="message" placeholder="What should be done? (optional)";
                     @if !projects.is_empty() {
                         label.unseen for={ "project-" (id) } { "Project" }
                         (projects::picker(&format!("project-{id}"), &projects, None, "No project"))
@@ -44,7 +44,7 @@ pub async fn show(State(app): State<App>, request: PageRequest) -> PageResult {
         }
     };
     let body = html! {
-        (heading("Recipes", &html! { span.muted { "yours: " code { ".agent/recipes/*.yml" } } }))
+        (heading("Recipes", &html! { span.muted { "custom recipes: " code { ".agent/recipes/*.yml" } } }))
         div data-filter {
             @for each in &listed {
                 @let own: Vec<&Run> = runs.iter().filter(|run| run.recipe() == each.recipe.id()).collect();
@@ -65,7 +65,7 @@ fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
             p { (recipe.description()) }
             p.muted {
                 @match &listed.source { Source::BuiltIn => "built in", Source::File(path) => (path.display()) }
-                " · at most " (guardrails.max_step_visits()) " visits of a step, " (guardrails.max_total_steps()) " steps in all"
+                " · at most " (guardrails.max_step_visits()) " visits per step, " (guardrails.max_total_steps()) " steps in total"
             }
             @for fault in &listed.faults { p.tone-failed { "✗ " (fault) } }
             @for run in runs { (render_run(run)) }
@@ -78,22 +78,22 @@ fn render_recipe(listed: &Listed, runs: &[&Run], start: &Markup) -> Markup {
 
 fn render_run(run: &Run) -> Markup {
     let word = match run.state() {
-        RunState::Working => "works",
-        RunState::AtGate { .. } => "waits at the gate",
-        RunState::Leaving { .. } => "is ending",
-        RunState::Exited { .. } => "has ended",
+        RunState::Working => "running",
+        RunState::AtGate { .. } => "waiting at the gate",
+        RunState::Leaving { .. } => "ending",
+        RunState::Exited { .. } => "ended",
     };
     html! {
         div.notice.inline {
             span { "▶ " a href={ "/chat/" (run.session()) } { (run.session()) } " " (word) " at " strong { (run.step()) } ", step " (run.total_steps()) }
             @if run.origin() == Origin::Session {
-                form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop this run" } }
+                form method="post" action={ "/chat/" (run.session()) "/exit" } { button type="submit" { "Stop" } }
             }
         }
     }
 }
 
-/// A person starts one: on the project's own session, or on one made for it.
+/// Starts a recipe on the project's default session, or on a new one.
 pub async fn start(app: AuthedApp, PageParam(id): PageParam<RecipeId>, form: PageForm) -> PageResult {
     let project: Option<ProjectId> = form.parse("project")?;
     if let Some(id) = project {

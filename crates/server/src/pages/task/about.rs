@@ -1,4 +1,4 @@
-//! What a task is, beside what became of it: its kind and branch, its recipe, what it waits on, where it comes from.
+//! The sidebar of a task: type, branch, recipe, dependencies, origin.
 
 use baton_core::attempt::Evidence;
 use baton_core::attempt_record::{AttemptRecord, Closing};
@@ -17,10 +17,10 @@ use crate::pages::task::TaskPage;
 use crate::pages::widgets::words::{ago, money, state_badge};
 use crate::state::App;
 
-/// What waits on a task, named on its page.
+/// Dependents listed on a task's page.
 const DEPENDENTS_MAX: u32 = 50;
 
-/// The last recipe somebody chose for it, and how far that is.
+/// The run of the last recipe a person chose for the task.
 pub async fn find_run(app: &App, events: &[Recorded]) -> Result<Option<Run>, PageError> {
     let last = events.iter().rev().find_map(|recorded| match &recorded.event.body {
         EventBody::RunStarted { run, .. } | EventBody::RunBound { run, .. } => Some(*run),
@@ -73,17 +73,17 @@ pub async fn render_about(
                 @if let Some(project) = project { dt { "Project" } dd { a href={ "/board?project=" (project.id) } { (project.title) } } }
                 @if let Some(run) = run { dt { "Recipe" } dd { (describe_run(run)) } } @else if let Some(recipe) = &spec.recipe { dt { "Recipe" } dd { a href={ "/recipes#" (recipe) } { (recipe) } } }
                 dt { "Branch" } dd { code { (BranchName::of_task(spec.id)) } }
-                dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in all" } }
+                dt { "Attempts" } dd { (view.attempts.len()) @if cost > 0 { ", " (money(cost)) " in total" } }
             }
         }
         @if !waits_on.is_empty() {
             section {
-                h2 { "Waits on" }
+                h2 { "Depends on" }
                 ul.plain {
                     @for (task, dead) in &waits_on {
                         li {
                             (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) }
-                            @if let Some(reason) = dead { p.tone-failed { "✗ can never be met: " (reason) } }
+                            @if let Some(reason) = dead { p.tone-failed { "✗ cannot be met: " (reason) } }
                         }
                     }
                 }
@@ -91,7 +91,7 @@ pub async fn render_about(
         }
         @if !dependents.is_empty() {
             section {
-                h2 { "Waited on by" }
+                h2 { "Dependents" }
                 ul.plain {
                     @for task in &dependents {
                         li { (state_badge(task.state()).chip()) " " a href={ "/tasks/" (task.id()) } { (task.spec().title) } }
@@ -110,7 +110,7 @@ fn evidence_of(record: &AttemptRecord) -> Option<&Evidence> {
     }
 }
 
-/// What it stands in for, and what stands in for it.
+/// What it replaces, and what replaces it.
 fn lineage(seen: &TaskPage) -> Markup {
     let came_of = seen.task.came_of();
     let link = |id: &TaskId| html! { a href={ "/tasks/" (id) } { (id) } };

@@ -1,4 +1,4 @@
-//! What an agent reported, beside what Baton saw.
+//! What the agent reported, next to what Baton verified.
 
 use baton_core::attempt::{AttemptResult, BlockReason, Evidence, Reported};
 use maud::{Markup, html};
@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use crate::pages::widgets::markdown::markdown;
 use crate::pages::widgets::words::{counted, duration, grouped, money, result_text};
 
-/// Of the last attempt.
+/// The last attempt's.
 pub fn claims(reported: Option<&Reported>, verified: Option<&Evidence>) -> Markup {
     html! {
         @if let (Some(reported), Some(verified)) = (reported, verified) {
             section {
-                h2 { "The last attempt" }
+                h2 { "Last attempt" }
                 (pair(reported, verified))
             }
         }
@@ -32,9 +32,9 @@ fn said(reported: &Reported) -> Markup {
         AttemptResult::NoChanges { reason } => Some(reason.as_str()),
         AttemptResult::Asked { question } => Some(question.text.as_str()),
         AttemptResult::Blocked { reason } => Some(match reason {
-            BlockReason::Timeout => "it took too long",
-            BlockReason::InteractivePrompt => "something wanted an answer typed",
-            BlockReason::Unstated => "it did not say why",
+            BlockReason::Timeout => "timeout",
+            BlockReason::InteractivePrompt => "interactive prompt",
+            BlockReason::Unstated => "no reason given",
             BlockReason::Other(text) => text.as_str(),
         }),
         AttemptResult::Error { message, .. } => Some(message.as_str()),
@@ -47,7 +47,7 @@ fn said(reported: &Reported) -> Markup {
         p { strong { (result_text(reported.result.kind())) } }
         @if let Some(more) = more { div.prose { (markdown(more)) } }
         @if !reported.output.trim().is_empty() {
-            details { summary { "Its last words" } div.prose { (markdown(&reported.output)) } }
+            details { summary { "Output" } div.prose { (markdown(&reported.output)) } }
         }
     }
 }
@@ -56,7 +56,7 @@ fn measured(verified: &Evidence) -> Markup {
     let ms = i64::try_from(verified.duration_ms).unwrap_or(i64::MAX);
     html! {
         dl.facts-list {
-            dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " and uncommitted changes, which Baton committed" } }
+            dt { "Commits" } dd { (verified.commits) @if verified.uncommitted_changes { " plus uncommitted changes, committed by Baton" } }
             dt { "Changed" } dd { (counted(u64::from(verified.files_changed), "file")) " " span.plus { "+" (verified.insertions) } " " span.minus { "−" (verified.deletions) } }
             dt { "Turns" } dd { (verified.turns) " of " (verified.turns_max) }
             dt { "Time" } dd { (duration(ms)) }
@@ -69,7 +69,7 @@ fn measured(verified: &Evidence) -> Markup {
                 dd {
                     @if check.exit_code == 0 { span.tone-done { "✓ passed" } } @else {
                         span.tone-failed { "✗ exit code " (check.exit_code) }
-                        details { summary { "Its output" } pre { (check.output_tail) } }
+                        details { summary { "Output" } pre { (check.output_tail) } }
                     }
                 }
             }

@@ -1,5 +1,4 @@
-//! The changes: files, hunks, lines, the words that changed. A comment on a line becomes part of what the next
-//! attempt is told.
+//! The diff. Comments on lines become part of the rejection reason.
 
 use axum::extract::State;
 use baton_core::id::TaskId;
@@ -27,7 +26,7 @@ pub async fn show(
     let may_reject = verbs(&seen.task).iter().any(|(verb, _)| *verb == "reject");
     let body = html! {
         @if files.is_empty() {
-            (empty("No changes", "Nothing on the branch of this task differs from where it goes.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
+            (empty("No changes", "The task's branch does not differ from its target.", &[(format!("baton task diff {id}").as_str(), "the same in a terminal")]))
         } @else {
             (summary(&files))
             @if is_cut { div.notice { p { "Only the first " (LINES_MAX) " lines are shown; " code { "baton task diff " (id) } " prints all." } } }
@@ -77,7 +76,7 @@ fn render_hunk(file: &PatchFile, hunk: &PatchHunk) -> Markup {
     }
 }
 
-/// The sign is in the text too, so that colour says nothing alone.
+/// The sign is text, too, so that nothing depends on colour alone.
 fn row(line: &PatchLine) -> Markup {
     let (class, badge) = match line.kind {
         LineKind::Same => ("same", " "),
@@ -96,16 +95,16 @@ fn row(line: &PatchLine) -> Markup {
     }
 }
 
-/// Comments are gathered here by the script; without it, the reason is written by hand.
+/// The script collects line comments here; without it, the reason is typed.
 fn reject(id: TaskId) -> Markup {
     html! {
         form.reject #reject method="post" action={ "/tasks/" (id) "/do/reject" } {
-            h2 { "Send it back" }
-            p.muted.js { "Click a line to comment on it; your comments are added here. The next attempt is told all of it." }
-            label for="reject-reason" { "What has to change?" }
+            h2 { "Reject" }
+            p.muted.js { "Click a line to comment on it; comments are added here. The next attempt gets all of it." }
+            label for="reject-reason" { "What should change?" }
             textarea #reject-reason name="reason" rows="4" required data-draft={ "reject-" (id) } {}
             div.actions {
-                button.primary type="submit" { "Reject with this reason" }
+                button.primary type="submit" { "Reject" }
                 a.button href={ "/tasks/" (id) "/do/accept" } data-sheet { "Accept…" }
             }
         }

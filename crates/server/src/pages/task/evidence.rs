@@ -1,4 +1,4 @@
-//! The tab of evidence: of every attempt, what the agent reported beside what Baton verified.
+//! The evidence tab: for each attempt, what the agent reported and what Baton verified.
 
 use axum::extract::State;
 use baton_core::attempt_record::{AttemptRecord, Closing};
@@ -25,7 +25,7 @@ pub async fn show(
     let now = seen.frame.now;
     let body = html! {
         @if attempts.is_empty() {
-            (empty("Nothing to compare yet", "Once an agent has worked on it, what it reports stands here beside what Baton saw for itself.", &[]))
+            (empty("No attempts", "After an attempt, what the agent reported is shown next to what Baton verified.", &[]))
         }
         @for record in attempts.iter().rev() { (render_attempt(record, now)) }
     };
@@ -36,12 +36,12 @@ fn render_attempt(record: &AttemptRecord, now: Timestamp) -> Markup {
     let attempt = &record.attempt;
     html! {
         section #{ "attempt-" (attempt.number) } {
-            h2 { "Attempt " (attempt.number) " " span.muted { "by " (attempt.agent) ", began " (ago(attempt.started_at, now)) } }
+            h2 { "Attempt " (attempt.number) " " span.muted { "by " (attempt.agent) ", started " (ago(attempt.started_at, now)) } }
             @match &record.closing {
                 Some(Closing::Ended { end, .. }) => (pair(&end.reported, &end.verified)),
-                Some(Closing::Lost { at }) => p { "Its agent was lost after " (duration(at.ms_since(attempt.started_at))) " and reported nothing. The task is not blamed for it." },
-                Some(Closing::Stopped { at }) => p { "It was stopped after " (duration(at.ms_since(attempt.started_at))) ", before it reported anything." },
-                None => p { span.tone-working { "▶ At work." } " What it reports is compared when it ends." },
+                Some(Closing::Lost { at }) => p { "The agent was lost after " (duration(at.ms_since(attempt.started_at))) " without a report. It does not count against the task." },
+                Some(Closing::Stopped { at }) => p { "Stopped after " (duration(at.ms_since(attempt.started_at))) " without a report." },
+                None => p { span.tone-working { "▶ Running." } " Results appear when the attempt ends." },
             }
         }
     }

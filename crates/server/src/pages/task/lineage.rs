@@ -1,4 +1,4 @@
-//! The tab of lineage: what the task was broken out of and what was planned in its place, as one tree.
+//! The lineage tab: the tree of breakdowns the task belongs to.
 
 use axum::extract::State;
 use baton_core::id::TaskId;
@@ -25,19 +25,19 @@ pub async fn show(
     let related: Vec<String> = lineage.kin.iter().map(|kin| kin.task.id().to_string()).collect();
     let body = html! {
         @if lineage.kin.len() < 2 {
-            (empty("It stands alone", "It was not broken out of another task, and nothing was planned in its place.", &[]))
+            (empty("No lineage", "This task was not created by a breakdown, and nothing replaces it.", &[]))
         } @else {
             section {
                 h2 { "Lineage" }
                 (generation(&lineage.kin, id))
-                @if lineage.is_cut { p.muted { "There are more than stand here." } }
+                @if lineage.is_cut { p.muted { "More tasks are not shown." } }
             }
         }
     };
     Ok(seen.page(TaskTab::Lineage, &related, &body))
 }
 
-/// The ones of the first one's level, each with what came of it.
+/// The tasks of one level, each with its descendants.
 fn generation(kin: &[Kin], here: TaskId) -> Markup {
     let Some(level) = kin.first().map(|first| first.level) else { return html! {} };
     let families = kin.chunk_by(|_, next| next.level > level);
@@ -63,17 +63,15 @@ fn render_task(task: &Task, here: TaskId) -> Markup {
     }
 }
 
-/// How it came to be, where another task was the cause.
+/// How the task relates to its parent.
 const fn role(task: &Task) -> &'static str {
     match task.spec().purpose {
-        Purpose::Breakdown { reason: Some(RecycleReason::TooLarge), .. } => {
-            "breaks it down: it was too large"
-        }
+        Purpose::Breakdown { reason: Some(RecycleReason::TooLarge), .. } => "breakdown: too large",
         Purpose::Breakdown { reason: Some(RecycleReason::CumulativeFailures), .. } => {
-            "breaks it down: it was tried too often"
+            "breakdown: too many attempts"
         }
-        Purpose::Breakdown { .. } => "plans what is to be done",
-        Purpose::Work | Purpose::Run if task.spec().planned_in.is_some() => "planned here",
+        Purpose::Breakdown { .. } => "breakdown",
+        Purpose::Work | Purpose::Run if task.spec().planned_in.is_some() => "planned",
         Purpose::Work | Purpose::Run => "",
     }
 }

@@ -1,4 +1,4 @@
-//! The log of an attempt: the end of it in the page, all of it for the script, which follows it as it grows.
+//! The log of an attempt: its tail in the page; the script loads all of it and follows it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,13 +25,13 @@ use crate::pages::frame::response::{PageError, PageResult};
 use crate::pages::task::{TaskPage, TaskTab};
 use crate::state::App;
 
-/// As much as one answer brings.
+/// Bytes per response.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
-/// As much of the end as stands in the page itself, for those without scripts.
+/// Bytes of the tail in the page itself, for browsers without scripts.
 const TAIL_BYTES_MAX: u64 = 64 * 1024;
-/// How long the script waits for more before it asks again.
+/// Long-poll timeout.
 const WAIT_MAX: Duration = Duration::from_secs(20);
-/// How often a file that is waited for is looked at. Nobody reads faster.
+/// How often a followed file is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub async fn show(
@@ -48,7 +48,7 @@ pub async fn show(
     let body = match chosen {
         None => empty(
             "No log yet",
-            "It begins when an agent does.",
+            "The log appears when an agent starts.",
             &[(format!("baton task log {id}").as_str(), "the same in a terminal")],
         ),
         Some(attempt) => {
@@ -80,7 +80,7 @@ fn choice(task: TaskId, attempts: &[AttemptRecord], chosen: AttemptId) -> Markup
     }
 }
 
-/// The end of a log: of the file that is here, or as the machine that has it tells.
+/// The tail of a log, from the local file or from the machine that has it.
 async fn end_of(shop: &Workshop, attempt: AttemptId) -> Result<String, PageError> {
     if let Some(path) = AttemptLog::files(&shop.attempt_folder(attempt)).await.pop() {
         return Ok(tail(&path).await);
@@ -105,7 +105,7 @@ fn viewer(task: TaskId, attempt: AttemptId, is_live: bool, tail: &str) -> Markup
             a href=(source) { "Raw" }
         }
         div.log #log data-keep={ "log-" (attempt) } data-source=(source) data-live[is_live] tabindex="0" role="log" aria-live="off" aria-label="Log" {
-            pre { @if tail.is_empty() { "Nothing is written yet." } @else { (plain(tail)) } }
+            pre { @if tail.is_empty() { "No output yet." } @else { (plain(tail)) } }
         }
     }
 }
@@ -118,7 +118,7 @@ async fn tail(path: &Path) -> String {
     if from == 0 { text } else { text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()) }
 }
 
-/// Without the codes that colour a terminal.
+/// Strips ANSI escape codes.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -132,7 +132,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The raw log from a byte on. With `wait`, an answer comes as soon as there is more, or after a while without.
+/// The raw log from an offset. With `wait`, long-polls for more.
 pub async fn raw(
     State(app): State<App>,
     PageParam(id): PageParam<TaskId>,
@@ -146,7 +146,7 @@ pub async fn raw(
     let attempt = attempt.or_else(|| attempts.last().map(|record| record.attempt.id));
     let belongs = |attempt: &AttemptId| attempts.iter().any(|record| record.attempt.id == *attempt);
     let Some(attempt) = attempt.filter(belongs) else {
-        return Err(ApiError::not_found("this task has no such attempt", "the timeline lists its attempts"));
+        return Err(ApiError::not_found("no such attempt of this task", "the timeline lists its attempts"));
     };
     let folder = app.shop.attempt_folder(attempt);
     let patience = if wait.is_some() && is_live(&attempts, attempt) { WAIT_MAX } else { Duration::ZERO };
@@ -168,8 +168,8 @@ pub async fn raw(
     Ok((headers, bytes).into_response())
 }
 
-/// What stands behind `from`, waited for as long as `patience` lasts. The logs of an attempt, one for each time an agent
-/// was put to work in it, are one text: a log that has a successor does not grow any more.
+/// The bytes after `from`, waiting up to `patience` for some. An attempt has one log file per agent run; they are read as
+/// one text, because a file that has a successor no longer grows.
 async fn wait_for_growth(
     folder: &Path,
     from: u64,
@@ -191,7 +191,7 @@ async fn wait_for_growth(
     }
 }
 
-/// The file that holds this byte of all of them, and where in it.
+/// The file and position of an offset into all of them.
 async fn find_file(logs: &[PathBuf], from: u64) -> Option<(PathBuf, u64)> {
     let mut at = from;
     for path in logs {

@@ -1,4 +1,4 @@
-//! The states of a task as a drawing: the way it went is lit, with the time it spent in each.
+//! The state diagram of a task, with the path it took highlighted and the time spent in each state.
 
 use baton_core::command::CommandName;
 use baton_core::state::StateName;
@@ -31,7 +31,7 @@ const fn place(state: StateName) -> (i32, i32) {
     }
 }
 
-/// The middle of a state's box.
+/// The centre of a state's box.
 fn middle(state: StateName) -> (i32, i32) {
     let (column, row) = place(state);
     (6 + column * COLUMN + WIDTH / 2, 6 + row * ROW + HEIGHT / 2)
@@ -54,8 +54,7 @@ pub fn render(spans: &[StateSpan], now: Timestamp) -> Markup {
     }
 }
 
-/// What may follow what, as far as a line can be drawn without crossing another state. Giving up may follow nearly
-/// everything and is left out.
+/// The possible transitions between neighbouring boxes. Cancelling is possible nearly everywhere and left out.
 fn possible() -> impl Iterator<Item = (StateName, StateName)> {
     let commands = CommandName::ALL.into_iter().filter(|command| *command != CommandName::Cancel);
     let mut edges: Vec<(StateName, StateName)> = StateName::ALL
@@ -77,7 +76,7 @@ fn are_neighbours(a: StateName, b: StateName) -> bool {
     (a_column - b_column).abs() <= 1 && (a_row - b_row).abs() <= 1
 }
 
-/// The head of an arrow, of a size that does not grow with its line.
+/// An arrow head of fixed size.
 fn tip(name: &str) -> Markup {
     html! {
         marker id=(name) viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto" {
@@ -86,7 +85,7 @@ fn tip(name: &str) -> Markup {
     }
 }
 
-/// From edge to edge of the boxes, bent a little so that there and back are two lines.
+/// A slightly curved line, so that opposite edges do not overlap.
 fn edge(from: StateName, to: StateName, class: &str, tip: &str) -> Markup {
     let ((x1, y1), (x2, y2)) = (middle(from), middle(to));
     let (dx, dy) = (x2 - x1, y2 - y1);
@@ -96,7 +95,7 @@ fn edge(from: StateName, to: StateName, class: &str, tip: &str) -> Markup {
     html! { path class=(class) d={ "M" (ax) " " (ay) " Q" (cx) " " (cy) " " (bx) " " (by) } marker-end={ "url(#" (tip) ")" } {} }
 }
 
-/// Where a line that leaves the middle in this direction crosses the border of the box.
+/// Where a line from the centre in this direction crosses the box's border.
 fn border(dx: i32, dy: i32) -> (i32, i32) {
     if dx == 0 {
         return (0, HEIGHT / 2 * dy.signum());
@@ -137,13 +136,13 @@ fn total(spans: &[StateSpan]) -> String {
     }
 }
 
-/// The same in words, for those who hear it.
+/// The path as text, for screen readers.
 fn describe(spans: &[StateSpan], now: Timestamp) -> String {
     let told: Vec<String> = spans
         .iter()
         .map(|span| format!("{} for {}", state_name_badge(span.state).word, duration(span.ms(now))))
         .collect();
-    format!("The way of this task: {}", told.join(", then "))
+    format!("States of this task: {}", told.join(", then "))
 }
 
 #[cfg(test)]

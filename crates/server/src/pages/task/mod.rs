@@ -1,4 +1,4 @@
-//! `/tasks/{id}`: everything about one task, on tabs with addresses of their own.
+//! `/tasks/{id}`: one task, on tabs.
 
 pub mod about;
 mod claims;
@@ -29,7 +29,7 @@ use crate::pages::widgets::card::actions;
 use crate::pages::widgets::words::{ago, state_badge};
 use crate::state::App;
 
-/// Events of one task that its pages look at: far more than a task has.
+/// Events read per task; far more than a task has.
 const EVENTS_MAX: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,6 @@ const TABS: [(TaskTab, &str, &str); 7] = [
     (TaskTab::Lineage, "Lineage", "/lineage"),
 ];
 
-/// A task and the frame of its page.
 pub struct TaskPage {
     pub frame: Frame,
     pub task: Task,
@@ -64,7 +63,7 @@ impl TaskPage {
         Ok(Self { frame: Frame::load(app, request).await?, task: app.desk().task(id).await?.value })
     }
 
-    /// The page with one of its sheets open.
+    /// The page with one tab open.
     pub fn page(&self, tab: TaskTab, about: &[String], body: &Markup) -> Response {
         let (task, spec) = (&self.task, self.task.spec());
         let body = html! {
@@ -73,12 +72,12 @@ impl TaskPage {
                     (state_badge(task.state()).chip())
                     span.id { (spec.id) }
                     a href={ "/chat/" (spec.session_id) } { (spec.session_id) }
-                    span { "changed " (ago(task.updated_at(), self.frame.now)) }
+                    span { "updated " (ago(task.updated_at(), self.frame.now)) }
                 }
                 h1 { (spec.title) }
                 (actions(task))
             }
-            div.tabs role="navigation" aria-label="Parts of this task" {
+            div.tabs role="navigation" aria-label="Task tabs" {
                 @for (each, word, path) in TABS {
                     a href={ "/tasks/" (spec.id) (path) } aria-current=[(each == tab).then_some("page")] { (word) }
                 }
@@ -91,7 +90,7 @@ impl TaskPage {
     }
 }
 
-/// The history of a task.
+/// A task's events.
 pub async fn history(app: &App, id: TaskId) -> Result<Vec<Recorded>, PageError> {
     Ok(app.desk().store.task_events(id, 0, EVENTS_MAX).await?)
 }

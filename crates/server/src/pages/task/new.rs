@@ -1,4 +1,4 @@
-//! `/tasks/new`: a task, written by hand.
+//! `/tasks/new`: the form for a new task.
 
 use axum::extract::State;
 use baton_core::priority::Priority;
@@ -26,7 +26,7 @@ pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
             form method="post" action="/tasks/new" {
                 label for="title" { "Title" }
                 input #title type="text" name="title" required autofocus maxlength=(crate::http::limits::TITLE_CHARS_MAX) placeholder="Fix the typo in the README";
-                label for="description" { "What is to be done" }
+                label for="description" { "Description" }
                 textarea #description name="description" rows="5" data-draft="new-task" {}
                 @if !projects.is_empty() {
                     label for="new-project" { "Project" }
@@ -34,7 +34,7 @@ pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
                 }
                 label for="type" { "Type" }
                 select #type name="type" {
-                    option value="" { "As the words suggest" }
+                    option value="" { "Detect from text" }
                     @for task_type in TaskType::ALL { option value=(task_type) { (task_type) } }
                 }
                 label for="priority" { "Priority" }
@@ -42,7 +42,7 @@ pub async fn ask(State(app): State<App>, request: PageRequest) -> PageResult {
                     @for priority in Priority::ALL { option value=(priority) selected[priority == Priority::default()] { (priority) } }
                 }
                 div.actions {
-                    button.primary type="submit" { "Put it into the queue" }
+                    button.primary type="submit" { "Add task" }
                     a.button href="/board" data-close { "Back" }
                 }
             }

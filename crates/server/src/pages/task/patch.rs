@@ -1,19 +1,19 @@
-//! A patch as git prints it, taken apart: files, hunks, lines, and in changed lines the words that changed.
+//! Parses a git patch: files, hunks, lines, and the changed words within lines.
 
 use similar::{ChangeTag, TextDiff};
 
-/// Lines of one patch that are taken apart. A larger change is read with other tools.
+/// Lines parsed per patch.
 pub const LINES_MAX: usize = 20_000;
-/// A run of changed lines longer than this is not compared word by word.
+/// Longer runs of changed lines are not compared word by word.
 const COMPARED_LINES_MAX: usize = 40;
-/// Nor is a line longer than this.
+/// Longer lines are not compared word by word.
 const COMPARED_CHARS_MAX: usize = 1_000;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PatchFile {
-    /// The name after the change; before it, where the file is gone.
+    /// The new name; the old one if the file was deleted.
     pub name: String,
-    /// What git says of it beside the lines: new, deleted, renamed, binary.
+    /// Git's notes: new, deleted, renamed, binary.
     pub notes: Vec<String>,
     pub hunks: Vec<PatchHunk>,
 }
@@ -29,7 +29,7 @@ pub struct PatchLine {
     pub kind: LineKind,
     pub old: Option<u32>,
     pub new: Option<u32>,
-    /// Pieces of the text, each with whether it is what changed.
+    /// Pieces of the line, each with whether it changed.
     pub pieces: Vec<(bool, String)>,
 }
 
@@ -52,13 +52,13 @@ impl PatchLine {
     }
 }
 
-/// The files of a patch, and whether there was more.
+/// The files of a patch, and whether it was cut.
 pub fn read(text: &str) -> (Vec<PatchFile>, bool) {
     let mut files: Vec<PatchFile> = Vec::new();
     let (mut old, mut new, mut count) = (0, 0, 0);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("diff --git ") {
-            // Renamed or not, the second name is the one behind ` b/`.
+            // The new name follows ` b/`, renamed or not.
             let name = rest.rsplit_once(" b/").map_or(rest, |(_, name)| name);
             files.push(PatchFile { name: name.trim_end_matches('"').to_owned(), ..PatchFile::default() });
             continue;
@@ -98,7 +98,7 @@ fn kind_of(line: &str) -> Option<(LineKind, &str)> {
         Some(b'+') => LineKind::Added,
         Some(b'-') => LineKind::Removed,
         Some(b' ') => LineKind::Same,
-        // "\ No newline at end of file", and what git may add.
+        // For example "\ No newline at end of file".
         _ => return None,
     };
     line.get(1..).map(|text| (kind, text))
@@ -121,7 +121,7 @@ fn note(file: &mut PatchFile, line: &str) {
     }
 }
 
-/// Marks the words that changed where lines were replaced by lines.
+/// Marks the changed words of replaced lines.
 fn finish(files: &mut [PatchFile]) {
     for hunk in files.iter_mut().flat_map(|file| &mut file.hunks) {
         let mut at = 0;
@@ -147,7 +147,7 @@ fn compare(lines: &mut [PatchLine], old: usize, new: usize) {
         return;
     }
     let diff = TextDiff::from_unicode_words(&before, &after);
-    // Two lines with little in common are two lines, not a change of one.
+    // Lines with little in common are not marked.
     if diff.ratio() < 0.4 {
         return;
     }

@@ -1,4 +1,4 @@
-//! The tab of questions: all that was asked about the task, with what became of each.
+//! The questions tab: all questions of the task.
 
 use axum::extract::State;
 use baton_core::id::TaskId;
@@ -14,7 +14,7 @@ use crate::pages::question;
 use crate::pages::task::{TaskPage, TaskTab};
 use crate::state::App;
 
-/// Questions of one task that its pages show.
+/// Questions shown per task.
 const QUESTIONS_MAX: u32 = 100;
 
 pub async fn show(
@@ -26,7 +26,7 @@ pub async fn show(
     let (questions, next) = (load_questions(&app, id).await?, format!("/tasks/{id}/questions"));
     let body = html! {
         @if questions.is_empty() {
-            (empty("Nothing was asked", "What an agent asks about this task stands here, with who answered it and what.", &[]))
+            (empty("No questions", "Questions about this task appear here with their answers.", &[]))
         }
         @for record in &questions { (question::card(record, Some(&seen.task), seen.frame.now, &next)) }
     };

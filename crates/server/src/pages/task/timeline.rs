@@ -1,4 +1,4 @@
-//! The timeline: each stay and each attempt as a bar on one scale, waiting for a person as its own.
+//! The timeline: time in each state and each attempt as bars on one scale.
 
 use axum::extract::State;
 use baton_core::attempt_record::{AttemptRecord, Closing};
@@ -19,9 +19,9 @@ use crate::pages::widgets::words::{
 };
 use crate::state::App;
 
-/// The scale is a thousand wide.
+/// Width of the scale.
 const SCALE: i64 = 1_000;
-/// No bar is so short that it cannot be seen.
+/// Smallest visible bar.
 const BAR_MIN: i64 = 4;
 
 pub async fn show(
@@ -36,13 +36,13 @@ pub async fn show(
     let now = seen.frame.now;
     let body = html! {
         section {
-            h2 { "Where the time went" }
+            h2 { "Time" }
             (sums(&spans, now))
             (bars(&spans, now))
         }
         section {
             h2 { "Attempts" }
-            @if attempts.is_empty() { p.muted { "No agent has worked on it yet." } } @else { (table(&attempts, now)) }
+            @if attempts.is_empty() { p.muted { "No attempts." } } @else { (table(&attempts, now)) }
         }
         section {
             h2 { "History" }
@@ -58,16 +58,16 @@ fn sums(spans: &[StateSpan], now: Timestamp) -> Markup {
     };
     html! {
         dl.sums {
-            div { dt { "Agents worked" } dd { (duration(sum(&[StateName::Claimed]))) } }
-            div { dt { "Waited for you" } dd { (duration(sum(&[StateName::AwaitingResponse, StateName::Blocked, StateName::Provisional]))) } }
-            div { dt { "Waited in the queue" } dd { (duration(sum(&[StateName::Incoming, StateName::Breakdown, StateName::NeedsContinuation]))) } }
+            div { dt { "Agents" } dd { (duration(sum(&[StateName::Claimed]))) } }
+            div { dt { "Waiting for you" } dd { (duration(sum(&[StateName::AwaitingResponse, StateName::Blocked, StateName::Provisional]))) } }
+            div { dt { "Queued" } dd { (duration(sum(&[StateName::Incoming, StateName::Breakdown, StateName::NeedsContinuation]))) } }
         }
     }
 }
 
 fn bars(spans: &[StateSpan], now: Timestamp) -> Markup {
     let Some(first) = spans.first() else { return html! {} };
-    // What is over took no more time from then on.
+    // A final state has no duration.
     let is_over = |span: &&StateSpan| matches!(span.state, StateName::Done | StateName::Cancelled);
     let end = spans.last().filter(is_over).map_or(now, |span| span.from);
     let whole = end.ms_since(first.from).max(1);
@@ -93,12 +93,12 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Attempts" {
             table {
-                thead { tr { th { "#" } th { "Agent" } th { "Began" } th { "Took" } th { "Ended" } th { "Turns" } th { "Commits" } th { "Cost" } th { "Log" } } }
+                thead { tr { th { "#" } th { "Agent" } th { "Started" } th { "Duration" } th { "Result" } th { "Turns" } th { "Commits" } th { "Cost" } th { "Log" } } }
                 tbody {
                     @for record in attempts {
                         @let attempt = &record.attempt;
                         tr {
-                            td { (attempt.number) @if attempt.resumes.is_some() { span.muted { " goes on" } } }
+                            td { (attempt.number) @if attempt.resumes.is_some() { span.muted { " resumed" } } }
                             td { (attempt.agent) }
                             td { (ago(attempt.started_at, now)) }
                             @match &record.closing {
@@ -111,7 +111,7 @@ fn table(attempts: &[AttemptRecord], now: Timestamp) -> Markup {
                                 },
                                 Some(Closing::Lost { at }) => { td { (duration(at.ms_since(attempt.started_at))) } td { "lost" } td {} td {} td {} },
                                 Some(Closing::Stopped { at }) => { td { (duration(at.ms_since(attempt.started_at))) } td { "stopped" } td {} td {} td {} },
-                                None => { td { (duration(now.ms_since(attempt.started_at))) } td { span.tone-working { "▶ at work" } } td {} td {} td {} },
+                                None => { td { (duration(now.ms_since(attempt.started_at))) } td { span.tone-working { "▶ running" } } td {} td {} td {} },
                             }
                             td { a href={ "/tasks/" (record.task_id) "/log?attempt=" (attempt.id) } { "log" } }
                         }
@@ -132,17 +132,17 @@ fn line(recorded: &Recorded, now: Timestamp) -> Markup {
     }
 }
 
-/// One event in a few words.
+/// A short description of an event.
 fn describe_event(body: &EventBody) -> String {
     const CHARS_MAX: usize = 160;
     match body {
         EventBody::TaskCreated { .. } => "created".to_owned(),
         EventBody::TaskClaimed { agent, .. } => format!("claimed by {agent}"),
-        EventBody::AgentStarted { .. } => "the agent's process started".to_owned(),
+        EventBody::AgentStarted { .. } => "agent started".to_owned(),
         EventBody::AttemptEnded { end, .. } => {
-            format!("the attempt ended: {}", counted(u64::from(end.verified.commits), "commit"))
+            format!("attempt ended: {}", counted(u64::from(end.verified.commits), "commit"))
         }
-        EventBody::TaskProvisional { .. } => "waits to be accepted".to_owned(),
+        EventBody::TaskProvisional { .. } => "ready for acceptance".to_owned(),
         EventBody::TaskDone { .. } => "done".to_owned(),
         EventBody::TaskContinues { .. } => "out of turns; goes on from here".to_owned(),
         EventBody::TaskRequeued { reason, .. } => {
@@ -157,18 +157,18 @@ fn describe_event(body: &EventBody) -> String {
             format!("replaced by {}", counted(replaced_by.len() as u64, "task"))
         }
         EventBody::TaskFailed { error, .. } => format!("failed: {}", short(error.as_str(), CHARS_MAX)),
-        EventBody::TaskRetried { .. } => "to be tried again".to_owned(),
-        EventBody::TaskHeldBack { .. } => "held back until somebody lets it go".to_owned(),
-        EventBody::TaskLetGo { .. } => "let go".to_owned(),
-        EventBody::TaskRevised { .. } => "what it asks for was changed".to_owned(),
+        EventBody::TaskRetried { .. } => "retried".to_owned(),
+        EventBody::TaskHeldBack { .. } => "held until released".to_owned(),
+        EventBody::TaskLetGo { .. } => "released".to_owned(),
+        EventBody::TaskRevised { .. } => "edited".to_owned(),
         EventBody::TaskCancelled { .. } => "cancelled".to_owned(),
-        EventBody::BreakdownReleased { .. } => "an agent may plan it".to_owned(),
+        EventBody::BreakdownReleased { .. } => "released to an agent for planning".to_owned(),
         EventBody::PlanSubmitted { plan, .. } => {
-            format!("a plan of {} was handed in", counted(plan.items().len() as u64, "task"))
+            format!("plan of {} submitted", counted(plan.items().len() as u64, "task"))
         }
-        EventBody::PlanApproved { .. } => "the plan was approved".to_owned(),
+        EventBody::PlanApproved { .. } => "plan approved".to_owned(),
         EventBody::PlanRejected { reason, .. } => {
-            format!("the plan was rejected: {}", short(reason.as_str(), CHARS_MAX))
+            format!("plan rejected: {}", short(reason.as_str(), CHARS_MAX))
         }
         EventBody::QuestionAsked { question, .. } => {
             format!("asked: {}", short(question.text().as_str(), CHARS_MAX))
@@ -177,16 +177,16 @@ fn describe_event(body: &EventBody) -> String {
             format!("answered by {answered_by}: {}", short(answer.as_str(), CHARS_MAX))
         }
         EventBody::QuestionWithdrawn { reason, .. } => {
-            format!("the question was withdrawn: {}", short(reason.as_str(), CHARS_MAX))
+            format!("question withdrawn: {}", short(reason.as_str(), CHARS_MAX))
         }
-        EventBody::MessagePosted { text, .. } => format!("said: {}", short(text.as_str(), CHARS_MAX)),
+        EventBody::MessagePosted { text, .. } => format!("message: {}", short(text.as_str(), CHARS_MAX)),
         EventBody::DependentsRewired { to, .. } => {
-            format!("what waited on it waits on {} now", counted(to.len() as u64, "task"))
+            format!("dependents now depend on {}", counted(to.len() as u64, "task"))
         }
-        EventBody::RunStarted { label, .. } => format!("the recipe {label} began"),
-        EventBody::RunBound { .. } => "a run took it on".to_owned(),
-        EventBody::AnswerQueued { .. } => "an answer was laid down for later".to_owned(),
-        // The rest is about no task, and so in no task's history.
-        _ => "happened".to_owned(),
+        EventBody::RunStarted { label, .. } => format!("recipe {label} started"),
+        EventBody::RunBound { .. } => "assigned to a run".to_owned(),
+        EventBody::AnswerQueued { .. } => "answer queued".to_owned(),
+        // Other events concern no task.
+        _ => "event".to_owned(),
     }
 }

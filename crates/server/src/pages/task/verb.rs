@@ -1,4 +1,4 @@
-//! What a person decides about a task: first what it would start or move, then the deed.
+//! Decisions about a task: a preview of the consequences, then the action.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -23,7 +23,7 @@ use crate::pages::widgets::words::{counted, state_badge};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// What waits on a task, looked at for the preview.
+/// Dependents considered by the preview.
 const DEPENDENTS_MAX: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Verb {
             "retry" => Self::Retry,
             "release" => Self::Release,
             "cancel" => Self::Cancel,
-            _ => return Err(ApiError::not_found("there is no such decision", "go back to the task").into()),
+            _ => return Err(ApiError::not_found("no such action", "go back to the task").into()),
         })
     }
 
@@ -55,13 +55,13 @@ impl Verb {
             Self::Reject => "Reject",
             Self::Recycle => "Recycle",
             Self::Retry => "Retry",
-            Self::Release => "Let go",
+            Self::Release => "Release",
             Self::Cancel => "Cancel",
         }
     }
 }
 
-/// The sheet: what it does, what it sets off, and the button.
+/// The confirmation dialog with the preview.
 pub async fn ask(
     State(app): State<App>,
     Path((id, verb)): Path<(String, String)>,
@@ -77,7 +77,7 @@ pub async fn ask(
                 (preview(&app, &seen.task, word).await?)
                 (form(&seen.task, &verb, word))
             } @else {
-                div.alert role="alert" { p { "That is not possible now." } }
+                div.alert role="alert" { p { "Not possible in the current state." } }
                 p { a href={ "/tasks/" (id) } { "← Back to the task" } }
             }
         }
@@ -87,7 +87,7 @@ pub async fn ask(
 
 fn read(text: &str) -> Result<TaskId, PageError> {
     text.parse().map_err(|error: baton_core::id::BadId| {
-        ApiError::not_found(error.to_string(), "the board shows the tasks there are").into()
+        ApiError::not_found(error.to_string(), "the board lists all tasks").into()
     })
 }
 
@@ -97,11 +97,11 @@ fn form(task: &Task, verb: &str, word: Verb) -> Markup {
         form method="post" action={ "/tasks/" (id) "/do/" (verb) } {
             @match word {
                 Verb::Reject => {
-                    label for="reason" { "What has to change? The next attempt is told." }
+                    label for="reason" { "What should change? The next attempt gets this text." }
                     textarea #reason name="reason" rows="5" required autofocus {}
                 },
                 Verb::Cancel => {
-                    label for="reason" { "Why? (may stay empty)" }
+                    label for="reason" { "Reason (optional)" }
                     input #reason type="text" name="reason";
                 },
                 Verb::Accept if is_too_large(task) => input type="hidden" name="force" value="yes";,
@@ -123,24 +123,24 @@ async fn preview(app: &App, task: &Task, verb: Verb) -> Result<Markup, PageError
     Ok(match verb {
         Verb::Accept => preview_accept(app, task).await?,
         Verb::Reject => {
-            html! { p { "It goes back to the queue, ahead of other work. The branch and the conversation are kept." } }
+            html! { p { "Requeues the task ahead of other work. The branch and the conversation are kept." } }
         }
         Verb::Recycle => {
-            html! { p { "It is taken out of the queue and a breakdown task is made in its place. What waits on it waits for the parts. The branch is kept." } }
+            html! { p { "Replaces the task by a breakdown. Its dependents will wait for the parts. The branch is kept." } }
         }
-        Verb::Retry => html! { p { "It goes back to the queue with its counters at zero." } },
-        Verb::Release => html! { p { "Agents may take it from now on." } },
+        Verb::Retry => html! { p { "Requeues the task and resets its counters." } },
+        Verb::Release => html! { p { "Lets agents start the task." } },
         Verb::Cancel => {
             let stranded = app.desk().store.dependents(task.id(), None, DEPENDENTS_MAX).await?.len();
             html! {
-                p { "Nobody works on it any more. What was written is kept." }
-                @if stranded > 0 { p.tone-failed { "✗ " (counted(stranded as u64, "task")) " waiting on it could then never start." } }
+                p { "Stops work on the task. Its branch is kept." }
+                @if stranded > 0 { p.tone-failed { "✗ " (counted(stranded as u64, "task")) " depending on it could never start." } }
             }
         }
     })
 }
 
-/// What would be merged, and what would start because of it.
+/// What would be merged, and what could start then.
 async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
     let commits = task.ledger().last_end.as_ref().map_or(0, |end| end.verified.commits);
     let (mut starts, mut waits) = (Vec::new(), Vec::new());
@@ -151,24 +151,24 @@ async fn preview_accept(app: &App, task: &Task) -> Result<Markup, PageError> {
         if open == 0 { starts.push(dependent) } else { waits.push((dependent, open)) }
     }
     Ok(html! {
-        @if is_too_large(task) { p.tone-failed { "▲ It used up its turns without being finished. Accepting takes what is there, and calls it done." } }
-        p { "Merges " code { (BranchName::of_task(task.id())) } " (" (counted(u64::from(commits), "commit")) " in the last attempt) and calls the task done. Nothing leads back from there." }
+        @if is_too_large(task) { p.tone-failed { "▲ The turns were used up before it was finished. Accepting merges what is there and marks it done." } }
+        p { "Merges " code { (BranchName::of_task(task.id())) } " (" (counted(u64::from(commits), "commit")) " in the last attempt) and marks the task done. This is final." }
         @if let TaskState::Provisional(provisional) = task.state() && let Mark::NoChanges { reason } = &provisional.mark {
-            p { "The agent says there was nothing to do: " (reason) }
+            p { "The agent reports that nothing needs to change: " (reason) }
         }
         @if !starts.is_empty() {
             h2 { "Starts" }
             ul.plain { @for task in &starts { li { "▶ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } } } }
         }
         @if !waits.is_empty() {
-            h2 { "Comes nearer" }
-            ul.plain { @for (task, open) in &waits { li { "○ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } span.muted { " still waits on " (open) } } } }
+            h2 { "Still waiting" }
+            ul.plain { @for (task, open) in &waits { li { "○ " a href={ "/tasks/" (task.id()) } { (task.spec().title) } span.muted { " waits on " (open) " more" } } } }
         }
-        @if starts.is_empty() && waits.is_empty() { p.muted { "Nothing waits on it." } }
+        @if starts.is_empty() && waits.is_empty() { p.muted { "No dependents." } }
     })
 }
 
-/// The deed.
+/// Applies the decision.
 pub async fn act(app: AuthedApp, Path((id, verb)): Path<(String, String)>, form: PageForm) -> PageResult {
     let (id, verb) = (read(&id)?, Verb::read(&verb)?);
     let command = match verb {
@@ -188,8 +188,8 @@ async fn accept(app: &AuthedApp, id: TaskId, form: &PageForm) -> PageResult {
         Accepted::Done { .. } => Ok(back(id, form)),
         Accepted::Conflicted { files } => Err(ApiError::new(
             Code::Conflict,
-            format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
-            "it is not merged and nothing is lost; the task's page says how it goes on",
+            format!("merge conflict with work accepted meanwhile, in {}", files.join(", ")),
+            "nothing was merged and nothing is lost; see the task's page",
         )
         .into()),
     }

@@ -1,4 +1,4 @@
-//! The way a task has gone so far: which states it was in, from when to when. Read from its own history.
+//! The states a task has been in, with times, from its events.
 
 use baton_core::event::EventBody;
 use baton_core::question::QuestionKind;
@@ -7,12 +7,12 @@ use baton_core::task::{Purpose, Task};
 use baton_core::time::Timestamp;
 use baton_engine::Recorded;
 
-/// One stay in one state.
+/// A period in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateSpan {
     pub state: StateName,
     pub from: Timestamp,
-    /// None while it lasts.
+    /// None for the current state.
     pub until: Option<Timestamp>,
 }
 
@@ -22,7 +22,7 @@ impl StateSpan {
     }
 }
 
-/// The stays, first to last. The last one is where the task is, whatever the history left out.
+/// The periods in order. The last one is the current state, whatever the events left out.
 pub fn walk(task: &Task, events: &[Recorded]) -> Vec<StateSpan> {
     let mut way = WalkBuilder { spans: Vec::new(), home: home(task), is_live: false };
     for recorded in events {
@@ -34,7 +34,7 @@ pub fn walk(task: &Task, events: &[Recorded]) -> Vec<StateSpan> {
     way.spans
 }
 
-/// Where a task waits for an agent: work and plans have queues of their own.
+/// The state in which a task waits for an agent.
 fn home(task: &Task) -> StateName {
     match task.spec().purpose {
         Purpose::Work | Purpose::Run => StateName::Incoming,
@@ -45,12 +45,12 @@ fn home(task: &Task) -> StateName {
 struct WalkBuilder {
     spans: Vec<StateSpan>,
     home: StateName,
-    /// An agent is at work, so a question does not yet make the task wait.
+    /// While an agent runs, a question does not change the state.
     is_live: bool,
 }
 
 impl WalkBuilder {
-    /// The state an event leads to, where it leads anywhere.
+    /// The state an event leads to, if any.
     fn next(&mut self, event: &EventBody) -> Option<StateName> {
         Some(match event {
             EventBody::TaskCreated { .. } | EventBody::TaskRetried { .. } => self.home,
@@ -84,7 +84,7 @@ impl WalkBuilder {
             EventBody::TaskRecycled { .. } => StateName::Recycled,
             EventBody::TaskFailed { .. } => StateName::Failed,
             EventBody::TaskCancelled { .. } => StateName::Cancelled,
-            // These happen without leading anywhere, a question of an agent at work among them.
+            // No state change; this includes questions of a running agent.
             EventBody::ProjectCreated { .. }
             | EventBody::ProjectCompleted { .. }
             | EventBody::ProjectLimited { .. }
@@ -118,7 +118,7 @@ impl WalkBuilder {
         })
     }
 
-    /// What passes in no time at all was not a stay.
+    /// Drops periods of zero length.
     fn enter(&mut self, state: StateName, at: Timestamp) {
         let passed = |span: &StateSpan| span.from == at && span.state == self.home;
         if self.spans.len() > 1 && self.spans.last().is_some_and(passed) {

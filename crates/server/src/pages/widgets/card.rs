@@ -1,4 +1,4 @@
-//! A task as a card: what it is, how it fares, and what can be done with it now.
+//! A task as a card: title, facts and actions.
 
 use baton_core::state::{Mark, StateName, TaskState};
 use baton_core::task::Task;
@@ -8,14 +8,13 @@ use maud::{Markup, html};
 
 use crate::pages::widgets::words::{StateBadge, age, counted, money, state_badge};
 
-/// How many of a task's dependencies are met, of how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DependencyCount {
     pub met: usize,
     pub all: usize,
 }
 
-/// `said` is the state that stands over it already, such as its column's; a card says only what is more than that.
+/// `said` is the state its column shows already, which the card does not repeat.
 pub fn card(
     task: &Task,
     waits: Option<DependencyCount>,
@@ -28,7 +27,7 @@ pub fn card(
         article.card.{ "tone-" (badge.tone) } #{ "card-" (spec.id) } data-row data-task=(spec.id) data-turns[task.state().live_attempt().is_some()] {
             header {
                 @if said == Some(badge) { span.id { (spec.id) } } @else { (badge.chip()) }
-                @if task.pending_question().is_some() { span.asks title="A question waits" { span aria-hidden="true" { "?" } span.unseen { "A question waits" } } }
+                @if task.pending_question().is_some() { span.asks title="Question pending" { span aria-hidden="true" { "?" } span.unseen { "Question pending" } } }
                 span.age { (age(task.updated_at(), now)) }
             }
             a.title href={ "/tasks/" (spec.id) } { (spec.title) }
@@ -38,12 +37,11 @@ pub fn card(
     }
 }
 
-/// The numbers, as far as there are any.
 fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_named: bool) -> Markup {
     let live = task.state().live_attempt();
     let agent = live.map(|attempt| &attempt.agent);
     let at_work = live.and_then(|attempt| running.at_work(attempt.id));
-    // While an agent is at it, what the last attempt came to is not the news.
+    // While an agent runs, the last attempt's numbers are not interesting.
     let end = task.ledger().last_end.as_ref().map(|end| &end.verified).filter(|_| at_work.is_none());
     html! {
         p.facts {
@@ -54,10 +52,10 @@ fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_name
                 span.waits[met < all] title="Dependencies met" { "deps " (met) "/" (all) }
             }
             @if let Some(at_work) = at_work {
-                span.turns title="Turns so far, of those it has" { (at_work.turns) "/" (at_work.turns_max) " turns" }
+                span.turns title="Turns used" { (at_work.turns) "/" (at_work.turns_max) " turns" }
             }
             @if let Some(end) = end {
-                span title="Turns used in the last attempt, of those it had" { (end.turns) "/" (end.turns_max) " turns" }
+                span title="Turns used in the last attempt" { (end.turns) "/" (end.turns_max) " turns" }
                 span title="Commits, counted by Baton" { (counted(u64::from(end.commits), "commit")) }
                 @if end.cost_micro_usd > 0 { span title="Cost of the last attempt" { (money(end.cost_micro_usd)) } }
             }
@@ -66,7 +64,7 @@ fn facts(task: &Task, waits: Option<DependencyCount>, running: &Running, is_name
     }
 }
 
-/// What a person may do with a task now: the verb as it stands in an address, and the word on the button.
+/// The actions a person may take now: the verb in the URL and the label of the button.
 pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     let mut verbs = Vec::new();
     match task.state() {
@@ -79,9 +77,9 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
                 verbs.extend([("recycle", "Recycle"), ("accept", "Accept anyway"), ("reject", "Reject")]);
             }
         },
-        TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan it")]),
+        TaskState::Breakdown { released: false } => verbs.extend([("plan", "Plan")]),
         TaskState::Failed { .. } => verbs.push(("retry", "Retry")),
-        TaskState::Incoming if task.ledger().is_held => verbs.push(("release", "Let go")),
+        TaskState::Incoming if task.ledger().is_held => verbs.push(("release", "Release")),
         TaskState::Incoming
         | TaskState::Breakdown { .. }
         | TaskState::Claimed { .. }
@@ -98,7 +96,7 @@ pub fn verbs(task: &Task) -> Vec<(&'static str, &'static str)> {
     verbs
 }
 
-/// Each leads to a sheet that says what it starts or moves before anything happens.
+/// The buttons. Each opens a dialog with a preview of the consequences.
 pub fn actions(task: &Task) -> Markup {
     let (id, verbs) = (task.id(), verbs(task));
     html! {

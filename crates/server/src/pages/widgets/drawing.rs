@@ -1,30 +1,29 @@
-//! Boxes and what leads from one to another, as an SVG that can be scrolled: what the graph and the recipes share.
+//! Boxes and arrows as a scrollable SVG, shared by the graph and the recipes.
 
 use maud::{Markup, html};
 
 use crate::pages::widgets::layers::{Cell, LayeredLayout};
 
-/// A drawing up to this wide is made smaller where the window is a little narrower; a wider one is scrolled, since nobody
-/// could read it.
+/// Drawings up to this width shrink to fit the window; wider ones scroll, because they would become unreadable.
 const SHRINKS_PX_MAX: usize = 1_240;
-/// How far a label stands from its line and its box.
+/// Distance of labels from lines and boxes.
 const LABEL_PX: usize = 5;
 
-/// The measures of one kind of drawing, in pixels.
+/// The dimensions of a drawing, in pixels.
 #[derive(Clone, Copy)]
 pub struct Grid {
     pub width: usize,
     pub height: usize,
-    /// From the left of one box to the left of the next.
+    /// From the left of a box to the left of the next.
     pub column: usize,
     pub row: usize,
     pub margin: usize,
-    /// Room below the last row, for what leads back under the boxes.
+    /// Space below the last row for back edges.
     pub below: usize,
 }
 
 impl Grid {
-    /// The upper left of a box.
+    /// The upper left corner of a box.
     pub const fn corner(&self, (column, row): Cell) -> (usize, usize) {
         (self.margin + column * self.column, self.margin + row * self.row)
     }
@@ -33,7 +32,7 @@ impl Grid {
         self.corner(cell).1 + self.height / 2
     }
 
-    /// From a box to one in a later column, along the places between.
+    /// The path of a forward edge through its cells.
     pub fn forward(&self, from: Cell, way: &[Cell], to: Cell) -> String {
         let (mut x, mut y) = (self.corner(from).0 + self.width, self.middle(from));
         let mut path = vec![format!("M{x} {y}")];
@@ -50,17 +49,17 @@ impl Grid {
         path.join(" ")
     }
 
-    /// Where a label begins that is about the box its line comes from: one place for all lines of that box.
+    /// The position of a label after the box its line starts from.
     pub fn behind(&self, from: Cell) -> (usize, usize) {
         (self.corner(from).0 + self.width + LABEL_PX, self.middle(from) - LABEL_PX)
     }
 
-    /// Where a label ends that is about the box its line leads to.
+    /// The position of a label before the box its line leads to.
     pub fn before(&self, to: Cell) -> (usize, usize) {
         (self.corner(to).0 - 2 * LABEL_PX, self.middle(to) - LABEL_PX)
     }
 
-    /// Out below, under the boxes, and in from below.
+    /// The path of a back edge below the boxes, and the position of its label.
     pub fn back(&self, from: Cell, to: Cell) -> (String, (usize, usize)) {
         const DEEP_PX: usize = 26;
         let ((x1, y1), (x2, y2)) = (self.corner(from), self.corner(to));
@@ -70,19 +69,19 @@ impl Grid {
         (format!("M{from} {y} C{from} {low} {to} {low} {to} {y_to}"), (to + (from - to) / 3, low - 3))
     }
 
-    /// The tip of what leads into a box from the left.
+    /// The arrow head of a forward edge.
     pub fn tip(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x) " " (y + self.height / 2) " l-8 -4 v8 z" } {} }
     }
 
-    /// The tip of what leads into a box from below.
+    /// The arrow head of a back edge.
     pub fn tip_below(&self, to: Cell) -> Markup {
         let (x, y) = self.corner(to);
         html! { path.head d={ "M" (x + self.width / 2) " " (y + self.height) " l-4 8 h8 z" } {} }
     }
 
-    /// The whole drawing: what is given first is drawn first, and the rest over it.
+    /// The whole drawing; later parts are drawn over earlier ones.
     pub fn drawing(&self, layout: &LayeredLayout, label: &str, parts: &[Markup]) -> Markup {
         let width = layout.columns() * self.column - (self.column - self.width) + 2 * self.margin;
         let height = layout.rows() * self.row - (self.row - self.height) + 2 * self.margin + self.below;

@@ -1,21 +1,20 @@
-//! A drawing in layers: each node stands in the column after the last it comes from, and near those it is tied to. An
-//! edge over more than one column has a place of its own in each between, so that it runs behind no other node.
+//! Layered graph layout: each node is placed in the column after its last predecessor, near its neighbours. An edge that
+//! spans several columns reserves a cell in each, so that it does not run behind nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
 /// Column and row.
 pub type Cell = (usize, usize);
 
-/// Where everything stands.
 pub struct LayeredLayout {
-    /// Of every node, by number.
+    /// The cell of each node.
     pub places: Vec<Cell>,
-    /// Of every edge, by number: the spots it passes between its ends.
+    /// For each edge, the cells it passes.
     pub ways: Vec<Vec<Cell>>,
 }
 
 impl LayeredLayout {
-    /// `edges` lead from a node to one that comes after it; those that would lead back are left to the drawing.
+    /// Lays out forward edges; the caller draws back edges.
     pub fn new(count: usize, edges: &[(usize, usize)]) -> Self {
         let mut columns = columns(count, edges);
         let (mut ties, mut ways) = (Vec::new(), Vec::new());
@@ -52,7 +51,7 @@ impl LayeredLayout {
     }
 }
 
-/// The row of every node in its column.
+/// The row of each node.
 fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
     let mut layers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (node, column) in columns.iter().enumerate() {
@@ -64,7 +63,7 @@ fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
             rows[*node] = row;
         }
     }
-    // Twice there and back: each layer in the order of where its ties are.
+    // Four sweeps: sort each layer by the mean row of its neighbours.
     for sweep in 0..4 {
         let order: Vec<usize> = if sweep % 2 == 0 {
             layers.keys().copied().collect()
@@ -84,7 +83,7 @@ fn rows(columns: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
     rows
 }
 
-/// The middle of the rows a node is tied to, in sixteenths.
+/// The mean row of a node's neighbours, in sixteenths.
 fn mean_row(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool) -> Option<usize> {
     let others: Vec<usize> = edges
         .iter()
@@ -95,7 +94,7 @@ fn mean_row(node: usize, edges: &[(usize, usize)], rows: &[usize], before: bool)
     (!others.is_empty()).then(|| sum / others.len())
 }
 
-/// The longest way from any start; nodes that lie on a circle stand where the first way to them ends.
+/// The column of each node: its longest path from a start. Cycles are cut at one of their nodes.
 fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut open = vec![0; count];
     for (_, to) in edges {
@@ -117,7 +116,7 @@ fn columns(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
                 }
             }
         }
-        // Only circles are left: one of their nodes is taken as the start.
+        // Only cycles are left: start from one of their nodes.
         match (0..count)
             .filter(|node| !placed[*node])
             .max_by_key(|node| (columns[*node] > 0, std::cmp::Reverse(*node)))

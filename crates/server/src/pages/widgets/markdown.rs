@@ -1,17 +1,17 @@
-//! Text of agents and people as HTML. It is hostile input: whatever it holds, nothing of it runs, loads or posts.
+//! Markdown of agents and people as HTML. It is hostile input: nothing in it may run, load or post.
 
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Event, Options, Parser, TagEnd, html};
 
-/// The longest text that is laid out; what is longer is shown as it is, cut.
+/// Longer texts are truncated.
 const RENDERED_BYTES_MAX: usize = 256 * 1024;
 
-/// Markdown, laid out and cleaned.
+/// Renders and sanitizes Markdown.
 pub fn markdown(text: &str) -> Markup {
     let end =
         (0..=RENDERED_BYTES_MAX.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    // A line break was meant as one; and HTML is shown, not obeyed.
+    // Line breaks are kept; HTML is shown as text.
     let events = Parser::new_ext(&text[..end], options).map(|event| match event {
         Event::SoftBreak => Event::HardBreak,
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
@@ -22,7 +22,7 @@ pub fn markdown(text: &str) -> Markup {
     PreEscaped(sanitize(&rendered))
 }
 
-/// The same without any layout, for a place that shows only words.
+/// Markdown as plain text.
 pub fn plain(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for event in Parser::new(text) {
@@ -40,7 +40,7 @@ pub fn plain(text: &str) -> String {
     words.trim_end().to_owned()
 }
 
-/// Images would call elsewhere, ids would collide with ours; links lead out in the open.
+/// No images, which would load from elsewhere, and no ids, which would collide with ours.
 fn sanitize(html: &str) -> String {
     ammonia::Builder::default()
         .rm_tags(["img", "map", "area", "figure", "figcaption"])

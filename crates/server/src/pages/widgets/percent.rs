@@ -1,8 +1,7 @@
-//! Text in an address.
+//! Percent-encoding of URL path segments.
 
 use std::fmt::Write;
 
-/// Everything that has a meaning there is written out.
 pub fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {

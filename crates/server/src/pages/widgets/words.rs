@@ -1,6 +1,6 @@
-//! How things are said on the pages: a state as a word, a sign and a colour; a time as an age; money and sizes.
+//! How pages show states, times, money and sizes.
 //!
-//! A state is never told by its colour alone: the word and the sign say the same.
+//! A state always has a word and a sign; nothing depends on colour alone.
 
 use baton_core::attempt::ResultKind;
 use baton_core::exit_reason::ExitCategory;
@@ -11,7 +11,7 @@ use baton_core::time::Timestamp;
 pub use baton_core::words::counted;
 use maud::{Markup, html};
 
-/// What stands for something: the word, a sign before it, and the name of its colour in the style sheet.
+/// A label: word, sign, and the name of its colour in the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateBadge {
     pub word: &'static str,
@@ -26,9 +26,9 @@ const fn badge(word: &'static str, glyph: &'static str, tone: &'static str) -> S
 pub const fn state_name_badge(state: StateName) -> StateBadge {
     match state {
         StateName::Incoming => badge("Queued", "○", "queued"),
-        StateName::Breakdown => badge("To break down", "⋔", "planning"),
+        StateName::Breakdown => badge("Breakdown", "⋔", "planning"),
         StateName::Claimed => badge("Working", "▶", "working"),
-        StateName::NeedsContinuation => badge("Goes on", "↻", "queued"),
+        StateName::NeedsContinuation => badge("Continuing", "↻", "queued"),
         StateName::AwaitingResponse => badge("Needs you", "?", "asking"),
         StateName::Blocked => badge("Blocked", "!", "asking"),
         StateName::Provisional => badge("To accept", "◆", "review"),
@@ -43,7 +43,7 @@ pub const fn state_badge(state: &TaskState) -> StateBadge {
     match state {
         TaskState::Provisional(provisional) => match provisional.mark {
             Mark::Ready => state_name_badge(StateName::Provisional),
-            Mark::NoChanges { .. } => badge("Nothing to do?", "◇", "review"),
+            Mark::NoChanges { .. } => badge("No changes", "◇", "review"),
             Mark::BurnedOut => badge("Burned out", "▲", "failed"),
             Mark::NotConverging => badge("Not converging", "▲", "failed"),
             Mark::Plan => badge("Plan to approve", "◆", "review"),
@@ -92,18 +92,18 @@ pub const fn dependency_badge(verdict: &Verdict) -> StateBadge {
     }
 }
 
-/// How an attempt ended, as the agent has it.
+/// How an attempt ended, as reported.
 pub const fn result_text(kind: ResultKind) -> &'static str {
     match kind {
         ResultKind::Complete => "complete",
         ResultKind::Incomplete => "incomplete",
-        ResultKind::NoEvidence => "done, with nothing to show",
-        ResultKind::NoChanges => "nothing to change",
+        ResultKind::NoEvidence => "complete, no evidence",
+        ResultKind::NoChanges => "no changes",
         ResultKind::Asked => "asked",
         ResultKind::Blocked => "blocked",
-        ResultKind::SystemicError => "error, not its fault",
+        ResultKind::SystemicError => "systemic error",
         ResultKind::OwnError => "error",
-        ResultKind::TurnLimit => "out of turns",
+        ResultKind::TurnLimit => "turn limit reached",
     }
 }
 
@@ -119,25 +119,23 @@ impl StateBadge {
     }
 }
 
-/// How old, where a column or a corner says that it is an age; the whole moment on demand. The page's script keeps it
-/// current, as it does the two below.
+/// An age, with the exact time as a tooltip. The page's script keeps it and the two below current.
 pub fn age(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at) title=(at) data-age="old" { (span(now.ms_since(at))) } }
 }
 
-/// How long ago, in a sentence: "asked 5 min ago".
+/// How long ago: "asked 5 min ago".
 pub fn ago(at: Timestamp, now: Timestamp) -> Markup {
     let ms = now.ms_since(at);
     let words = if ms < 1_000 { "just now".to_owned() } else { format!("{} ago", span(ms)) };
     html! { time datetime=(at) title=(at) data-age="ago" { (words) } }
 }
 
-/// How long until then.
 pub fn time_left(until: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(until) title=(until) data-age="left" { (span(until.ms_since(now))) } }
 }
 
-/// A length of time in its two largest units at most.
+/// A duration in at most two units.
 pub fn span(ms: i64) -> String {
     let seconds = ms / 1_000;
     match seconds {
@@ -149,7 +147,7 @@ pub fn span(ms: i64) -> String {
     }
 }
 
-/// How long something took.
+/// A duration, with milliseconds below a second.
 pub fn duration(ms: i64) -> String {
     if ms < 1_000 { format!("{ms} ms") } else { span(ms) }
 }
@@ -158,7 +156,7 @@ fn two_units(large: i64, unit: &str, small: i64, small_unit: &str) -> String {
     if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small} {small_unit}") }
 }
 
-/// Millionths of a dollar as people read them.
+/// Micro-dollars as dollars and cents.
 pub fn money(micro_usd: u64) -> String {
     let cents = micro_usd.div_ceil(10_000);
     format!("${}.{:02}", cents / 100, cents % 100)
@@ -176,7 +174,7 @@ pub fn bytes(count: u64) -> String {
     format!("{}.{} {}", value / 1_024, value % 1_024 * 10 / 1_024, UNITS[unit])
 }
 
-/// A large number with a comma after each three digits.
+/// A number with thousands separators.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -189,7 +187,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// A piece of a text for a place with little room.
+/// The first line, truncated.
 pub fn short(text: &str, chars_max: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     if line.chars().count() <= chars_max {

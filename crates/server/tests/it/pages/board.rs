@@ -28,7 +28,7 @@ async fn a_card_says_what_it_is_how_it_fares_and_what_it_waits_on() {
     let column = |name: &str| part(&page, &format!("id=\"{name}\""), "</section>");
     reads(
         card(column("asking"), asking),
-        &[&asking.to_string(), "? A question waits", "3 min", "Add the French greeting"],
+        &[&asking.to_string(), "? Question pending", "3 min", "Add the French greeting"],
     );
     reads(
         card(column("review"), finished),
@@ -71,7 +71,7 @@ async fn only_what_is_legal_now_has_a_button() {
     // The state a card has beside its column's is on it, in words.
     reads(card(&page, burned), &["▲ Burned out", "Accept anyway"]);
     // Whoever has an old page open is told, instead of anything being done.
-    reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["That is not possible now."]);
+    reads(&scene.page(&format!("/tasks/{over}/do/accept")).await, &["Not possible in the current state."]);
     let (status, _) = scene.stage.submit(&format!("/tasks/{over}/do/cancel"), "").await;
     assert_eq!(status, 409);
     // What went wrong keeps its lines.
@@ -94,17 +94,14 @@ async fn a_preview_says_what_would_start_and_what_would_move() {
             "Accept: First",
             &format!("Merges baton/{first} (2 commits"),
             "Starts ▶ Starts then",
-            "Comes nearer ○ Needs both",
-            "still waits on 1",
+            "Still waiting ○ Needs both",
+            "waits on 1 more",
         ],
     );
-    reads(
-        &preview("reject").await,
-        &["It goes back to the queue, ahead of other work.", "What has to change?"],
-    );
+    reads(&preview("reject").await, &["Requeues the task ahead of other work.", "What should change?"]);
     reads(
         &preview("cancel").await,
-        &["Nobody works on it any more.", "✗ 2 tasks waiting on it could then never start."],
+        &["Stops work on the task.", "✗ 2 tasks depending on it could never start."],
     );
     let large = scene.add("Large").await;
     scene.stage.attempt(large, AttemptResult::TurnLimit, "", burned_out()).await;
@@ -117,7 +114,7 @@ async fn a_preview_says_what_would_start_and_what_would_move() {
     assert_eq!(status, 303);
     reads(
         &scene.page(&format!("/tasks/{first}")).await,
-        &["Told to the next attempt", "Rejected just now", "Not like this"],
+        &["Notes for the next attempt", "Rejected just now", "Not like this"],
     );
 }
 

@@ -30,7 +30,7 @@ async fn every_page_has_its_landmarks_and_an_empty_one_the_command_to_type() {
             assert_eq!(page.matches(wanted).count(), count, "{path}: {wanted}");
         }
         assert!(
-            page.contains("<html lang=\"en\">") && page.contains("href=\"#main\">To the content</a>"),
+            page.contains("<html lang=\"en\">") && page.contains("href=\"#main\">Skip to content</a>"),
             "{path}"
         );
         assert!(page.contains("rel=\"manifest\"") && page.contains("name=\"viewport\""), "{path}");

@@ -21,28 +21,18 @@ async fn it_tells_of_agents_capacity_and_the_store() {
     reads(
         &page,
         &[
-            "✓ All is well",
+            "✓ Healthy",
             "Agents",
             "claude default",
             "✓ yes",
             "at once",
-            "At work 0 of",
+            "Running 0 of",
             "Ready 1",
             "Questions 0",
             "To accept 0 of",
         ],
     );
-    reads(
-        &page,
-        &[
-            "Nothing keeps agents from being given work.",
-            "Store",
-            "Writable ✓ yes",
-            "Size",
-            "KiB",
-            "Free on the disk",
-        ],
-    );
+    reads(&page, &["No holds.", "Store", "Writable ✓ yes", "Size", "KiB", "Free disk space"]);
 }
 
 #[tokio::test]
@@ -51,16 +41,16 @@ async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
     held(&scene, Some(150_000)).await;
     scene.pass(30_000);
     let page = scene.page("/health").await;
-    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["claude", "▲ rests for 2 min"]);
+    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["claude", "▲ on hold for 2 min"]);
     assert!(page.contains("data-age=\"left\""), "it counts down: {page}");
     // One without an end is no agent that takes work, either.
     held(&scene, None).await;
     let page = scene.page("/health").await;
-    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["▲ held until you let it go on"]);
+    reads(part(&page, "aria-label=\"Agents\"", "</table>"), &["▲ on hold until released"]);
     reads(
         part(&page, "id=\"holds\"", "</section>"),
         &[
-            "claude ▲ held until you let it go on",
+            "claude ▲ on hold until released",
             "You have hit your limit",
             "Let claude go on",
             "baton hold release claude",
@@ -68,7 +58,7 @@ async fn a_hold_is_seen_with_its_end_and_a_person_lifts_it() {
     );
     let (status, _) = scene.stage.submit("/health/holds/claude/release", "").await;
     assert_eq!((status, scene.stage.last_header("location").as_deref()), (303, Some("/health")));
-    reads(&scene.page("/health").await, &["✓ All is well", "Nothing keeps agents from being given work."]);
+    reads(&scene.page("/health").await, &["✓ Healthy", "No holds."]);
     assert_eq!(scene.stage.submit("/health/holds/claude/release", "").await.0, 404);
 }
 

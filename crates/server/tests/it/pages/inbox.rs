@@ -22,7 +22,7 @@ async fn questions_stand_oldest_first_with_their_context_their_options_and_a_fie
             "asked 2 min ago",
             "May I break old files?",
             "Context",
-            "What the agent said",
+            "Agent output",
             "I looked at both.",
             "Your answer",
             "Add the French greeting",
@@ -39,7 +39,7 @@ async fn questions_stand_oldest_first_with_their_context_their_options_and_a_fie
         assert!(list.contains(&format!("data-option=\"{key}\"")), "{list}");
     }
     assert!(page.contains("<title>(2) Inbox · Baton</title>") && page.contains("/badge/2.svg"), "{page}");
-    assert!(page.contains("2 questions wait"));
+    assert!(page.contains("2 pending questions"));
 }
 
 #[tokio::test]
@@ -86,12 +86,12 @@ async fn whoever_comes_first_is_told_what_to_do_next() {
         &page,
         &[
             "Welcome to Baton",
-            "An agent.",
-            "You have one.",
+            "Set up an agent.",
+            "Done.",
             "baton doctor",
-            "A task.",
+            "Add a task.",
             "baton task add \"Fix the typo in the README\"",
-            "Your word.",
+            "Decide.",
             "baton demo",
         ],
     );
@@ -102,5 +102,5 @@ async fn whoever_comes_first_is_told_what_to_do_next() {
         );
     }
     scene.add("Add a greeting").await;
-    reads(&scene.page("/").await, &["Nothing waits for you", "baton questions --follow"]);
+    reads(&scene.page("/").await, &["No pending questions", "baton questions --follow"]);
 }

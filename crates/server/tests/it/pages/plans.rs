@@ -29,12 +29,12 @@ async fn edges_say_whether_they_are_met_pending_or_dead_and_why() {
     reads(
         &page,
         &[
-            "2 ready: an agent may take them now",
+            "2 ready to start",
             "critical path: 3 tasks",
-            "In words",
+            "As text",
             "Greet by name waits on Set up — met: it is done",
             "Write the tests waits on Greet by name — pending: it is not done yet",
-            "Tied to nothing",
+            "Without dependencies",
             "Tidy up",
             "ready",
         ],
@@ -52,13 +52,13 @@ async fn what_stands_in_for_a_recycled_task_is_tied_to_it() {
     reads(
         &page,
         &[
-            "♺ stands in for what was recycled",
+            "♺ replaces a recycled task",
             "♺ stands in",
             "Write the guide waits on Translate everything — pending: it was recycled and",
-            "stands in for Translate everything, which was recycled",
+            "replaces Translate everything, which was recycled",
         ],
     );
-    assert!(!page.contains("Tied to nothing"), "{page}");
+    assert!(!page.contains("Without dependencies"), "{page}");
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_plan_is_read_as_it_was_meant() {
     let goal = json!({ "title": "Translate everything", "description": "All of `docs/`." });
     let made = scene.post("/api/breakdowns", &goal).await;
     let id = made["breakdown"]["task_id"].as_str().unwrap();
-    reads(&scene.page("/breakdowns").await, &["To break down", "Translate everything"]);
+    reads(&scene.page("/breakdowns").await, &["Breakdown", "Translate everything"]);
     let plan = json!({ "items": [
         { "title": "German", "description": "One **file**.", "acceptance_criteria": ["ends with `!`"] },
         { "title": "Spanish", "depends_on": [1], "verification": ["`scripts/check` passes"] },
@@ -81,17 +81,17 @@ async fn a_plan_is_read_as_it_was_meant() {
         &[
             "German",
             "One file.",
-            "Accepted when",
+            "Acceptance criteria",
             "ends with !",
             "Spanish",
             "after 1",
             "what waited on the whole waits on this",
-            "Verified by",
+            "Verification",
             "scripts/check passes",
         ],
     );
     assert!(!plan.contains('`') && plan.contains("<code>scripts/check</code>"), "{plan}");
-    reads(&page, &["Approve: make these tasks", "Send it back", "Edit the plan", "What the planner is told"]);
+    reads(&page, &["Approve plan", "Reject", "Edit plan", "Prompt for the planner"]);
     // What cannot be edited on the page is not lost by editing.
     assert!(page.contains("name=\"verification-2\" value=\"`scripts/check` passes\""), "{page}");
 }

@@ -16,7 +16,7 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
     scene.pass(600_000);
     let page = scene.page(&format!("/tasks/{task}")).await;
     let drawing = part(&page, "<figure class=\"machine\"", "</figure>");
-    let way = "The way of this task: Queued for 5 s, then Working for 1 min, then To accept for 10 min";
+    let way = "States of this task: Queued for 5 s, then Working for 1 min, then To accept for 10 min";
     assert!(drawing.contains(&format!("aria-label=\"{way}\"")), "{drawing}");
     assert_eq!(drawing.matches(" lit").count(), 2 + 3, "two lines and three states: {drawing}");
     assert_eq!(drawing.matches(" lit current").count(), 1, "{drawing}");
@@ -26,15 +26,15 @@ async fn the_way_so_far_is_lit_with_its_times_and_waiting_has_a_span_of_its_own(
     reads(
         &timeline,
         &[
-            "Agents worked 1 min",
-            "Waited for you 10 min",
-            "Waited in the queue 5 s",
+            "Agents 1 min",
+            "Waiting for you 10 min",
+            "Queued 5 s",
             "○ Queued 5 s",
             "▶ Working 1 min",
             "◆ To accept 10 min",
             "1 claude 11 min ago 1 min complete 7/50 2 $0.34 log",
             "claimed by claude",
-            "the attempt ended: 2 commits",
+            "attempt ended: 2 commits",
         ],
     );
     // Three spans on one scale, one after the other.
@@ -57,7 +57,7 @@ async fn what_was_reported_stands_beside_what_was_verified() {
         pair,
         &[
             "Reported by the agent",
-            "nothing to change",
+            "no changes",
             "greet was there",
             "Verified by Baton",
             "Commits 2",
@@ -104,9 +104,9 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
             tree,
             &[
                 &format!("Translate everything {large}"),
-                &format!("Re-breakdown: Translate everything {breakdown} breaks it down: it was too large"),
-                &format!("German {} planned here", parts[0]),
-                &format!("Spanish {} planned here", parts[1]),
+                &format!("Re-breakdown: Translate everything {breakdown} breakdown: too large"),
+                &format!("German {} planned", parts[0]),
+                &format!("Spanish {} planned", parts[1]),
             ],
         );
         assert_eq!(tree.matches("<ul class=\"lineage\">").count(), 2, "three generations: {tree}");
@@ -119,7 +119,7 @@ async fn a_recycled_task_names_what_stands_in_for_it_and_those_name_it() {
 async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
     let scene = Scene::set().await;
     let alone = scene.add("Greet by name").await;
-    reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["It stands alone"]);
+    reads(&scene.page(&format!("/tasks/{alone}/lineage")).await, &["No lineage"]);
     let goal = scene.post("/api/breakdowns", &json!({ "title": "Speak French" })).await;
     let breakdown = goal["breakdown"]["task_id"].as_str().unwrap().to_owned();
     let plan = json!({ "items": [{ "title": "Find the words" }] });
@@ -129,24 +129,24 @@ async fn the_parts_of_a_first_plan_come_of_it_and_a_task_alone_says_so() {
     scene.post(&format!("/api/breakdowns/{breakdown}/approve"), &json!({})).await;
     let page = scene.page(&format!("/tasks/{breakdown}/lineage")).await;
     let tree = part(&page, "<ul class=\"lineage\">", "</section>");
-    reads(tree, &["Speak French", "plans what is to be done", "Find the words", "planned here"]);
+    reads(tree, &["Speak French", "breakdown", "Find the words", "planned"]);
 }
 
 #[tokio::test]
 async fn every_attempt_has_its_evidence_the_last_one_first() {
     let scene = Scene::set().await;
     let task = scene.add("Greet by name").await;
-    reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["Nothing to compare yet"]);
+    reads(&scene.page(&format!("/tasks/{task}/evidence")).await, &["No attempts"]);
     scene.stage.attempt(task, AttemptResult::Complete, "Done.", worked()).await;
     scene.post(&format!("/api/tasks/{task}/reject"), &json!({ "reason": "Too loud." })).await;
     let attempt = scene.stage.claim(task).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
-    reads(&page, &["Attempt 2 by claude", "▶ At work. What it reports is compared when it ends."]);
+    reads(&page, &["Attempt 2 by claude", "▶ Running. Results appear when the attempt ends."]);
     let reported = Reported::new(AttemptResult::NoChanges { reason: "it is quiet".to_owned() }, "");
     scene.stage.settle(task, attempt, reported, worked()).await;
     let page = scene.page(&format!("/tasks/{task}/evidence")).await;
     let second = part(&page, "id=\"attempt-2\"", "</section>");
-    reads(second, &["Reported by the agent", "nothing to change", "Verified by Baton", "Commits 2"]);
+    reads(second, &["Reported by the agent", "no changes", "Verified by Baton", "Commits 2"]);
     let first = part(&page, "id=\"attempt-1\"", "</section>");
     reads(first, &["Reported by the agent", "complete", "Verified by Baton", "Commits 2"]);
     assert!(page.find("attempt-2") < page.find("attempt-1"));
@@ -163,7 +163,7 @@ async fn a_task_that_waits_has_its_reply_box_on_top() {
     assert!(box_at < machine_at, "{main}");
     for tab in ["", "/log", "/diff", "/timeline", "/evidence", "/questions", "/lineage"] {
         let page = scene.page(&format!("/tasks/{task}{tab}")).await;
-        let current = part(&page, "aria-label=\"Parts of this task\"", "</div>");
+        let current = part(&page, "aria-label=\"Task tabs\"", "</div>");
         let own = format!("href=\"/tasks/{task}{tab}\" aria-current=\"page\"");
         assert!(current.contains(&own), "each tab has an address of its own: {current}");
     }

@@ -1,4 +1,4 @@
-//! `/api/tasks`: adding, finding and reading tasks. What is done to one is in [`verdicts`].
+//! `/api/tasks`: creating, finding and reading tasks. Decisions about a task are in [`verdicts`].
 
 pub mod records;
 pub mod verdicts;
@@ -27,9 +27,9 @@ use crate::http::input::{JsonBody, PathParam, Query};
 use crate::state::App;
 use crate::state::principal::AuthedApp;
 
-/// Where tasks go that name neither a session nor a project.
+/// The session of tasks that name neither a session nor a project.
 const SESSION_OF_API: &str = "api";
-/// What one task may wait on.
+/// Largest number of dependencies of a task.
 pub(crate) const DEPENDENCIES_MAX: usize = 200;
 
 pub fn routes() -> Vec<Route> {
@@ -44,15 +44,15 @@ pub fn routes() -> Vec<Route> {
         Route::post("/api/tasks", "create_task", create)
             .takes("NewTask")
             .created()
-            .returns("Puts a task into the queue", "Task")
+            .returns("Creates a task", "Task")
             .may_be_missing()
             .may_conflict(),
         Route::get("/api/tasks/ready", "list_ready_tasks", ready)
-            .query("limit", "Limit", "How many at most")
-            .returns("What could be started now, in the order it would be, and what keeps it", "ReadyPage"),
+            .query("limit", "Limit", "Page size")
+            .returns("Tasks that could start now, in order, and why they have not", "ReadyPage"),
         Route::get("/api/tasks/find", "find_task", find)
-            .query("prefix", "IdPrefix", "The beginning of an id, with or without TASK-")
-            .returns("The one task whose id begins like this", "TaskFound")
+            .query("prefix", "IdPrefix", "The start of an id, with or without TASK-")
+            .returns("The only task whose id starts with the prefix", "TaskFound")
             .may_be_missing(),
         Route::get("/api/tasks/{id}", "get_task", show).returns("Everything about one task", "Task"),
     ];
@@ -106,9 +106,9 @@ struct TaskFound {
 async fn find(State(app): State<App>, mut query: Query) -> Result<Json<TaskFound>> {
     let prefix: Option<String> = query.take("prefix")?;
     query.done()?;
-    let prefix = prefix.filter(|prefix| !prefix.is_empty()).ok_or_else(|| {
-        ApiError::invalid("there is no prefix to look for", "send ?prefix= with the beginning of an id")
-    })?;
+    let prefix = prefix
+        .filter(|prefix| !prefix.is_empty())
+        .ok_or_else(|| ApiError::invalid("the prefix is missing", "send ?prefix= with the start of an id"))?;
     Ok(Json(TaskFound { task_id: app.desk().find_task(&prefix).await? }))
 }
 
@@ -121,8 +121,8 @@ async fn create(
     let title = parse_title(&new.title, "title")?;
     if new.depends_on.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
-            format!("a task can wait on {DEPENDENCIES_MAX} others at most"),
-            "put a task between that waits on some of them",
+            format!("a task can depend on at most {DEPENDENCIES_MAX} others"),
+            "add an intermediate task that depends on some of them",
         ));
     }
     if let Some(id) = new.project_id {
@@ -146,7 +146,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(TaskView::load(app.desk(), task.id()).await?)))
 }
 
-/// The session a task goes to. One that another project has begun is not taken.
+/// The session of a new task. A session of another project is refused.
 pub async fn session_for(
     app: &App,
     project: Option<ProjectId>,

@@ -1,4 +1,4 @@
-//! What is kept of a task: its events, its agent's log, its changes.
+//! A task's records: events, agent log, diff.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,24 +18,24 @@ use crate::state::App;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/tasks/{id}/events", "list_task_events", events)
-            .query("limit", "Limit", "How many at most")
-            .query("cursor", "Seq", "The number of the last event seen")
-            .returns("The history of one task", "EventPage"),
+            .query("limit", "Limit", "Page size")
+            .query("cursor", "Seq", "Sequence number of the last event seen")
+            .returns("The events of a task", "EventPage"),
         Route::get("/api/tasks/{id}/log", "get_task_log", log)
-            .query("offset", "Seq", "Read on from here; without it the end of the log")
-            .returns("What the agent of the last attempt wrote", "TaskLog"),
+            .query("offset", "Seq", "Byte offset; by default the end of the log")
+            .returns("The log of the last attempt", "TaskLog"),
         Route::get("/api/tasks/{id}/diff", "get_task_diff", diff)
-            .query("offset", "Seq", "Read on from here; without it from the beginning")
-            .returns("What the task changed, against the branch it goes into", "TaskDiff"),
+            .query("offset", "Seq", "Byte offset; by default 0")
+            .returns("The task's changes against its target branch", "TaskDiff"),
     ]
 }
 
 #[derive(Serialize)]
 struct TaskLog {
     task_id: TaskId,
-    /// None when no attempt has left a log that can be had now.
+    /// None if no attempt's log is available.
     attempt_id: Option<AttemptId>,
-    /// Which machine has it, where it is not this one.
+    /// The machine that has the log, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<String>,
     #[serde(flatten)]
@@ -74,14 +74,14 @@ async fn log(
     app.desk().task(id).await?;
     for (age, record) in app.desk().store.attempts(id).await?.iter().rev().enumerate() {
         let attempt = record.attempt.id;
-        // An attempt that ran elsewhere, or never got as far, has none here.
+        // An attempt that ran elsewhere or failed early has no log here.
         let found = AttemptLog::find(&app.shop.attempt_folder(attempt)).await;
         if let Ok(Some(log)) = found
             && let Ok(piece) = log.piece(offset).await
         {
             return Ok(Json(TaskLog { task_id: id, attempt_id: Some(attempt), machine: None, piece }));
         }
-        // Of the last one only: it is the one that is asked for, and others are not to be kept waiting.
+        // Ask other machines only for the last attempt's log, to bound the wait.
         if age == 0
             && let Some(seen) = look_elsewhere(&app.shop, attempt, offset, PATIENCE, false).await?
         {

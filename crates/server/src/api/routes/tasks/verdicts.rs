@@ -20,42 +20,42 @@ use crate::http::error::{ApiError, Code, Result};
 use crate::http::input::{EmptyBody, JsonBody, PathParam, Query, non_blank};
 use crate::state::principal::AuthedApp;
 
-/// Tasks whose acceptance is foreseen at once.
+/// Tasks per accept preview.
 const PREVIEWED_MAX: usize = 500;
 
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/tasks/{id}/reply", "reply", reply)
             .takes("Reply")
-            .returns("Answers the question a task waits on; it goes on with the answer", "Transition")
+            .returns("Answers the task's pending question, which requeues the task", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/accept", "accept_task", accept)
             .takes("Acceptance")
-            .returns("Merges finished work and calls the task done", "AcceptedTask")
+            .returns("Merges the task's work and marks it done", "AcceptedTask")
             .may_conflict(),
         Route::post("/api/tasks/accept-preview", "preview_accept", preview)
             .takes("AcceptancePreview")
-            .returns("What accepting these tasks would come to; nothing is done", "Preview")
+            .returns("Previews accepting these tasks without changing anything", "Preview")
             .may_be_missing(),
         Route::post("/api/tasks/{id}/reject", "reject_task", reject)
             .takes("Rejection")
-            .returns("Sends work back with the reason", "Transition")
+            .returns("Rejects the task's work with a reason", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/recycle", "recycle_task", recycle)
             .takes("Recycling")
-            .returns("Sends a task that was too large to a breakdown", "Transition")
+            .returns("Replaces a task that is too large by a breakdown", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/cancel", "cancel_task", cancel)
             .takes("Cancelling")
-            .returns("Gives a task up; what it wrote is kept", "Transition")
+            .returns("Cancels a task; its branch is kept", "Transition")
             .may_conflict(),
         Route::post("/api/tasks/{id}/retry", "retry_task", retry)
             .takes("Nothing")
-            .returns("Tries a failed task again", "Transition")
+            .returns("Retries a failed task", "Transition")
             .may_conflict(),
         Route::patch("/api/tasks/{id}", "revise_task", revise)
             .takes("Revising")
-            .returns("Changes what a task says, while nobody works on it", "Transition")
+            .returns("Edits a task that no agent works on", "Transition")
             .may_conflict(),
     ]
 }
@@ -104,10 +104,10 @@ struct ReviseBody {
     title: Option<String>,
     description: Option<String>,
     priority: Option<Priority>,
-    /// Tasks it is to wait for, too.
+    /// Additional dependencies.
     #[serde(default)]
     after: Vec<TaskId>,
-    /// What the caller saw of it before; nothing is changed where it is no longer so.
+    /// The values the caller last read; the call is refused if they have changed.
     seen: Option<SeenFields>,
 }
 
@@ -125,7 +125,7 @@ struct CancelBody {
     reason: Option<String>,
 }
 
-/// The answer goes to the question that was there when the reply came, and to no later one.
+/// Answers the question that was pending when the reply arrived, never a later one.
 async fn reply(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
@@ -159,8 +159,8 @@ async fn accept(
             conflicts: files.clone(),
             ..ApiError::new(
                 Code::Conflict,
-                format!("the work conflicts with what was merged meanwhile, in {}", files.join(", ")),
-                format!("it is not merged and nothing is lost; see GET /api/tasks/{id}"),
+                format!("merge conflict with work accepted meanwhile, in {}", files.join(", ")),
+                format!("nothing was merged and nothing is lost; see GET /api/tasks/{id}"),
             )
         }),
     }
@@ -174,8 +174,8 @@ async fn preview(
     query.done()?;
     if body.task_ids.len() > PREVIEWED_MAX {
         return Err(ApiError::invalid(
-            format!("at most {PREVIEWED_MAX} tasks can be looked at"),
-            "ask for some of them, then for the others",
+            format!("at most {PREVIEWED_MAX} tasks can be previewed at once"),
+            "send several requests",
         ));
     }
     let preview = foresee(app.desk(), &body.task_ids, body.force, app.actor()).await?;
@@ -192,7 +192,7 @@ async fn reject(
     send_back(&app, id, &body).await
 }
 
-/// A task's work, or a breakdown's plan, goes back with the reason.
+/// Rejects a task's work or a breakdown's plan.
 pub async fn send_back(app: &AuthedApp, id: TaskId, body: &RejectBody) -> Result<Json<TransitionView>> {
     let reason = non_blank(&body.reason, "reason")?;
     apply(app, id, Command::Reject { reason }).await
@@ -230,7 +230,7 @@ async fn retry(
     apply(&app, id, Command::Retry).await
 }
 
-/// What it says, while nobody works on it. What is left out stays as it is.
+/// Edits a task that no agent works on. Omitted fields stay.
 async fn revise(
     app: AuthedApp,
     PathParam(id): PathParam<TaskId>,
@@ -247,13 +247,13 @@ async fn revise(
     if revision.after.len() > DEPENDENCIES_MAX {
         return Err(ApiError::invalid(
             format!("`after` names more than {DEPENDENCIES_MAX} tasks"),
-            "put a task in between that gathers them",
+            "add an intermediate task that depends on them",
         ));
     }
     if revision.is_empty() {
         return Err(ApiError::invalid(
-            "nothing is to be changed",
-            "give a title, a description, a priority or tasks to wait for",
+            "no changes",
+            "set a title, description, priority or further dependencies",
         ));
     }
     let old = app.desk().task(id).await?.value.state().status();
@@ -268,7 +268,7 @@ async fn revise(
     Ok(Json(TransitionView::new(old, &task)))
 }
 
-/// Carries a command out and tells where it led.
+/// Applies a command and returns the transition.
 pub async fn apply(app: &AuthedApp, id: TaskId, command: Command) -> Result<Json<TransitionView>> {
     let old = app.desk().task(id).await?.value.state().status();
     let task = app.desk().apply(id, command, app.actor()).await?;
